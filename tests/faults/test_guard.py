@@ -1,4 +1,4 @@
-"""What a guarded implementation raises is its death, wherever it comes out; what the suite's objects raise is not."""
+"""A guarded implementation dies of what it raises, wherever that comes out, not of what the suite's objects raise."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class FencedCallback(hal.FencedExecutionCallback):
 
 
 class Driver(hal.Device):
-    """Gives the callback a model, and says which models are its own."""
+    """Gives the callback a model, and reports which models are its own."""
 
     def prepare_model(self, *arguments: Any) -> None:
         arguments[-1].notify(0, Model())

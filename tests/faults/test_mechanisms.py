@@ -1,4 +1,4 @@
-"""The three ways to go wrong: boundaries, source edits and hostile hosts; and the children they run in."""
+"""The three mechanisms of faults: boundaries, source edits and hostile hosts; and the children that they run in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Recording:
 
 
 def arguments_of(interface: type, name: str) -> tuple[Any, ...]:
-    """Something for each parameter; None for the last one, which may be a callback."""
+    """An argument for each parameter; None for the last one, which may be a callback."""
     count = len(describe(interface)[name].parameters)
     return (*range(count - 1), None) if count else ()
 

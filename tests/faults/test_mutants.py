@@ -1,4 +1,4 @@
-"""Source mutants: what edits there are, that they take hold, and that a small run tells killed from survived."""
+"""Source mutants: which edits there are, that they take effect, and that a small run finds which are killed."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ FINISHED = [
     "cts.npu_buffers", "cts.npu_manager", "vts.npu_scheduling", "vts.control_flow", "vts.models", "vts.requests",
     "vts.robustness",
 ]  # fmt: skip
-"""A case that no fault makes fail is not finished."""
+"""Each case needs a fault that makes it fail."""
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def test_every_edit_finds_its_text(name: str) -> None:
 
 
 def test_what_edits_import_exists() -> None:
-    """A name that is none would crash the implementation, which cases notice like the fault itself."""
+    """An unknown name would crash the implementation, which cases detect like the fault itself."""
     mechanisms = [fault.mechanism for fault in FAULTS.values()]
     edits = [edit for one in mechanisms if isinstance(one, Edited | EditedHarness) for edit in one.edits]
     lines = {line.strip().partition(";")[0] for edit in edits for line in edit.replace.splitlines()}

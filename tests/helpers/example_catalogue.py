@@ -1,4 +1,4 @@
-"""The example's catalogue, a copy of it to be spoiled, and all that a registered catalogue makes known."""
+"""The example's catalogue, a copy of it to corrupt, and all that a registered catalogue makes known."""
 
 from __future__ import annotations
 

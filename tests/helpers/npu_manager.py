@@ -34,7 +34,7 @@ CASE = Case("cts.npu_manager.reference.test", lambda context: None, (), interfac
 
 
 class Hal(Scheduling):
-    """Records the calls of the manager. dead: every call finds nobody."""
+    """Records the calls of the manager. dead: every call raises DeadObject."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[int, SchedulingConfig]]] = []
@@ -56,7 +56,7 @@ class Hal(Scheduling):
         self.calls.append(("callback", {}))
 
     def work(self, uid: int, reason: int, original_uid: int | None = None) -> None:
-        """Report a work from request to end."""
+        """Report one work from request to end."""
         assert self.callback is not None
         work = WorkInfo(1, uid, uid if original_uid is None else original_uid, 0, 100, 0, 0)
         self.callback.on_work_requested(work)
@@ -122,7 +122,7 @@ class ReferenceFixture(ManagerFixture):
                 client.barrier()
 
     def settle(self) -> None:
-        """Let everything happen that is due now: unlike for a case, no time passes."""
+        """Run everything that is due now: unlike in a case, no time passes."""
         self.advance(0)
 
     def works(self, app: ClientApp, reason: int = EndReason.COMPLETED) -> None:

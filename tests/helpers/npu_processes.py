@@ -39,7 +39,7 @@ class Device:
 
     @property
     def control(self) -> ManagerControl:
-        """What steers it."""
+        """The control of the manager."""
         control = self.subject.interfaces.manager_control
         assert control is not None
         return control
@@ -72,7 +72,7 @@ class Device:
         app.send(ASK)
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self.subject.close()
         self.process.close()
 
@@ -88,7 +88,7 @@ def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
 
 
 def wait_for(predicate: Callable[[], bool]) -> None:
-    """Wait for what the manager notices by itself."""
+    """Wait for a condition that the manager brings about by itself."""
     deadline = time.monotonic() + SECONDS
     while not predicate():
         assert time.monotonic() < deadline, "it did not happen"

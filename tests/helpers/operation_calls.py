@@ -1,4 +1,4 @@
-"""Calls of operations for the tests of rules: operands in one letter, and edits that break a clause."""
+"""Calls of operations for the tests of rules: operands named by one letter, and edits that break a clause."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from npu_conformance.specs.versions import Version
 
 @dataclass(frozen=True)
 class Given:
-    """An operand with what is known of it: its value, and its real shape where that is found out at execution."""
+    """An operand with what is known of it: its value, and its real shape where that is known only at execution."""
 
     operand: Operand
     value: Any = None

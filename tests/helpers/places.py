@@ -1,4 +1,4 @@
-"""Where tests find the checkout, and plug-ins wrong on purpose."""
+"""The paths of the checkout, and of plug-ins that are wrong on purpose."""
 
 from pathlib import Path
 

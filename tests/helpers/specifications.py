@@ -1,4 +1,4 @@
-"""Runs specifications in this process, and looks into the tests that come of them."""
+"""Runs specifications in this process, and inspects the resulting tests."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocol
 
 
 class Client:
-    """Speaks lines."""
+    """A connection that sends and receives lines."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(10.0)
@@ -37,12 +37,12 @@ class Client:
 
 
 def call(method: str, **params: Any) -> dict[str, Any]:
-    """A request."""
+    """A request as a message."""
     return {"jsonrpc": "2.0", "id": 5, "method": method, "params": params}
 
 
 def environment() -> dict[str, str]:
-    """What lets a process import what this one can, and the plug-ins of tests."""
+    """The environment in which a process can import what this one can, and the plug-ins of tests."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join((HOSTILE, *filter(None, sys.path)))}
 
 

@@ -1,4 +1,4 @@
-"""A small honest plug-in for the tests of isolation and wire."""
+"""A small correct plug-in for the tests of isolation and wire."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class SimpleDevice(hal.Device):
         self._context = context
 
     def get_type(self) -> int:
-        """A value that no version has."""
+        """Return a value that no version has."""
         return 77
 
     def get_version_string(self) -> str:
-        """Who calls."""
+        """Return who calls."""
         caller = self._context.caller()
         return f"{caller.uid} {caller.pid} {os.getpid()} {dict(self._context.options)}"
 
     def get_capabilities(self) -> types.Capabilities:
-        """With an infinity."""
+        """Return capabilities with an infinity."""
         return types.Capabilities(float32_performance=types.PerformanceInfo(float("inf"), 0.5))
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
@@ -63,7 +63,7 @@ class SimpleDevice(hal.Device):
         return tuple(operation.type % 2 == 0 for operation in model.main.operations)
 
     def prepare_model(self, model: types.Model, preference: int, *rest: Any) -> None:
-        """Prepare in another thread; preference 99 is refused, 98 is a bug of the driver."""
+        """Prepare in another thread; preference 99 is rejected, 98 is a bug of the driver."""
         if preference == 99:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "preference 99")
         if preference == 98:
@@ -74,7 +74,7 @@ class SimpleDevice(hal.Device):
     def allocate(
         self, desc: types.BufferDesc, prepared_models: tuple[hal.PreparedModel | None, ...], *roles: Any
     ) -> hal.DeviceBuffer:
-        """The token tells how many of the models are this host's own."""
+        """Return as the token how many of the models are this host's own."""
         return hal.DeviceBuffer(hal.Buffer(), 1 + sum(type(model) is EchoModel for model in prepared_models))
 
 

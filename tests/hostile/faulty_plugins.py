@@ -1,4 +1,4 @@
-"""Python plug-ins that go wrong: in a call, when they are made, or in what they say of themselves."""
+"""Python plug-ins that fail: in a call, when they are made, or in their manifests."""
 
 from __future__ import annotations
 

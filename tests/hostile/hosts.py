@@ -41,7 +41,7 @@ def hang(request_id: int) -> None:
 
 
 def flood(request_id: int) -> None:
-    """Print 20 MB on each of the streams, then answer honestly."""
+    """Print 20 MB on each of the streams, then answer correctly."""
     for _ in range(320):
         os.write(1, b"o" * (1 << 16))
         os.write(2, b"e" * (1 << 16))
@@ -144,7 +144,7 @@ MODES: dict[str, Callable[[int], None]] = {
 
 
 def begin(mode: str) -> None:
-    """What happens before the first message."""
+    """Act before the first message."""
     if mode == "start_exit":
         sys.exit("no such board")
     if mode == "start_segv":

@@ -1,4 +1,4 @@
-"""A plug-in whose executions wait for each other: it answers only where calls are really made at once."""
+"""A plug-in whose executions wait for each other: it answers only where calls are really concurrent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MeetingModel(hal.PreparedModel):
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
     ) -> types.ExecutionResult:
-        """Wait for two others. Loop timeout 0 is refused."""
+        """Wait for two others. Loop timeout 0 is rejected."""
         if loop_timeout_duration_ns == DIES:
             os._exit(3)
         if loop_timeout_duration_ns == HANGS:

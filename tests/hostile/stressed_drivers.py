@@ -20,11 +20,11 @@ from npu_conformance.specs.versions import Version
 
 _GOOD_EXECUTIONS = 5
 _VICTIM = 10_201
-"""uid of the client that is killed."""
+"""The uid of the client that is killed."""
 
 
 class StressedModel(FaultyPreparedModel):
-    """Executes well a few times, then ends as told."""
+    """Executes well a few times, then ends as the option says."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
         super().__init__(inner)

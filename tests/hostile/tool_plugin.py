@@ -1,4 +1,4 @@
-"""A scheduling HAL whose manifest names a command for its test inferences: what the option `tool` says."""
+"""A scheduling HAL whose manifest names a command for its test inferences, given by the option `tool`."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
 
 
 plugin = Plugin(_manifest, through_a_tool)
-"""Runs are given up after a twentieth of the usual time: nothing is told of them."""
+"""Runs are given up after a twentieth of the usual time: nothing is reported of them."""

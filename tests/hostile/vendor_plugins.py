@@ -13,7 +13,7 @@ from npu_conformance.specs.versions import Version
 
 
 class FirstDay(hal.Device):
-    """Answers queries, supports no operation, and refuses no model."""
+    """Answers queries, supports no operation, and rejects no model."""
 
     def get_capabilities(self) -> types.Capabilities:
         fast = types.PerformanceInfo(exec_time=0.5, power_usage=0.5)

@@ -34,7 +34,7 @@ from npu_conformance.specs.npu.scenario import (
 )
 
 NEVER = 10_000
-"""Later than any of these scenarios lasts."""
+"""A time after the end of all these scenarios."""
 FIRST = AppGroup(name="first", load_ms=100, again_ms=NEVER)
 SECOND = AppGroup(name="second", start_ms=50, load_ms=100, again_ms=NEVER)
 HOLDER = AppGroup(name="first", phases=(Phase(importance=400),), load_ms=100, inference_ms=5000, again_ms=NEVER)
@@ -77,7 +77,7 @@ def test_an_app_that_dies_without_a_request_does_not_ask_until_it_is_back() -> N
 
 
 def test_what_the_hal_was_doing_is_done_again_when_it_is_back() -> None:
-    """The holder infers from 100 on, for 300 ms. The HAL dies at 200 and is back at 700: 100 ms were in vain."""
+    """The holder infers from 100 on, for 300 ms. The HAL dies at 200 and is back at 700: 100 ms were lost."""
     holder = msgspec.structs.replace(HOLDER, inference_ms=300)
     report = _run(
         holder, TAKER, PolicyChoice(policy="status_quo"), 2000, deaths=(Death(at_ms=200, who="hal", back_ms=500),)
@@ -170,7 +170,7 @@ def test_a_dead_app_comes_back() -> None:
 
 
 def test_equals_take_turns_when_work_is_complete() -> None:
-    """The first's inference is over at 110, which the HAL tells 50 ms later; only then has it to leave."""
+    """The first's inference is over at 110, which the HAL reports 50 ms later; only then has it to leave."""
     patient = AppGroup(name="first", load_ms=100, bursts=2, think_ms=1000, again_ms=NEVER)
     assert _waits(_run(patient, SECOND, PolicyChoice(policy="turn_taking"))) == {"first": 0, "second": 110}
 

@@ -1,4 +1,4 @@
-"""Operations on boxes on the reference: values that rules look at, results whose length only execution tells."""
+"""Operations on boxes on the reference: values that rules look at, and results whose length only execution shows."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Model:
     """Stands for a prepared model."""
 
 
-class Bench:
+class BufferFixture:
     """A table of buffers whose caller can change."""
 
     def __init__(self, *contents: bytes) -> None:
@@ -58,21 +58,21 @@ def no_collector() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_collector")
 def test_a_buffer_is_gone_with_its_last_holder() -> None:
-    bench = Bench()
-    buffer, token = bench.allocate((2,))
-    assert bench.buffers.find(token) is buffer
+    fixture = BufferFixture()
+    buffer, token = fixture.allocate((2,))
+    assert fixture.buffers.find(token) is buffer
     del buffer
     with pytest.raises(ServiceError) as caught:
-        bench.buffers.find(token)
+        fixture.buffers.find(token)
     assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
 
 
 @pytest.mark.usefixtures("no_collector")
 def test_a_buffer_keeps_no_model_alive() -> None:
-    bench = Bench()
-    buffer, _ = bench.allocate((2,))
-    trace = weakref.ref(bench.model)
-    del bench.model
+    fixture = BufferFixture()
+    buffer, _ = fixture.allocate((2,))
+    trace = weakref.ref(fixture.model)
+    del fixture.model
     assert trace() is None
     other = Model()
     with pytest.raises(ServiceError, match="not allocated as input 0"):
@@ -81,29 +81,29 @@ def test_a_buffer_keeps_no_model_alive() -> None:
 
 @pytest.mark.parametrize("other", [Caller(2, 1), Caller(1, 2)])
 def test_a_buffer_is_its_owners(other: Caller) -> None:
-    bench = Bench()
-    buffer, token = bench.allocate((2,))
-    bench.caller = other
+    fixture = BufferFixture()
+    buffer, token = fixture.allocate((2,))
+    fixture.caller = other
     with pytest.raises(ServiceError, match="no buffer"):
-        bench.buffers.find(token)
-    bench.caller = buffer.owner
-    assert bench.buffers.find(token) is buffer
+        fixture.buffers.find(token)
+    fixture.caller = buffer.owner
+    assert fixture.buffers.find(token) is buffer
 
 
 def test_an_open_shape_follows_the_content() -> None:
-    bench = Bench(bytes(8), bytes(12))
-    buffer, _ = bench.allocate((0,))
+    fixture = BufferFixture(bytes(8), bytes(12))
+    buffer, _ = fixture.allocate((0,))
     for token, size in ((1, 2), (2, 3)):
-        buffer.copy_from(bench.memory.memory(token), (size,))
-        buffer.check_use(bench.role, (size,))
+        buffer.copy_from(fixture.memory.memory(token), (size,))
+        buffer.check_use(fixture.role, (size,))
         with pytest.raises(ServiceError, match="expected"):
-            buffer.check_use(bench.role, (5 - size,))
+            buffer.check_use(fixture.role, (5 - size,))
 
 
 def test_reads_and_writes_at_once_never_meet() -> None:
-    bench = Bench(b"\1" * 4096, b"\2" * 4096)
-    buffer, _ = bench.allocate((1024,))
-    buffer.copy_from(bench.memory.memory(1), ())
+    fixture = BufferFixture(b"\1" * 4096, b"\2" * 4096)
+    buffer, _ = fixture.allocate((1024,))
+    buffer.copy_from(fixture.memory.memory(1), ())
 
     def write(number: int) -> None:
         buffer.write(numpy.full(1024, number, numpy.int32))

@@ -1,4 +1,4 @@
-"""What a burst of the reference holds, and when it lets go: threads, mapped memory, the idle watchdog."""
+"""What a burst of the reference holds, and when it releases that: threads, mapped memory, the idle watchdog."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Memory:
 
 
 class Clock:
-    """Stands still until it is told to go on."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -57,7 +57,7 @@ class Clock:
 
 
 class Slots(hal.BurstCallback):
-    """The client's table."""
+    """The client's table of slots."""
 
     def __init__(self, memories: dict[int, types.Memory]) -> None:
         self.memories, self.asked = memories, 0
@@ -74,7 +74,7 @@ class Prepared(hal.PreparedModelCallback):
         self.model = prepared_model
 
 
-class Bench:
+class BurstFixture:
     """A prepared addition, and a client with memory for it."""
 
     def __init__(self, version: Version) -> None:
@@ -134,29 +134,29 @@ def status_of(packet: bytes) -> int:
 
 
 def test_a_burst_answers_until_its_client_lets_go_and_then_holds_nothing() -> None:
-    bench = Bench(Version.V1_2)
+    fixture = BurstFixture(Version.V1_2)
     before = len(readers())
-    context, requests, results = bench.open()
-    bench.fill()
-    assert requests.write(bench.packet())
+    context, requests, results = fixture.open()
+    fixture.fill()
+    assert requests.write(fixture.packet())
     assert results.wait(10)
     assert status_of(results.read()) == ErrorStatus.NONE
-    assert bench.result() == addition.SUM
+    assert fixture.result() == addition.SUM
     assert len(readers()) == before + 1
-    slots = weakref.ref(bench.slots)
-    bench.slots = Slots({})
+    slots = weakref.ref(fixture.slots)
+    fixture.slots = Slots({})
     del context
     assert eventually(lambda: len(readers()) == before and slots() is None)
 
 
 def test_a_burst_that_has_ended_touches_its_queues_no_more() -> None:
-    bench = Bench(Version.V1_3)
-    context, requests, results = bench.open()
+    fixture = BurstFixture(Version.V1_3)
+    context, requests, results = fixture.open()
     del context
     gc.collect()
-    assert requests.write(bench.packet())
+    assert requests.write(fixture.packet())
     assert eventually(lambda: not readers())
-    assert (requests.available(), results.available()) == (len(bench.packet()) // ELEMENT_SIZE, 0)
+    assert (requests.available(), results.available()) == (len(fixture.packet()) // ELEMENT_SIZE, 0)
 
 
 def test_a_burst_ends_with_its_client() -> None:
@@ -178,31 +178,31 @@ def test_a_burst_ends_with_its_client() -> None:
 @pytest.mark.parametrize("polling", [0.0, 10.0], ids=["sleeping", "polling"])
 def test_both_kinds_of_reader_answer(polling: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(burst, "POLLING_SECONDS", polling)
-    bench = Bench(Version.V1_2)
-    context, requests, results = bench.open()
+    fixture = BurstFixture(Version.V1_2)
+    context, requests, results = fixture.open()
     for _ in range(20):
-        bench.fill()
-        assert requests.write(bench.packet())
+        fixture.fill()
+        assert requests.write(fixture.packet())
         assert results.wait(10)
         assert status_of(results.read()) == ErrorStatus.NONE
-        assert bench.result() == addition.SUM
+        assert fixture.result() == addition.SUM
     context.free_memory(0)
 
 
-def test_a_client_that_spoils_a_queue_gets_an_error_or_nothing_and_then_service() -> None:
-    bench = Bench(Version.V1_2)
-    context, requests, results = bench.open()
+def test_a_client_that_corrupts_a_queue_gets_an_error_or_nothing_and_then_service() -> None:
+    fixture = BurstFixture(Version.V1_2)
+    context, requests, results = fixture.open()
     requests._counters[1] = 10**6
     requests.wake()
     assert results.wait(10)
     assert status_of(results.read()) == ErrorStatus.GENERAL_FAILURE
     results._counters[1] += 10**6
-    assert requests.write(bench.packet())
+    assert requests.write(fixture.packet())
     assert eventually(lambda: requests.available() == 0)
     results._counters[0] = results._counters[1]
 
     def answered() -> bool:
-        assert requests.write(bench.packet())
+        assert requests.write(fixture.packet())
         assert results.wait(10)
         return status_of(results.read()) == ErrorStatus.NONE
 
@@ -211,39 +211,39 @@ def test_a_client_that_spoils_a_queue_gets_an_error_or_nothing_and_then_service(
 
 
 def test_slots_are_mapped_once_and_again_after_they_were_freed() -> None:
-    bench = Bench(Version.V1_2)
-    server = PacketServer(bench.model._prepared, bench.slots)  # type: ignore[attr-defined]
+    fixture = BurstFixture(Version.V1_2)
+    server = PacketServer(fixture.model._prepared, fixture.slots)  # type: ignore[attr-defined]
     for _ in range(3):
-        assert status_of(server.answer(bench.packet(), CAPACITY)) == ErrorStatus.NONE
-    assert (bench.slots.asked, bench.memory.mapped[bench.pool.token]) == (1, 1)
+        assert status_of(server.answer(fixture.packet(), CAPACITY)) == ErrorStatus.NONE
+    assert (fixture.slots.asked, fixture.memory.mapped[fixture.pool.token]) == (1, 1)
     server.cache.forget(0)
-    assert status_of(server.answer(bench.packet(), CAPACITY)) == ErrorStatus.NONE
-    assert (bench.slots.asked, bench.memory.mapped[bench.pool.token]) == (2, 2)
+    assert status_of(server.answer(fixture.packet(), CAPACITY)) == ErrorStatus.NONE
+    assert (fixture.slots.asked, fixture.memory.mapped[fixture.pool.token]) == (2, 2)
 
 
 def test_tokens_are_mapped_once_and_again_after_a_release() -> None:
-    bench = Bench(Version.FL8)
-    opened = bench.model.configure_execution_burst()
+    fixture = BurstFixture(Version.FL8)
+    opened = fixture.model.configure_execution_burst()
     for _ in range(3):
-        opened.execute_synchronously(bench.request, (4,), False, -1, -1)
-    assert bench.memory.mapped[bench.pool.token] == 1
+        opened.execute_synchronously(fixture.request, (4,), False, -1, -1)
+    assert fixture.memory.mapped[fixture.pool.token] == 1
     opened.release_memory_resource(4)
-    opened.execute_synchronously(bench.request, (4,), False, -1, -1)
-    assert bench.memory.mapped[bench.pool.token] == 2
+    opened.execute_synchronously(fixture.request, (4,), False, -1, -1)
+    assert fixture.memory.mapped[fixture.pool.token] == 2
     opened.release_memory_resource(4)
     for _ in range(2):
-        opened.execute_synchronously(bench.request, (-1,), False, -1, -1)
-    assert bench.memory.mapped[bench.pool.token] == 4
+        opened.execute_synchronously(fixture.request, (-1,), False, -1, -1)
+    assert fixture.memory.mapped[fixture.pool.token] == 4
 
 
 def test_an_aidl_burst_executes_one_request_at_a_time() -> None:
-    bench = Bench(Version.FL8)
-    opened = bench.model.configure_execution_burst()
+    fixture = BurstFixture(Version.FL8)
+    opened = fixture.model.configure_execution_burst()
     assert isinstance(opened, burst.ReferenceBurst)
     with opened._running, pytest.raises(ServiceError) as refused:
-        opened.execute_synchronously(bench.request, (0,), False, -1, -1)
+        opened.execute_synchronously(fixture.request, (0,), False, -1, -1)
     assert refused.value.status == ErrorStatus.GENERAL_FAILURE
-    opened.execute_synchronously(bench.request, (0,), False, -1, -1)
+    opened.execute_synchronously(fixture.request, (0,), False, -1, -1)
 
 
 def test_idle_memory_is_released_after_a_while_and_not_before() -> None:
@@ -278,22 +278,22 @@ def test_the_watchdog_comes_with_the_first_memory_and_goes_with_the_last() -> No
 
 
 def test_a_burst_works_after_the_watchdog_was_there() -> None:
-    bench = Bench(Version.V1_3)
-    server = PacketServer(bench.model._prepared, bench.slots)  # type: ignore[attr-defined]
+    fixture = BurstFixture(Version.V1_3)
+    server = PacketServer(fixture.model._prepared, fixture.slots)  # type: ignore[attr-defined]
     for _ in range(3):
-        bench.fill()
-        assert status_of(server.answer(bench.packet(), CAPACITY)) == ErrorStatus.NONE
-        assert bench.result() == addition.SUM
-        bench.clock.now += IDLE_NS
+        fixture.fill()
+        assert status_of(server.answer(fixture.packet(), CAPACITY)) == ErrorStatus.NONE
+        assert fixture.result() == addition.SUM
+        fixture.clock.now += IDLE_NS
         assert server.cache.release_idle()
-    assert bench.slots.asked == 3
+    assert fixture.slots.asked == 3
     server.cache.close()
 
 
 def test_stop_is_safe_to_call_twice() -> None:
-    bench = Bench(Version.V1_2)
+    fixture = BurstFixture(Version.V1_2)
     ends = [MessageQueue(memoryview(bytearray(size_of(8, ELEMENT_SIZE))), 8, ELEMENT_SIZE) for _ in range(2)]
-    reader = QueueReader(PacketServer(bench.model._prepared, bench.slots), *ends)  # type: ignore[attr-defined]
+    reader = QueueReader(PacketServer(fixture.model._prepared, fixture.slots), *ends)  # type: ignore[attr-defined]
     reader.thread.start()
     reader.stop()
     reader.stop()

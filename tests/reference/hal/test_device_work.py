@@ -1,4 +1,4 @@
-"""Executions of the reference's device as work of the scheduling HAL: who may, who is first, and what is told."""
+"""Executions of the reference's device as work of the scheduling HAL: who may, who is first, and what is reported."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class Npu:
     """A compute unit whose apps the scheduling HAL ranks, on a virtual clock."""
 
     def __init__(self) -> None:
-        self.clock, self.heard = VirtualClock(), Recorder()
+        self.clock, self.received = VirtualClock(), Recorder()
         self.service = SchedulingService(self.clock)
         self.service.set_scheduling_configs((config(CAMERA, 100), config(ASSISTANT, 300)))
-        self.service.set_callback(self.heard)
+        self.service.set_callback(self.received)
         self.unit = ComputeUnit(self.clock, apps=DeviceWork(self.service))
         self.log: list[str] = []
         self._pool = ThreadPoolExecutor(8)
@@ -65,16 +65,16 @@ class Npu:
         self.unit.execute(self.unit.job(uid, priority), work)
 
     def start(self, name: str, uid: int, priority: int = 1) -> tuple[Held, Future[None]]:
-        """An execution that is held at its first operation; return when it is there, or waits for its turn."""
+        """Start an execution that is held at its first operation; return when it is there, or waits for its turn."""
         work, job = Held(self, name), self.unit.job(uid, priority)
         future = self._pool.submit(self.unit.execute, job, work)
         until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(uid, ()))
         return work, future
 
-    def told(self, uid: int) -> list[tuple[str, int | None]]:
-        """What is told of an app, once all that is due has been."""
+    def events_of(self, uid: int) -> list[tuple[str, int | None]]:
+        """The events of an app, once all that are due have arrived."""
         self.clock.advance(LONG_NS)
-        return [(kind, reason) for kind, who, reason in self.heard.events if who == uid]
+        return [(kind, reason) for kind, who, reason in self.received.events if who == uid]
 
 
 class Held:
@@ -113,12 +113,12 @@ def test_an_execution_is_work_of_the_app_whose_model_it_is() -> None:
     npu = Npu()
     npu.execute(CAMERA, lambda checkpoint: checkpoint())
     npu.clock.advance(LONG_NS)
-    assert npu.heard.events == [
+    assert npu.received.events == [
         ("requested", CAMERA, None),
         ("started", CAMERA, StartReason.INITIAL),
         ("ended", CAMERA, EndReason.COMPLETED),
     ]
-    assert npu.heard.priorities == {100 + 500}
+    assert npu.received.priorities == {100 + 500}
 
 
 def test_inferences_one_after_the_other_are_one_burst() -> None:
@@ -127,7 +127,7 @@ def test_inferences_one_after_the_other_are_one_burst() -> None:
         npu.execute(ASSISTANT, lambda checkpoint: checkpoint())
         npu.clock.advance(10_000_000)
     npu.clock.advance(LONG_NS)
-    assert [kind for kind, _, _ in npu.heard.events] == ["requested", "started", "ended"]
+    assert [kind for kind, _, _ in npu.received.events] == ["requested", "started", "ended"]
 
 
 def test_an_execution_that_fails_has_failed() -> None:
@@ -139,7 +139,7 @@ def test_an_execution_that_fails_has_failed() -> None:
     with pytest.raises(ValueError, match="no such bytes"):
         npu.execute(CAMERA, fail)
     npu.clock.advance(LONG_NS)
-    assert npu.heard.events[-1] == ("ended", CAMERA, EndReason.FAILED)
+    assert npu.received.events[-1] == ("ended", CAMERA, EndReason.FAILED)
 
 
 def test_an_app_without_access_is_refused_in_silence_and_has_its_place_back() -> None:
@@ -149,11 +149,11 @@ def test_an_app_without_access_is_refused_in_silence_and_has_its_place_back() ->
         with pytest.raises(ServiceError, match="no direct access") as caught:
             npu.execute(CAMERA, lambda checkpoint: checkpoint())
         assert caught.value.status == ErrorStatus.GENERAL_FAILURE
-    assert npu.told(CAMERA) == []
+    assert npu.events_of(CAMERA) == []
     npu.execute(ASSISTANT, lambda checkpoint: checkpoint())
     npu.service.update_scheduling_configs((config(CAMERA, 100),))
     npu.execute(CAMERA, lambda checkpoint: checkpoint())
-    assert npu.told(CAMERA) == UNDISTURBED
+    assert npu.events_of(CAMERA) == UNDISTURBED
 
 
 def test_an_execution_steps_aside_for_a_stronger_app_and_goes_on() -> None:
@@ -162,12 +162,12 @@ def test_an_execution_steps_aside_for_a_stronger_app_and_goes_on() -> None:
     strong, strong_end = npu.start("strong", CAMERA)
     weak.go.set()
     assert strong.held.wait(SECONDS)
-    npu.clock.advance(LONG_NS)  # long enough for the pause to be told
+    npu.clock.advance(LONG_NS)  # long enough for the pause to be reported
     strong.go.set()
     assert (strong_end.result(SECONDS), weak_end.result(SECONDS)) == (None, None)
     assert npu.log == ["weak0", "strong0", "strong1", "strong2", "weak1", "weak2"]
-    assert npu.told(ASSISTANT) == PAUSED_ONCE
-    assert npu.told(CAMERA) == UNDISTURBED
+    assert npu.events_of(ASSISTANT) == PAUSED_ONCE
+    assert npu.events_of(CAMERA) == UNDISTURBED
 
 
 def test_an_equal_or_weaker_app_waits_for_the_end_however_long_that_takes() -> None:
@@ -195,7 +195,7 @@ def test_among_executions_of_an_app_its_own_priorities_decide() -> None:
     low.go.set()
     low_end.result(SECONDS), high_end.result(SECONDS)
     assert npu.log == ["low0", "high0", "high1", "high2", "low1", "low2"]
-    assert npu.told(CAMERA) == UNDISTURBED
+    assert npu.events_of(CAMERA) == UNDISTURBED
 
 
 def test_a_config_moves_the_device_from_one_app_to_another() -> None:
@@ -233,11 +233,11 @@ def test_an_execution_whose_time_is_over_while_it_waits_has_failed() -> None:
     with pytest.raises(ServiceError) as caught:
         npu.unit.execute(job, lambda checkpoint: checkpoint())
     assert caught.value.status == ErrorStatus.MISSED_DEADLINE_PERSISTENT
-    assert npu.told(ASSISTANT) == [("requested", None), ("ended", EndReason.FAILED)]
+    assert npu.events_of(ASSISTANT) == [("requested", None), ("ended", EndReason.FAILED)]
     first.go.set()
     first_end.result(SECONDS)
     npu.execute(ASSISTANT, lambda checkpoint: checkpoint())
-    assert npu.told(CAMERA) == UNDISTURBED
+    assert npu.events_of(CAMERA) == UNDISTURBED
 
 
 def test_a_pause_is_resumed_from_though_other_work_of_the_app_fails_meanwhile() -> None:
@@ -254,11 +254,11 @@ def test_a_pause_is_resumed_from_though_other_work_of_the_app_fails_meanwhile() 
         late.result(SECONDS)
     strong.go.set()
     assert (strong_end.result(SECONDS), weak_end.result(SECONDS)) == (None, None)
-    assert npu.told(ASSISTANT) == PAUSED_ONCE
+    assert npu.events_of(ASSISTANT) == PAUSED_ONCE
 
 
 def test_executions_of_many_apps_all_come_to_their_end() -> None:
-    """Threads that execute, configs that change, test inferences in between: nothing is lost, one has the device."""
+    """Nothing is lost, and one has the device, under executing threads, changing configs, and test inferences."""
     npu = Npu()
     inside, most, done = threading.Semaphore(1), 10, [0] * 6
 
@@ -299,13 +299,13 @@ class _Over(WorkloadCallback):
 
 
 def test_test_inferences_run_by_themselves_in_real_time() -> None:
-    service, heard, told = SchedulingService(RealTimers()), Recorder(), _Over()
-    service.set_callback(heard, 1)
-    TestInferences(service, lambda: Caller(CAMERA, 1), inferences=2).run_test_inference(InferenceRun(), told)
-    assert told.over.wait(SECONDS)
+    service, received, over = SchedulingService(RealTimers()), Recorder(), _Over()
+    service.set_callback(received, 1)
+    TestInferences(service, lambda: Caller(CAMERA, 1), inferences=2).run_test_inference(InferenceRun(), over)
+    assert over.over.wait(SECONDS)
     deadline = time.monotonic() + SECONDS
-    while not heard.events or heard.events[-1][0] != "ended":
+    while not received.events or received.events[-1][0] != "ended":
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    assert heard.events[0] == ("requested", CAMERA, None)
-    assert heard.events[-1] == ("ended", CAMERA, EndReason.COMPLETED)
+    assert received.events[0] == ("requested", CAMERA, None)
+    assert received.events[-1] == ("ended", CAMERA, EndReason.COMPLETED)

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from reference_bench import VECTOR, Clock
+from reference_driver import VECTOR, Clock
 
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -34,7 +34,7 @@ class Notified(hal.PreparedModelCallback):
 
 
 class Fenced:
-    """A device of one version with a prepared model and a request. launch: with limits that default to none."""
+    """A device of one version with a prepared model and a request. launch: by default without limits."""
 
     def __init__(self, version: Version, **model: Any) -> None:
         self.version, self.clock, self.none = version, Clock(), version.unavailable_time
@@ -88,22 +88,22 @@ def settled(state: int) -> SettableFence:
 
 @FENCED
 def test_no_thread_waits_and_the_signal_lets_go(version: Version) -> None:
-    bench, fence, threads = Fenced(version), SettableFence(), threading.active_count()
-    result = bench.launch(fence, settled(SIGNALLED))
+    fixture, fence, threads = Fenced(version), SettableFence(), threading.active_count()
+    result = fixture.launch(fence, settled(SIGNALLED))
     assert threading.active_count() == threads
     assert result.callback is not None
     assert result.callback.get_execution_info().status == GENERAL
     fence.signal()
     state, info = ended(result)
     assert (state, info.status) == (SIGNALLED, ErrorStatus.NONE)
-    bench.check_output()
+    fixture.check_output()
 
 
 @FENCED
 def test_times_count_from_the_call_and_from_the_signal(version: Version) -> None:
-    bench, fence = Fenced(version), SettableFence()
-    result = bench.launch(fence)
-    bench.clock.now += 10**9
+    fixture, fence = Fenced(version), SettableFence()
+    result = fixture.launch(fence)
+    fixture.clock.now += 10**9
     fence.signal()
     _, info = ended(result)
     waited = info.timing_launched.time_in_driver - info.timing_fenced.time_in_driver
@@ -114,23 +114,23 @@ def test_times_count_from_the_call_and_from_the_signal(version: Version) -> None
 
 @FENCED
 def test_a_duration_counts_from_the_signal(version: Version) -> None:
-    bench = Fenced(version)
+    fixture = Fenced(version)
     for duration, status in ((10**6, ErrorStatus.NONE), (1, MISSED)):
         fence = SettableFence()
-        result = bench.launch(fence, duration=duration)
-        bench.clock.now += 10**9
+        result = fixture.launch(fence, duration=duration)
+        fixture.clock.now += 10**9
         fence.signal()
         assert ended(result)[1].status == status
 
 
 @FENCED
 def test_the_earlier_of_deadline_and_duration_applies(version: Version) -> None:
-    bench = Fenced(version)
-    for ahead, duration in ((10**8, bench.none), (10**8, 10**12), (None, 1), (10**15, 1)):
+    fixture = Fenced(version)
+    for ahead, duration in ((10**8, fixture.none), (10**8, 10**12), (None, 1), (10**15, 1)):
         fence = SettableFence()
-        deadline = bench.none if ahead is None else bench.clock.now + ahead
-        result = bench.launch(fence, deadline=deadline, duration=duration)
-        bench.clock.now += 10**9
+        deadline = fixture.none if ahead is None else fixture.clock.now + ahead
+        result = fixture.launch(fence, deadline=deadline, duration=duration)
+        fixture.clock.now += 10**9
         fence.signal()
         state, info = ended(result)
         assert (state, info.status) == (ERROR, MISSED)
@@ -138,54 +138,54 @@ def test_the_earlier_of_deadline_and_duration_applies(version: Version) -> None:
 
 @FENCED
 def test_errors_come_in_order(version: Version) -> None:
-    bench, failed = Fenced(version), settled(ERROR)
-    short = types.Request(bench.asked.inputs[:1], bench.asked.outputs, bench.asked.pools)
-    assert bench.refused(failed, request=short, deadline=1) == INVALID
-    assert bench.refused(failed, deadline=1) == MISSED
-    assert bench.refused(failed) == INVALID
-    assert bench.refused(settled(SIGNALLED), None) == INVALID
-    assert bench.refused(duration=-2) == (INVALID if version.is_aidl else None)
+    fixture, failed = Fenced(version), settled(ERROR)
+    short = types.Request(fixture.asked.inputs[:1], fixture.asked.outputs, fixture.asked.pools)
+    assert fixture.refused(failed, request=short, deadline=1) == INVALID
+    assert fixture.refused(failed, deadline=1) == MISSED
+    assert fixture.refused(failed) == INVALID
+    assert fixture.refused(settled(SIGNALLED), None) == INVALID
+    assert fixture.refused(duration=-2) == (INVALID if version.is_aidl else None)
 
 
 @FENCED
 def test_open_outputs_are_refused(version: Version) -> None:
-    bench = Fenced(version, unspecified_outputs=True)
-    assert bench.refused() == INVALID
+    fixture = Fenced(version, unspecified_outputs=True)
+    assert fixture.refused() == INVALID
 
 
 def test_an_output_that_does_not_fit_is_a_failure() -> None:
-    bench = Fenced(Version.V1_3)
+    fixture = Fenced(Version.V1_3)
     built = build_request(VECTOR, VECTOR.examples[0], Version.V1_3, insufficient_output=True)
-    state, info = ended(bench.launch(request=bench.request(built)))
+    state, info = ended(fixture.launch(request=fixture.request(built)))
     assert (state, info.status) == (ERROR, GENERAL)
 
 
 @FENCED
 def test_a_failure_later_is_told_at_once(version: Version) -> None:
-    bench, fences = Fenced(version), [SettableFence() for _ in range(2)]
-    result = bench.launch(*fences)
+    fixture, fences = Fenced(version), [SettableFence() for _ in range(2)]
+    result = fixture.launch(*fences)
     fences[1].fail()
     state, info = ended(result)
     assert (state, info.status) == (ERROR, GENERAL)
     fences[0].signal()
-    assert not any(bench.output)
+    assert not any(fixture.output)
 
 
 def test_a_bug_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench, told = Fenced(Version.FL8), threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda arguments: told.set())
-    bench.pools.clear()
-    state, info = ended(bench.launch())
+    fixture, raised = Fenced(Version.FL8), threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda arguments: raised.set())
+    fixture.pools.clear()
+    state, info = ended(fixture.launch())
     assert (state, info.status) == (ERROR, GENERAL)
-    assert told.wait(5)
+    assert raised.wait(5)
 
 
 def test_the_form_with_a_configuration_is_the_same() -> None:
-    bench = Fenced(Version.FL8)
+    fixture = Fenced(Version.FL8)
     config = types.ExecutionConfig(measure_timing=True)
     fence = settled(SIGNALLED)
-    state, info = ended(bench.prepared_model.execute_fenced_with_config(bench.asked, (fence,), config, -1, -1))
+    state, info = ended(fixture.prepared_model.execute_fenced_with_config(fixture.asked, (fence,), config, -1, -1))
     assert (state, info.status) == (SIGNALLED, ErrorStatus.NONE)
     assert info.timing_launched.time_in_driver > 0
     with pytest.raises(ServiceError):
-        bench.prepared_model.execute_fenced_with_config(bench.asked, (settled(ERROR),), config, -1, -1)
+        fixture.prepared_model.execute_fenced_with_config(fixture.asked, (settled(ERROR),), config, -1, -1)

@@ -11,7 +11,7 @@ from dataclasses import replace as with_fields
 from typing import Any
 
 import pytest
-from reference_bench import Bench, Recorder, status_of
+from reference_driver import DriverFixture, Recorder, status_of
 
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.execution import Execution, Terms
@@ -22,11 +22,11 @@ from npu_conformance.specs.versions import Version
 
 
 def test_a_released_model_is_gone() -> None:
-    bench = Bench(Version.FL8)
+    fixture = DriverFixture(Version.FL8)
     gc.disable()
     try:
-        prepared = bench.prepared(bench.model())
-        bench.run(prepared, bench.request())
+        prepared = fixture.prepared(fixture.model())
+        fixture.run(prepared, fixture.request())
         trace = weakref.ref(prepared)
         del prepared
         assert trace() is None
@@ -35,76 +35,78 @@ def test_a_released_model_is_gone() -> None:
 
 
 def test_outputs_of_one_model_do_not_depend_on_another() -> None:
-    bench = Bench(Version.FL8)
-    first, second = bench.prepared(bench.model()), bench.prepared(bench.model())
+    fixture = DriverFixture(Version.FL8)
+    first, second = fixture.prepared(fixture.model()), fixture.prepared(fixture.model())
     assert first is not second
     for prepared in (first, second, first):
-        bench.run(prepared, bench.request())
-        bench.check_output()
+        fixture.run(prepared, fixture.request())
+        fixture.check_output()
 
 
 def test_one_model_runs_in_several_threads() -> None:
-    bench = Bench(Version.FL8)
-    prepared, request = bench.prepared(bench.model()), bench.request()
+    fixture = DriverFixture(Version.FL8)
+    prepared, request = fixture.prepared(fixture.model()), fixture.request()
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: bench.run(prepared, request), range(40)))
+        results = list(pool.map(lambda _: fixture.run(prepared, request), range(40)))
     assert all(result.output_sufficient_size for result in results)
-    bench.check_output()
+    fixture.check_output()
 
 
 def test_client_memory_is_held_only_during_the_call() -> None:
-    bench = Bench(Version.FL8)
-    model = bench.model(create_pool=bench.memory.create)
-    bench.run(bench.prepared(model), bench.request())
-    for content in bench.memory.pools.values():
-        # A bytearray that somebody still looks into can not be resized.
+    fixture = DriverFixture(Version.FL8)
+    model = fixture.model(create_pool=fixture.memory.create)
+    fixture.run(fixture.prepared(model), fixture.request())
+    for content in fixture.memory.pools.values():
+        # A bytearray with a living view cannot be resized.
         content.append(0)
 
 
 @pytest.mark.parametrize("version", [Version.V1_3, Version.FL5], ids=str)
 def test_time_in_driver_includes_waiting_and_time_on_device_does_not(version: Version) -> None:
-    bench = Bench(version)
-    unit, held, go = bench.device._unit, threading.Event(), threading.Event()
+    fixture = DriverFixture(version)
+    unit, held, go = fixture.device._unit, threading.Event(), threading.Event()
 
     def hold(_: object) -> bool:
         held.set()
         return go.wait(10)
 
-    prepared, request = bench.prepared(bench.model()), bench.request()
+    prepared, request = fixture.prepared(fixture.model()), fixture.request()
     with ThreadPoolExecutor() as pool:
         holding = pool.submit(unit.execute, unit.job(0, Priority.LOW), hold)
         assert held.wait(10)
-        waiting = pool.submit(bench.run, prepared, request, True)
+        waiting = pool.submit(fixture.run, prepared, request, True)
         while not unit._waiting:
             time.sleep(0.001)
-        bench.clock.now += 1_000_000_000
+        fixture.clock.now += 1_000_000_000
         go.set()
         assert holding.result(10)
         times = waiting.result(10).timing
     second = 1_000_000_000 // (1 if version.is_aidl else 1000)
     assert times.time_in_driver > second > times.time_on_device > 0
-    bench.check_output()
+    fixture.check_output()
 
 
 def test_a_model_belongs_to_the_app_that_prepared_it() -> None:
-    bench = Bench(Version.V1_3)
+    fixture = DriverFixture(Version.V1_3)
     caller = Caller(10001, 1)
-    context = Context(bench.memory, lambda: caller, {"hal": "1.3"}, bench.clock)
-    bench.device = ReferenceDevice(context, Version.V1_3)
-    first = bench.prepared(bench.model())
+    context = Context(fixture.memory, lambda: caller, {"hal": "1.3"}, fixture.clock)
+    fixture.device = ReferenceDevice(context, Version.V1_3)
+    first = fixture.prepared(fixture.model())
     caller = Caller(10002, 2)
-    second = bench.prepared(bench.model())
+    second = fixture.prepared(fixture.model())
     assert (first._prepared.owner, second._prepared.owner) == (10001, 10002)
 
 
 def test_the_time_of_a_loop_does_not_run_while_others_have_the_unit() -> None:
-    bench = Bench(Version.V1_3)
-    execution = Execution(bench.prepared(bench.model())._prepared, bench.request(), Terms(False, bench.none, 1_000_000))
+    fixture = DriverFixture(Version.V1_3)
+    execution = Execution(
+        fixture.prepared(fixture.model())._prepared, fixture.request(), Terms(False, fixture.none, 1_000_000)
+    )
     check = execution._begin_loop()
-    bench.clock.now += 5_000_000
+    fixture.clock.now += 5_000_000
     execution._job.waited_ns += 5_000_000
     check()
-    bench.clock.now += 1_000_000
+    fixture.clock.now += 1_000_000
     assert status_of(check) == ErrorStatus.MISSED_DEADLINE_TRANSIENT
 
 
@@ -121,9 +123,9 @@ def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.Monk
         raised.set()
 
     monkeypatch.setattr(threading, "excepthook", hook)
-    bench, recorder = Bench(Version.V1_3), Recorder()
-    prepared = with_fields(bench.prepared(bench.model())._prepared, executor=Broken())
-    ReferencePreparedModel(prepared).execute(bench.request(), False, bench.none, bench.none, recorder)
+    fixture, recorder = DriverFixture(Version.V1_3), Recorder()
+    prepared = with_fields(fixture.prepared(fixture.model())._prepared, executor=Broken())
+    ReferencePreparedModel(prepared).execute(fixture.request(), False, fixture.none, fixture.none, recorder)
     assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
     assert raised.wait(10)
     assert isinstance(seen[0].exc_value, RuntimeError)

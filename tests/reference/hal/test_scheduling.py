@@ -19,10 +19,10 @@ from npu_conformance.specs.plugin import Caller
 MS = 1_000_000
 INFERENCE_MS = INFERENCE_NS // MS
 STRONG, WEAK = 1, 2
-Told = tuple[str, int | None]
+Notification = tuple[str, int | None]
 
 
-class Heard(SchedulingCallback):
+class Recorder(SchedulingCallback):
     def __init__(self) -> None:
         self.events: list[tuple[str, WorkInfo, int | None]] = []
 
@@ -35,26 +35,26 @@ class Heard(SchedulingCallback):
     def on_work_ended(self, work: WorkInfo, reason: int) -> None:
         self.events.append(("ended", work, reason))
 
-    def told(self, uid: int) -> list[Told]:
+    def notifications(self, uid: int) -> list[Notification]:
         return [(kind, reason) for kind, work, reason in self.events if work.uid == uid]
 
     def times(self, uid: int) -> list[int]:
         return [work.timestamp_ms for _, work, _ in self.events if work.uid == uid]
 
 
-REQUESTED: Told = ("requested", None)
-STARTED: Told = ("started", StartReason.INITIAL)
-RESUMED: Told = ("started", StartReason.RESUMED)
-PAUSED: Told = ("ended", EndReason.PAUSED)
-COMPLETED: Told = ("ended", EndReason.COMPLETED)
+REQUESTED: Notification = ("requested", None)
+STARTED: Notification = ("started", StartReason.INITIAL)
+RESUMED: Notification = ("started", StartReason.RESUMED)
+PAUSED: Notification = ("ended", EndReason.PAUSED)
+COMPLETED: Notification = ("ended", EndReason.COMPLETED)
 
 
 class Npu:
     def __init__(self, devices: int = 1, debounce_ms: int = 50) -> None:
         self.clock = VirtualClock()
         self.service = SchedulingService(self.clock, devices)
-        self.heard = Heard()
-        self.service.set_callback(self.heard, debounce_ms)
+        self.received = Recorder()
+        self.service.set_callback(self.received, debounce_ms)
         self.service.set_scheduling_configs((config(STRONG, 100), config(WEAK, 1000)))
         self.ends: list[tuple[int, EndReason, int]] = []
 
@@ -81,10 +81,10 @@ def test_stronger_work_interrupts_at_the_next_checkpoint_and_what_it_interrupted
     npu.submit(STRONG)
     npu.advance(1000)
     assert npu.ends == [(STRONG, EndReason.COMPLETED, end) for end in (60, 100)] + [(WEAK, EndReason.COMPLETED, 120)]
-    assert npu.heard.told(WEAK) == [REQUESTED, STARTED, PAUSED, RESUMED, COMPLETED]
-    assert npu.heard.times(WEAK) == [0, 0, 20, 100, 120]
-    assert npu.heard.told(STRONG) == [REQUESTED, STARTED, COMPLETED]
-    assert npu.heard.times(STRONG) == [13, 20, 100]
+    assert npu.received.notifications(WEAK) == [REQUESTED, STARTED, PAUSED, RESUMED, COMPLETED]
+    assert npu.received.times(WEAK) == [0, 0, 20, 100, 120]
+    assert npu.received.notifications(STRONG) == [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.times(STRONG) == [13, 20, 100]
 
 
 def test_a_pause_below_the_debounce_time_is_not_told() -> None:
@@ -93,7 +93,7 @@ def test_a_pause_below_the_debounce_time_is_not_told() -> None:
     npu.advance(13)
     npu.submit(STRONG)
     npu.advance(1000)
-    assert npu.heard.told(WEAK) == [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.notifications(WEAK) == [REQUESTED, STARTED, COMPLETED]
     assert npu.ends == [(STRONG, EndReason.COMPLETED, 60), (WEAK, EndReason.COMPLETED, 80)]
 
 
@@ -104,8 +104,8 @@ def test_a_pause_of_the_debounce_time_is_told_at_its_own_time() -> None:
     npu.submit(STRONG)
     npu.advance(INFERENCE_MS)
     npu.advance(1000)
-    assert npu.heard.told(WEAK) == [REQUESTED, STARTED, PAUSED, RESUMED, COMPLETED]
-    assert npu.heard.times(WEAK) == [0, 0, 10, 50, 80]
+    assert npu.received.notifications(WEAK) == [REQUESTED, STARTED, PAUSED, RESUMED, COMPLETED]
+    assert npu.received.times(WEAK) == [0, 0, 10, 50, 80]
 
 
 def test_work_that_comes_at_the_end_of_the_last_item_waits_for_the_end() -> None:
@@ -166,7 +166,7 @@ def test_stronger_work_that_is_withdrawn_before_the_checkpoint_interrupts_nothin
     npu.service.end_work(STRONG, EndReason.CANCELLED_USER)
     npu.advance(1000)
     assert npu.ends == [(STRONG, EndReason.CANCELLED_USER, 3), (WEAK, EndReason.COMPLETED, 40)]
-    assert npu.heard.told(STRONG) == [REQUESTED, ("ended", EndReason.CANCELLED_USER)]
+    assert npu.received.notifications(STRONG) == [REQUESTED, ("ended", EndReason.CANCELLED_USER)]
 
 
 def test_ending_work_gives_the_device_to_the_next_at_once_and_only_once() -> None:
@@ -179,7 +179,7 @@ def test_ending_work_gives_the_device_to_the_next_at_once_and_only_once() -> Non
     end(EndReason.CANCELLED_SYSTEM)
     npu.advance(1000)
     assert npu.ends == [(WEAK, EndReason.COMPLETED, 45)]
-    assert npu.heard.told(STRONG) == [REQUESTED, STARTED, ("ended", EndReason.FAILED)]
+    assert npu.received.notifications(STRONG) == [REQUESTED, STARTED, ("ended", EndReason.FAILED)]
 
 
 def test_a_uid_whose_first_work_waits_has_no_pause_told() -> None:
@@ -193,7 +193,7 @@ def test_a_uid_whose_first_work_waits_has_no_pause_told() -> None:
     for _ in range(3):
         npu.submit(3)
     npu.advance(1000)
-    assert npu.heard.told(2) == [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.notifications(2) == [REQUESTED, STARTED, COMPLETED]
 
 
 @pytest.mark.parametrize(("gap_ms", "bursts"), [(0, 1), (49, 1), (50, 2), (51, 2)])
@@ -203,16 +203,16 @@ def test_the_gap_decides_about_the_burst(gap_ms: int, bursts: int) -> None:
     npu.advance(INFERENCE_MS + gap_ms)
     npu.submit(WEAK)
     npu.advance(1000)
-    assert npu.heard.told(WEAK) == bursts * [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.notifications(WEAK) == bursts * [REQUESTED, STARTED, COMPLETED]
 
 
 def test_an_end_keeps_the_debounce_time_that_it_began_with() -> None:
     npu = Npu(debounce_ms=10)
     npu.submit(WEAK)
     npu.advance(INFERENCE_MS)
-    npu.service.set_callback(npu.heard, 500)
+    npu.service.set_callback(npu.received, 500)
     npu.advance(10)
-    assert npu.heard.told(WEAK) == [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.notifications(WEAK) == [REQUESTED, STARTED, COMPLETED]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -234,19 +234,19 @@ def test_random_schedules_keep_the_rules(seed: int) -> None:
         npu.advance(rng.choice((0, 1, 7, 10, 33, 60)))
     npu.advance(60_000)
     assert len(npu.ends) == submitted, "work was lost, or ended twice"
-    ids = [work.id for _, work, _ in npu.heard.events]
+    ids = [work.id for _, work, _ in npu.received.events]
     assert len(set(ids)) == len(ids)
-    in_order = sorted(npu.heard.events, key=lambda event: event[1].id)
+    in_order = sorted(npu.received.events, key=lambda event: event[1].id)
     times = [work.timestamp_ms for _, work, _ in in_order]
     assert times == sorted(times), "ids and times do not rise together"
     for uid in uids:
-        _check_grammar(npu.heard.told(uid))
-        own = [work.id for _, work, _ in npu.heard.events if work.uid == uid]
+        _check_grammar(npu.received.notifications(uid))
+        own = [work.id for _, work, _ in npu.received.events if work.uid == uid]
         assert own == sorted(own)
 
 
-def _check_grammar(told: list[Told]) -> None:
-    """Requested, (started, pauses)?, ended; again."""
+def _check_grammar(notifications: list[Notification]) -> None:
+    """Check that events are repetitions of: requested, (started, pauses)?, ended."""
     state = "idle"
     follow = {
         ("idle", "requested"): "requested",
@@ -257,11 +257,11 @@ def _check_grammar(told: list[Told]) -> None:
         ("paused", "resumed"): "started",
         ("paused", "ended"): "idle",
     }
-    for kind, reason in told:
+    for kind, reason in notifications:
         word = "paused" if (kind, reason) == PAUSED else "resumed" if (kind, reason) == RESUMED else kind
-        assert (state, word) in follow, (told, state, word)
+        assert (state, word) in follow, (notifications, state, word)
         state = follow[state, word]
-    assert state == "idle", told
+    assert state == "idle", notifications
 
 
 def test_random_schedules_are_the_same_each_time() -> None:
@@ -271,7 +271,7 @@ def test_random_schedules_are_the_same_each_time() -> None:
             npu.submit(rng.randrange(1, 9), rng.randrange(0, 1001, 100), rng.randrange(2))
             npu.advance(rng.randrange(30))
         npu.advance(100_000)
-        return npu.heard.events
+        return npu.received.events
 
     assert play() == play() != []
 
@@ -298,12 +298,12 @@ def test_no_work_of_equals_starves_while_others_keep_coming() -> None:
 
 
 def test_a_replaced_callback_hears_nothing_of_what_was_on_its_way() -> None:
-    npu, other = Npu(), Heard()
+    npu, other = Npu(), Recorder()
     npu.submit(WEAK)
     npu.service.set_callback(other)
     npu.advance(1000)
-    assert npu.heard.events == []
-    assert other.told(WEAK) == [STARTED, COMPLETED][1:]
+    assert npu.received.events == []
+    assert other.notifications(WEAK) == [STARTED, COMPLETED][1:]
 
 
 def test_a_dead_callback_of_this_process_changes_nothing() -> None:
@@ -346,7 +346,7 @@ def test_a_run_whose_app_died_ends_unheard() -> None:
     npu = Npu()
     TestInferences(npu.service, lambda: Caller(WEAK, 7)).run_test_inference(InferenceRun(), Dead())
     npu.advance(1000)
-    assert npu.heard.told(WEAK) == [REQUESTED, STARTED, COMPLETED]
+    assert npu.received.notifications(WEAK) == [REQUESTED, STARTED, COMPLETED]
     assert npu.service._live == {}
 
 

@@ -13,7 +13,7 @@ from npu_conformance.specs.npu.types import Policy, PolicyParameters
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a manager under a policy."""
+    """A function that starts a manager under a policy."""
     with contextlib.ExitStack() as stack:
 
         def begin(

@@ -1,4 +1,4 @@
-"""Bad input and broken neighbours at a manager in a process of its own: nobody else is any the worse for it."""
+"""Bad input and broken neighbours at a manager in a process of its own: nobody else suffers from them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class CallbackRecorder(ModelLoadRequestCallback):
 
 
 class RemoteApp:
-    """An app of this process: a connection of its own."""
+    """An app of this process with a connection of its own."""
 
     def __init__(self, device: Device, uid: int, importance: int = Importance.CACHED, *, declares: bool = True) -> None:
         device.control.install_app(uid, f"app{uid}", declares, 37 if declares else 36)
@@ -108,7 +108,7 @@ class RawApp:
         self.manager: int = hello["result"]["objects"]["manager"]
 
     def ask(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
-        """Send a line; the next one that is an answer."""
+        """Send a line; return the next one that is an answer."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.socket.sendall(data + b"\n")
         while True:
@@ -121,7 +121,7 @@ class RawApp:
         return self.ask({"jsonrpc": "2.0", "id": 5, "method": method, "params": {"object": self.manager, **params}})
 
     def close(self) -> None:
-        """Die."""
+        """Close the connection, which is the app's death."""
         self.lines.close()
         self.socket.close()
 
@@ -296,7 +296,7 @@ def test_a_hal_that_hangs_holds_up_no_app(device: Device) -> None:
     undeclared, other = RemoteApp(device, LEGACY, declares=False), RemoteApp(device, ASSISTANT)
     owner, hal = open_subject(device.process.address), Hal()
     assert owner.interfaces.manager_control is not None
-    owner.interfaces.manager_control.connect_hal(hal)  # nobody serves this connection from here on
+    owner.interfaces.manager_control.connect_hal(hal)  # Nobody serves this connection from here on.
     assert LEGACY not in hal.priorities
     undeclared.asks(1)  # from here on the HAL gets its uid
     undeclared.receives(1, LoadStatus.CAN_LOAD_NOW)

@@ -1,4 +1,4 @@
-"""The reference's buffers: heaps, who is preempted, in which order things happen, and that no memory is left behind."""
+"""The reference's buffers: heaps, who is preempted, in which order things happen, and that no memory leaks."""
 
 from __future__ import annotations
 

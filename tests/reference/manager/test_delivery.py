@@ -147,7 +147,7 @@ def test_of_two_connections_of_one_app_the_other_keeps_its_requests(subject: Sub
 
 
 def _until(subject: SubjectHandle, control: ManagerControl, predicate: Callable[[], bool]) -> None:
-    """The host notices the end of a connection in its own time."""
+    """Wait for a condition: the host detects the end of a connection in its own time."""
 
     def look() -> bool:
         control.advance_clock(0)

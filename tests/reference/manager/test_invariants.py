@@ -1,4 +1,4 @@
-"""Random histories of the reference manager: its books agree with its table after every step."""
+"""Random histories of the reference manager: its accounts agree with its table after every step."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def check(fixture: ReferenceFixture) -> None:
 
 
 def _could_be_placed(request: Request, staying: list[Request], live: list[Request], ceiling: int) -> bool:
-    """NPU-POL-013, worked out apart from the policy: what stronger and equal uids leave is enough."""
+    """NPU-POL-013, computed apart from the policy: what stronger and equal uids leave is enough."""
     kept = sum(each.weight for each in staying if each.uid.rank <= request.uid.rank)
     claims = (each for each in live if each.claim and each is not request)
     kept += sum(each.claim for each in claims if _keeps_its_claim(each, request))

@@ -1,4 +1,4 @@
-"""The lives that run on a manager: each promise can be broken, and what fails is cut down and can be run again."""
+"""The state machine over a manager: each promise can be broken, and a failure is shrunk and can be run again."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_what_is_passed_over_or_granted_under_pressure_is_named() -> None:
 
 @pytest.fixture(scope="module")
 def failure() -> tuple[Failed, list[Step], str]:
-    """What a manager that counts no grants comes to, and the fault's id."""
+    """The failure of a manager that counts no grants, and the fault's id."""
     fault = next(one for one in EDITED if one.id == "manager-granted-is-not-counted")
     with source_edits.applied(fault.edits):
         subject = open_subject("reference", isolation="inprocess")

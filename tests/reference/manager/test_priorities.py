@@ -1,4 +1,4 @@
-"""Which scheduling configs the reference manager sends to the HAL, when, and what it makes of packages and rights."""
+"""Which scheduling configs the reference manager sends to the HAL, when, and how it treats packages and rights."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def device(fixture: ReferenceFixture) -> ReferenceFixture:
 
 
 def config(device: ReferenceFixture, uid: int) -> SchedulingConfig | None:
-    """The config of a uid that the HAL got last."""
+    """The last config of a uid that the HAL received."""
     pushed = [configs[uid] for name, configs in device.hal.calls if uid in configs]
     return pushed[-1] if pushed else None
 

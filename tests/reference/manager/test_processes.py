@@ -1,4 +1,4 @@
-"""The manager as a process of its own, with apps in other processes: who they are, how they die, and how it dies."""
+"""The manager as a process of its own, with apps in other processes: their identities and deaths, and its own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MS = 1_000_000
 
 
 class Blocked(SchedulingCallback):
-    """Hangs in its first event until it is let go."""
+    """Hangs in its first event until the test releases it."""
 
     def __init__(self) -> None:
         self.entered, self.go = threading.Event(), threading.Event()

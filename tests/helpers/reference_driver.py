@@ -1,4 +1,4 @@
-"""The reference driver on a bench: memory of this process, a clock, a callback that keeps what it is told."""
+"""The reference driver as a fixture: memory of this process, a clock, and a callback that keeps what it receives."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LocalMemory:
 
 
 class Clock:
-    """A clock that goes on by a microsecond whenever somebody looks."""
+    """A clock that advances by a microsecond whenever it is read."""
 
     def __init__(self) -> None:
         self.now = 1_000_000
@@ -49,7 +49,7 @@ class Clock:
 
 
 class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
-    """Keeps what it is told."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
         self.answers: list[tuple[Any, ...]] = []
@@ -66,7 +66,7 @@ class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
         return only
 
 
-class Bench:
+class DriverFixture:
     """A device of one version with memory and a clock."""
 
     def __init__(self, version: Version, **options: str) -> None:
@@ -91,8 +91,8 @@ class Bench:
         return status, answer
 
     def prepared(self, model: types.Model) -> ReferencePreparedModel:
-        status, (told, prepared) = self.prepare(model)
-        assert (status, told) == (None, ErrorStatus.NONE)
+        status, (notified, prepared) = self.prepare(model)
+        assert (status, notified) == (None, ErrorStatus.NONE)
         assert isinstance(prepared, ReferencePreparedModel)
         return prepared
 
