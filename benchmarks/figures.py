@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class Figure:
     """One line of the table.
 
-    compared: what it is measured against in the same run, with that value, or empty. aim: the limit, None for none.
+    compared: what it is measured against in the same run, with that value, or empty. aim: the limit, or None.
     at_least: whether the limit is a lower one.
     """
 

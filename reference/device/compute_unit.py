@@ -65,7 +65,7 @@ class _StartAgainError(Exception):
 class Job:
     """One execution on its way through the unit; made by `ComputeUnit.job`.
 
-    app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: None for none.
+    app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: or None.
     began_ns: when it first had the unit. waited_ns: how long it has waited for others, before it began and since.
     operations: how many it has executed in this attempt. turn: notified when it has the unit.
     """

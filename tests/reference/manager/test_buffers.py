@@ -168,7 +168,7 @@ def test_exports_are_reached_as_far_as_their_protection_goes() -> None:
         with pytest.raises(SecurityDenied):
             memory.write(MemoryWrite(token, 0, b"x"))
     memory.detach(Detach(reading))
-    assert memory.read(MemoryRead(reading, 0, 1)) == b"S", "clients can not withdraw what is not theirs"
+    assert memory.read(MemoryRead(reading, 0, 1)) == b"S", "clients cannot withdraw what is not theirs"
     memory.withdraw(reading)
     with pytest.raises(IllegalArgument):
         memory.read(MemoryRead(reading, 0, 1))
