@@ -1,1 +1,1 @@
-"""Runs cases against an implementation; each package here knows only those below it (see pyproject.toml)."""
+"""Runs cases against an implementation; each package here imports only those below it (see pyproject.toml)."""

@@ -37,7 +37,7 @@ def member(actual: object, allowed: Collection[Any], what: str) -> None:
 
 
 def status(actual: int | None, allowed: Collection[int], what: str) -> None:
-    """Fail unless an ErrorStatus is one of the allowed ones. None: no status arrived at all."""
+    """Fail unless an ErrorStatus is one of the allowed ones; None means that no status arrived at all."""
     if actual not in allowed:
         fail(what, format_statuses(allowed), "no status" if actual is None else status_name(actual))
 
@@ -65,7 +65,7 @@ def raises_status(call: Callable[[], object], statuses: Collection[int], what: s
 def raises(
     call: Callable[[], object], kinds: type[InterfaceError] | tuple[type[InterfaceError], ...], what: str
 ) -> None:
-    """Fail unless the call raises one of the kinds of error of specs.errors."""
+    """Fail unless the call raises one of these errors of specs.errors."""
     expected = kinds if isinstance(kinds, tuple) else (kinds,)
     try:
         result = call()
@@ -79,16 +79,16 @@ def raises(
 
 
 def format_value(value: object) -> str:
-    """A value as messages show it, cut where it is long."""
+    """Return a value as messages show it, truncated where it is long."""
     text = f"{value.name} ({value.value})" if isinstance(value, enum.Enum) else repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
 def format_statuses(statuses: Collection[int]) -> str:
-    """Statuses by name, in order of their numbers."""
+    """Return the names of statuses, in order of their numbers."""
     return " or ".join(status_name(number) for number in sorted(statuses))
 
 
 def format_error(error: InterfaceError) -> str:
-    """An error of an interface with its kind."""
+    """Return an error of an interface as text, with its class."""
     return f"{type(error).__name__} {error}".rstrip()

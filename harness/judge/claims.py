@@ -12,7 +12,7 @@ from npu_conformance.specs.outcomes import Outcome, worst
 from npu_conformance.specs.versions import Version
 
 RANK, ELEMENTS = "rank", "elements"
-"""Notes of a case that claims look at: rank of the first input, elements of the largest operand."""
+"""The notes of a case that claims read: the rank of the first input, the elements of the largest operand."""
 
 
 def covers(claim: Claim, result: CaseResult, version: Version) -> bool:

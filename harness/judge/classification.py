@@ -1,4 +1,4 @@
-"""How a piece of a run ended: what an exception means as a verdict. The one place that decides it."""
+"""Decides how a part of a run ended: the one place that says what an exception means as a verdict."""
 
 from __future__ import annotations
 

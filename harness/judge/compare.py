@@ -41,7 +41,9 @@ class RunningCase(Protocol):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Outcome for one output. failing: elements outside the floor. message: of the failure, empty where none.
+    """Outcome for one output.
+
+    failing: elements outside the floor. message: what the failure says, empty where there is none.
 
     warning: elements inside the floor that are outside the strict rule. aosp_fails: whether AOSP's VTS fails here too.
     """

@@ -17,7 +17,7 @@ JunitElement = Literal["", "failure", "error", "skipped"]
 
 @dataclass(frozen=True)
 class Row:
-    """What one outcome means outside. junit: the element inside <testcase>, empty for none."""
+    """What one outcome means to the outside. junit: the element inside <testcase>, empty for none."""
 
     exit_code: int
     pytest: PytestWord

@@ -1,8 +1,8 @@
 """The quality verdict: how good a float result is against a run in float64. It only warns.
 
 The bound is counted in ULP of the output type and scaled by the magnitude of the data: for a sum, the sum of the
-absolute products, since cancellation is nobody's fault. It grows with the square root of the reduction length, as
-rounding errors of an honest sum do. Results below the smallest normal number may be flushed to zero.
+absolute products, since cancellation is no mistake of the driver's. It grows with the square root of the reduction
+length, as rounding errors of an honest sum do. Results below the smallest normal number may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _GRID_ELEMENTS = 8
 
 @dataclass(frozen=True)
 class Exact:
-    """A run in float64.
+    """The results of a run in float64.
 
-    values: results, before rounding to the output type. reduction_length: products summed for one element (1 for none).
-    magnitude: sum of the absolute products of each element; None where the value itself is the measure.
+    values: the results, before rounding to the output type. reduction_length: products summed for one element (1 for
+    none). magnitude: sum of the absolute products of each element; None where the value itself is the measure.
     """
 
     values: Array

@@ -27,7 +27,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What about a model decides the tolerance.
+    """The properties of a model that decide the tolerance.
 
     any_float16: a TENSOR_FLOAT16 operand in any subgraph. mobilenet: AOSP's quantised mobilenet, which may be off by 3.
     """
@@ -42,7 +42,10 @@ ORDINARY = Circumstances()
 
 @dataclass(frozen=True)
 class Floor:
-    """judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none."""
+    """The rules for one output.
+
+    judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none.
+    """
 
     judged: Tolerance
     strict: Tolerance

@@ -24,7 +24,7 @@ class CaseEnded(Exception):
 
 
 class Failed(CaseEnded):
-    """The implementation broke a requirement. expected, found: spelled out, for failure files; empty where unknown."""
+    """The implementation broke a requirement. expected, found: as text, for failure files; empty where unknown."""
 
     outcome = Outcome.FAIL
 
@@ -35,7 +35,7 @@ class Failed(CaseEnded):
 
 
 class Refused(Failed):
-    """A call was answered with an error of the wire itself, such as wrong params. code: JSON-RPC's."""
+    """A call was rejected with an error of the wire itself, such as wrong params. code: JSON-RPC's."""
 
     def __init__(self, message: str, code: int) -> None:
         self.code = code

@@ -28,7 +28,7 @@ class Waivers:
         self._valid = [matcher for matcher in self._all if matcher.waiver.expires >= self._today]
 
     def tolerance(self, verdict_id: str, requirements: tuple[str, ...]) -> WaivedTolerance | None:
-        """How far the outputs of a case or configuration may be off; None where no waiver says."""
+        """How far the outputs of a case or configuration may be off; None where no waiver says so."""
         for matcher in self._valid:
             if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements):
                 return matcher.waiver.tolerance

@@ -1,4 +1,4 @@
-"""pytest as a front door of the engine: light items for cases, reports made from verdicts, fixtures, the summary.
+"""Runs cases from pytest through the engine: light items, reports made from verdicts, fixtures, the summary.
 
 Loaded only in runs with --npu-plugin. Cases skip pytest's set-up, call and tear-down machinery: they have no fixtures,
 and the engine isolates them already; that keeps an empty item near the cost of its report.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _SESSION = pytest.StashKey[Session]()
 _SUMMARY = pytest.StashKey[Summary]()
-# Each worker of xdist would know a part of the verdicts only, and nobody what they come to.
+# Each worker of xdist would know only a part of the verdicts, and no process the result of the whole run.
 _ONE_PROCESS = "the suites run in one process of pytest (-n 0); in several: npu-conformance run -n N --plugin P"
 _SEEN = pytest.StashKey[dict[str, list[Case]]]()
 """The cases of each area that was collected, those that -k left out included."""
@@ -108,7 +108,7 @@ def pytest_collect_file(
 
 
 def _area_file(path: Path, parent: pytest.Collector, suite: str, area: str | None) -> AreaFile:
-    # Of what is outside its root folder pytest would give the end of the path only, which nobody can ask for again.
+    # For a file outside its root folder pytest would print only the end of the path, which cannot be asked for again.
     nodeid = None if path.is_relative_to(parent.config.rootpath) else str(path)
     return AreaFile.from_parent(parent, path=path, nodeid=nodeid, suite=suite, area=area)
 
@@ -166,7 +166,7 @@ class CaseItem(pytest.Item):
         return self.path, None, self.name
 
     def runtest(self) -> None:
-        """Never called: `pytest_runtest_protocol` runs cases through the engine."""
+        """This is never called: `pytest_runtest_protocol` runs cases through the engine."""
         raise NotImplementedError
 
 
@@ -340,7 +340,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Generator[None]:
-    """Print the symptoms in front of pytest's failures, and the verdict table behind them."""
+    """Print the symptoms before pytest's failures, and the verdict table behind them."""
     summary = config.stash.get(_SUMMARY, None)
     if summary is not None:
         _print_symptoms(terminalreporter, summary)

@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options; the suites wake up when --npu-plugin is given."""
-    group = parser.getgroup("npu-conformance", "conformance of NPU drivers and frameworks")
+    """Declare the options; the suites do nothing without --npu-plugin."""
+    group = parser.getgroup("npu-conformance", "conformance of NPU drivers and managers")
     group.addoption(
         "--npu-plugin", metavar="P", help="implementation under test: entry point, module:name, unix:, tcp:, exec:"
     )
     group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
     group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")
     group.addoption(
-        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in lives"
+        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in runs"
     )
     group.addoption(
         "--npu-transport",
@@ -26,8 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="allow memory by: path, descriptor, message",
     )
-    group.addoption("--npu-inference-tool", metavar="COMMAND", help="run it, with {uid} in it, for test inferences")
-    group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
+    group.addoption(
+        "--npu-inference-tool", metavar="COMMAND", help="command that runs test inferences, with {uid} in it"
+    )
+    group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
     group.addoption(

@@ -16,7 +16,7 @@ _COLOURS = {
 
 
 def plain(text: str, outcome: str) -> str:
-    """Paint nothing."""
+    """Leave the text as it is."""
     return text
 
 

@@ -1,4 +1,4 @@
-"""JUnit XML of a run, for continuous integration: one test case a case, failures with their explanation."""
+"""JUnit XML of a run, for continuous integration: one test case for each case, failures with their explanation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ILLEGAL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "?")
 
 
 def document(results: Iterable[CaseResult], name: str, replays: ReplayCommands) -> str:
-    """The XML text. replays: makes the commands that run failures again, from the folder of the report."""
+    """Return the XML text. replays: makes the commands that run failures again, from the folder of the report."""
     verdicts = list(results)
     elements = [row(result.outcome, result.dispositions).junit for result in verdicts]
     counts: dict[str, JunitElement] = {"failures": "failure", "errors": "error", "skipped": "skipped"}

@@ -13,18 +13,21 @@ from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, C
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _LONGEST, _LAST_WORDS = 12, 3
-"""Lines of an explanation, and of what a host that died said last; a traceback of the suite itself comes on top."""
+"""The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra."""
 
 
 @dataclass(frozen=True)
 class ReplayCommands:
-    """Makes the commands that run failures again. folder: of the failure files; plugin: the options that name it."""
+    """Makes the commands that run failures again.
+
+    folder: where the failure files are; plugin: the options that name the plug-in.
+    """
 
     folder: str
     plugin: str
 
     def of(self, result: CaseResult) -> str:
-        """The command for a case; empty where it has no failure file."""
+        """Return the command for a case; empty where it has no failure file."""
         name = str(result.notes.get(FAILURE_FILE, ""))
         if not name.endswith(".json"):
             return ""
@@ -63,19 +66,19 @@ def first_reason(result: CaseResult) -> str:
 
 
 def explain(result: CaseResult, paint: Paint = plain, replay: str = "") -> str:
-    """All that explains a verdict that is no pass: reasons, the rule, expected and actual, the command of a replay."""
+    """Return all that explains a verdict other than pass: reasons, rule, expected and actual, command of a replay."""
     return "\n".join([headline(result, paint), *(f"  {line}" for line in details(result, replay))])
 
 
 def details(result: CaseResult, replay: str = "") -> list[str]:
-    """What stands below the headline; with it at most _LONGEST lines."""
+    """Return what stands below the headline; together they have at most _LONGEST lines."""
     parts = [part for part in result.configurations if part.outcome is result.outcome]
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
     below = [*_last_words(ending), *([replay] if replay else [])]
     counted = [f"{len(parts)} of {len(result.configurations)} configurations: {result.outcome.value}"] if parts else []
-    room = _LONGEST - 1 - len(above) - len(counted) - len(below)
-    return [*above, *counted, *_by_message(result, parts, room), *below, *_traceback(result, parts)]
+    most = _LONGEST - 1 - len(above) - len(counted) - len(below)
+    return [*above, *counted, *_by_message(result, parts, most), *below, *_traceback(result, parts)]
 
 
 def warnings(result: CaseResult) -> list[str]:
@@ -108,8 +111,8 @@ def _expected_and_actual(ending: CaseResult | ConfigurationResult) -> Iterator[s
         yield f"actual:   {ending.found}"
 
 
-def _by_message(result: CaseResult, parts: Sequence[ConfigurationResult], room: int) -> list[str]:
-    """The configurations, those that say the same together, in so many lines; without what the headline has said."""
+def _by_message(result: CaseResult, parts: Sequence[ConfigurationResult], most: int) -> list[str]:
+    """Return the configurations, grouped by message, in at most `most` lines, without what the headline says."""
     by_message: dict[str, list[str]] = {}
     for part in parts:
         by_message.setdefault(part.message, []).append(part.name)
@@ -117,10 +120,10 @@ def _by_message(result: CaseResult, parts: Sequence[ConfigurationResult], room: 
     if said and len(by_message[said]) == 1:
         del by_message[said]
     lines = [_names(names) + (f": {text}" if text not in ("", said) else "") for text, names in by_message.items()]
-    if len(lines) <= room:
+    if len(lines) <= most:
         return lines
-    others = sum(map(len, list(by_message.values())[room - 1 :]))
-    return [*lines[: room - 1], f"... and {others} more configurations"]
+    others = sum(map(len, list(by_message.values())[most - 1 :]))
+    return [*lines[: most - 1], f"... and {others} more configurations"]
 
 
 def _names(names: Sequence[str]) -> str:
@@ -136,7 +139,7 @@ def _last_words(ending: CaseResult | ConfigurationResult) -> Iterator[str]:
 
 
 def _traceback(result: CaseResult, parts: Sequence[ConfigurationResult]) -> list[str]:
-    """Of a bug of the suite."""
+    """Return the traceback of a bug of the suite."""
     if result.outcome is not Outcome.SUITE_ERROR:
         return []
     return (result.traceback or next((part.traceback for part in parts), "")).splitlines()

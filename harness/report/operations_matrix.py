@@ -1,4 +1,4 @@
-"""The page's table of operations and types: a cell for each pair that was asked, coloured by its gravest verdict."""
+"""The page's table of operations and types: a cell for each pair that has cases, coloured by its gravest verdict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def matrix(results: Results) -> Iterator[str]:
 
 
 def _short(kind: str) -> str:
-    """Tensors are the rule: what is a scalar says so."""
+    """Return a type's short name: tensors are the rule, so only scalars say what they are."""
     if not kind:
         return "any"
     told = kind.removeprefix("TENSOR_").lower().replace("_", " ")

@@ -21,11 +21,11 @@ _ORDER = (
     Outcome.NOT_RUN, Outcome.NOT_SUPPORTED, Outcome.PASS, Outcome.NOT_APPLICABLE,
 )  # fmt: skip
 _SHOWN, _EXPLAINED = 3, 500
-"""Cases of a symptom that are seen at once, and cases that are explained at all; the others are in the table."""
+"""How many cases of a symptom are unfolded, and how many cases are explained; the others are in the table."""
 
 
 def document(results: Results, verdicts: Iterable[CaseResult], replays: ReplayCommands) -> str:
-    """The page. replays: makes the commands that run failures again, from the folder of the report."""
+    """Return the page. replays: makes the commands that run failures again, from the folder of the report."""
     ordered = sorted(verdicts, key=lambda result: (_ORDER.index(result.outcome), result.case))
     sections = (_head(results), _counts(results), _failures(ordered, replays), matrix(results), _cases(ordered))
     body = "\n".join(line for section in sections for line in section)
@@ -96,9 +96,9 @@ def _failures(ordered: Sequence[CaseResult], replays: ReplayCommands) -> Iterato
         yield f"<p>{count - _EXPLAINED:,} more are in the table of cases.</p>"
 
 
-def _symptom(symptom: Symptom, replays: ReplayCommands, room: int) -> Iterator[str]:
+def _symptom(symptom: Symptom, replays: ReplayCommands, most: int) -> Iterator[str]:
     """The first cases of a symptom, the very first one unfolded; the others behind a fold."""
-    first, others = symptom.cases[: min(_SHOWN, max(room, 0))], symptom.cases[_SHOWN : max(room, 0)]
+    first, others = symptom.cases[: min(_SHOWN, max(most, 0))], symptom.cases[_SHOWN : max(most, 0)]
     yield from (_failure(result, replays, "" if number else " open") for number, result in enumerate(first))
     if others:
         yield f"<details class=others><summary>{len(others):,} more of the same</summary>"

@@ -16,11 +16,11 @@ from npu_conformance.specs.outcomes import Outcome
 _LINES_EVERY_SECONDS = 10.0
 _REPAINT_SECONDS = 0.1
 _TOLD = 40
-"""Symptoms that get a line of their own; of those behind them the numbers tell."""
+"""How many symptoms get a line of their own; later ones are only counted."""
 
 
 class Progress:
-    """A sink that tells of the first red case of each symptom at once and of the rest by numbers.
+    """A sink that prints the first red case of each symptom at once, and only counts the rest.
 
     On a terminal it repaints one line. The end of the run explains the most frequent symptoms.
     """
@@ -33,7 +33,7 @@ class Progress:
         self._current = ""
 
     def write(self, event: Event) -> None:
-        """Take one event."""
+        """Show one event."""
         if isinstance(event, CaseStarted):
             self._current = event.case
         elif isinstance(event, CaseFinished):

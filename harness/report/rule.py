@@ -26,7 +26,7 @@ class Rule:
 
 
 def broken_rule(result: CaseResult) -> Rule | None:
-    """The rule that a verdict is about; None where it names no requirement, or none that is known here."""
+    """The rule that a verdict is about; None where it names no requirement that is known here."""
     names = concerned(result)
     if not names:
         return None
@@ -38,14 +38,14 @@ def broken_rule(result: CaseResult) -> Rule | None:
 
 
 def concerned(result: CaseResult) -> tuple[str, ...]:
-    """The requirements of what ended as the case did, each once; what it is about stands first, as cases list it."""
+    """The requirements of all parts that ended as the case did, each once; the one that it is about stands first."""
     parts = () if result.message else (part for part in result.configurations if part.outcome is result.outcome)
     names = next((part.requirements for part in parts if part.requirements), result.requirements)
     return tuple(dict.fromkeys(names))
 
 
 def where(requirement: Requirement) -> str:
-    """The documents that a requirement is from, and what they are read on, for people."""
+    """The documents that a requirement is from, and the topic in each, in words for people."""
     cited = ", ".join(_cited(source, requirement.id) for source in requirement.sources)
     return cited if requirement.area == _OPERATION else f"{cited} (on {requirement.area.replace('-', ' ')})"
 

@@ -16,7 +16,7 @@ from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
 
 _EXPLAINED = 3
-"""Symptoms whose first case is explained; the report explains all."""
+"""How many symptoms have their first case explained; the report explains all."""
 FILES = "report.html, results.json, junit.xml, failures/"
 
 
@@ -29,7 +29,7 @@ def wrong(verdicts: Iterable[CaseResult], replays: ReplayCommands, paint: Paint 
 
 
 def red_that_ran(verdicts: Iterable[CaseResult]) -> list[CaseResult]:
-    """What is wrong; of what did not run nothing is known."""
+    """The red cases that ran; nothing is known of those that did not."""
     red = (result for result in verdicts if is_red(result.outcome, result.dispositions))
     return [result for result in red if result.outcome is not Outcome.NOT_RUN]
 
@@ -67,7 +67,7 @@ def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:
-    """A device that refuses every operation has to begin somewhere."""
+    """Suggest a first operation to a device that supports none."""
     asked = [result for result in verdicts if result.operations and result.outcome is not Outcome.NOT_APPLICABLE]
     refused = [result for result in asked if result.outcome is Outcome.NOT_SUPPORTED]
     executed = any(result.outcome is Outcome.PASS and result.group == "execution" for result in asked)

@@ -1,4 +1,4 @@
-"""Groups red verdicts by what they say: many failures of one cause are one symptom, which leads its cases."""
+"""Groups red verdicts by their messages: many failures of one cause are one symptom, shown before its cases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CONFIGURATION = re.compile(r"^#\S+: ")
 _PARTICULARS = re.compile(r", found |; ")
 
 Cause = tuple[str, str]
-"""An outcome, and what is said of it but for numbers."""
+"""An outcome, and its message without the numbers."""
 
 
 @dataclass
 class Symptom:
-    """Red cases that say the same but for numbers. text: of the first of them."""
+    """Red cases whose messages differ in numbers only. text: the message of the first."""
 
     outcome: str
     text: str
@@ -37,7 +37,7 @@ class Symptom:
 
 
 def cause(result: CaseResult) -> Cause:
-    """What a red case has in common with others of the same cause."""
+    """Return what a red case has in common with others of the same cause."""
     return result.outcome.value, _NUMBER.sub("0", _essence(result))
 
 

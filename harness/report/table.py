@@ -1,4 +1,4 @@
-"""The verdict table at the end of a run: counts by suite, what is not covered, and what it comes to."""
+"""The verdict table at the end of a run: counts by suite, what is not covered, and the conclusion."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs cases: declares, selects and executes them, records what happens, and says what it comes to."""
+"""Runs cases: declares, selects and executes them, records what happens, and draws the conclusion."""

@@ -29,9 +29,10 @@ class ClientSubject:
         version: Version,
         folder: str | None = None,
     ) -> None:
-        """ticket: None where the client is who the kernel says it is. Raises Crashed where nobody listens.
+        """Connect. ticket: None where the client is who the kernel says it is.
 
-        folder: whose files the ticket lets it name; None for one of its own.
+        folder: the folder whose files the ticket lets it name; None for a folder of its own. Raises Crashed where
+        nobody listens.
         """
         self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
@@ -51,11 +52,11 @@ class ClientSubject:
         self.files = self._application.files
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
+        """Handle incoming callbacks until the predicate holds; return false where the time is over before that."""
         return self._application.connection.serve_until(predicate, seconds)
 
     def serve_pending(self) -> bool:
-        """Handle a callback that has arrived: true; false at once where there is none."""
+        """Handle a callback that has arrived; return false at once where there is none."""
         connection = self._application.connection
         ready = connection.broken is None and connection.ready()
         if ready:
@@ -67,7 +68,7 @@ class ClientSubject:
         return run_remotely_concurrently(calls, self._application)
 
     def application(self, uid: int, pid: int = 0) -> NoReturn:
-        """A client is one app only."""
+        """Raise NotApplicable: a client is one app only."""
         raise NotApplicable("a client process is one app only")
 
     def alive(self) -> bool:
@@ -75,11 +76,11 @@ class ClientSubject:
         return self._application.connection.broken is None
 
     def process(self) -> int:
-        """Not known to a client."""
+        """Return 0: a client does not know the host's process."""
         return 0
 
     def restart(self, version: Version | None = None) -> NoReturn:
-        """The host is not the client's."""
+        """Raise NotApplicable: the host is not the client's to restart."""
         raise NotApplicable("a client process cannot restart the host")
 
     def close(self) -> None:
@@ -89,7 +90,7 @@ class ClientSubject:
 
 
 def ticket_for(context: CaseContext, uid: int) -> tuple[str, str, str | None]:
-    """Where another process connects to the context's subject, its ticket, and the folder that this is good for.
+    """Return where another process connects to the context's subject, its ticket, and the folder of the ticket.
 
     NotApplicable where none can.
     """
@@ -103,6 +104,6 @@ def ticket_for(context: CaseContext, uid: int) -> tuple[str, str, str | None]:
 
 
 def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:
-    """Where another process connects to a subject as this uid and pid, and its ticket. IllegalState: nowhere."""
+    """Return where a process connects to a subject as this uid and pid, and its ticket; IllegalState where none can."""
     ticket = subject.ticket(uid, pid)
     return ticket.address or subject.spec, ticket.ticket

@@ -1,4 +1,4 @@
-"""--baseline: an earlier results.json of the same vectors. Only what got worse since is red."""
+"""--baseline: an earlier results.json of the same vectors. Only what has got worse since then is red."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--budget: cases by worth. What adds evidence comes first, so that a run cut short has asked the most it could."""
+"""--budget: orders cases by worth. Those that add evidence come first, so that a run cut short has covered the most."""
 
 from __future__ import annotations
 

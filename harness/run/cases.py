@@ -1,7 +1,8 @@
 """What a case is, and how a suite declares it.
 
 An area of a suite is a module with `cases() -> Iterator[Case]`, which must be cheap: headers only. A suite's
-`__init__` lists its areas in AREAS. Behaviour tests are functions under `@behaviours.case(...)`.
+`__init__` lists its areas in AREAS. Behaviour tests are functions under `@cases.case(...)`, where `cases` is a
+CaseGroup.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Case:
 
     @property
     def description(self) -> str:
-        """What the case is about. That of a vector's case is made here: listing ids must not read all vectors."""
+        """What the case is about. That of a vector's case is made only here: listing ids must not read all vectors."""
         return self.about if isinstance(self.about, str) else self.about()
 
     @property
@@ -102,7 +103,10 @@ class CaseGroup:
         scope: Scope = Scope.DEFAULT,
         group: Group | None = None,
     ) -> Callable[[Callable[[CaseContext], None]], Callable[[CaseContext], None]]:
-        """Declare a function as the case `<area>.<name>`; its docstring is the description. group: not the area's."""
+        """Declare a function as the case `<area>.<name>`; its docstring is the description.
+
+        group: in place of the area's.
+        """
 
         def declare(run: Callable[[CaseContext], None]) -> Callable[[CaseContext], None]:
             description = inspect.getdoc(run) or ""
@@ -124,5 +128,5 @@ class CaseGroup:
         return declare
 
     def __call__(self) -> Iterator[Case]:
-        """The declared cases: a module says `cases = behaviours`."""
+        """Return the declared cases, so that a module's `cases` can be a CaseGroup."""
         return iter(self._cases)

@@ -15,12 +15,12 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _NAMED = 5
 _COMPANIONS = ("workload", "scheduling_control", "manager_control")
-"""Interfaces by which cases of another interface arrange and drive what they judge."""
+"""The interfaces by which cases of another interface arrange and drive what they judge."""
 _TO_BRING = {
     "workload": "add a workload to the plug-in, or an inference_tool to its manifest",
     "manager_control": "add a manager_control to the plug-in",
 }
-"""What makes cases apply that need an interface, for those that whole groups need."""
+"""How to make the cases of an interface apply, for the interfaces that whole groups need."""
 
 
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:

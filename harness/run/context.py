@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
 _UIDS_A_CASE, _CASES = 10, 900
-"""How far apart the uids of cases are, and for how many cases there are uids of apps."""
+"""The distance between the uids of two cases, and the number of cases for which there are uids of apps."""
 
 ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
 """Says what a waiver allows for an id and its requirements."""
 
 
 class CaseHeader(Protocol):
-    """What a running case knows of the case that it is."""
+    """What a running case knows of its own declaration."""
 
     @property
     def id(self) -> str:
@@ -68,16 +68,16 @@ class CaseHeader(Protocol):
 
 
 class Closeable(Protocol):
-    """What lasts as long as a case."""
+    """A resource that lasts as long as its case."""
 
     def close(self) -> None:
-        """Give it back."""
+        """Release it."""
         ...
 
 
 @dataclass
 class Record:
-    """What collects about a case, or about one configuration of it, while it runs."""
+    """What is recorded about a case, or about one configuration of it, while it runs."""
 
     name: str = ""
     requirements: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ class CaseContext:
         return self.subject.manifest
 
     def case_uid(self, uid: int) -> int:
-        """The uid of an app in this case alone, by its seed: in real time, what another's did is told late."""
+        """A uid for an app of this case alone, from its seed: events of another case's app may arrive late."""
         return uid + _UIDS_A_CASE * (self.seed % _CASES)
 
     @property
@@ -295,10 +295,10 @@ class CaseContext:
             self.restart()
 
     def is_alive(self) -> bool:
-        """True where the subject still answers; a death noticed on the way counts as an answer: no."""
+        """True where the subject still answers; an error while asking means that it does not."""
         try:
             return self.subject.alive()
-        except Exception:  # whatever asking ends in, it is not a sign of life
+        except Exception:  # however asking fails, that is no sign of life
             return False
 
     def restart(self) -> None:
@@ -311,7 +311,7 @@ class CaseContext:
 
     @contextmanager
     def playing(self, version: Version) -> Iterator[None]:
-        """Have the subject play another version of the HAL while the block runs. NotApplicable where it cannot."""
+        """Have the subject serve another version of the HAL while the block runs. NotApplicable where it cannot."""
         self.restarts += 1
         try:
             self.subject.restart(version)

@@ -15,7 +15,7 @@ from npu_conformance.specs.versions import Version
 _ROOT = Path(__file__).parents[2]
 _SUITE_FOLDERS = ("specs", "corpus", "harness", "vts", "cts", "fuzz", "mlts")
 _VECTORS = "specs/vectors"
-"""Under which name a vector counts, wherever its file is: baselines of earlier releases stay comparable."""
+"""The folder under whose name a vector counts, wherever its file is: baselines of earlier releases stay comparable."""
 
 
 def digests(

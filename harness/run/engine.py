@@ -40,7 +40,7 @@ class Sink(Protocol):
     """Receives what happens, as it happens."""
 
     def write(self, event: results.Event) -> None:
-        """Take one event. Must not lose it: the process may be killed right after."""
+        """Take one event, and do not lose it: the process may be killed right after."""
         ...
 
 
@@ -66,7 +66,10 @@ class EngineOptions:
 
 @dataclass
 class Run:
-    """What came of a run. left_out: ids that the budget did not reach. reason: why it ended before its end."""
+    """The state and result of a run.
+
+    left_out: ids that the budget did not reach. reason: why it ended before its end.
+    """
 
     results: list[CaseResult] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)

@@ -86,7 +86,7 @@ class Log:
         return self.headers[-1]
 
     def add(self, event: Event) -> None:
-        """Take in one event."""
+        """Add one event."""
         if isinstance(event, RunStarted):
             self.headers.append(event)
             self.footer = None

@@ -56,7 +56,10 @@ class FailureWriter:
         return name
 
     def _rule(self, result: CaseResult, name: str) -> dict[str, Note]:
-        """What a reader of the file wants first. Notes are open to new keys: readers of older suites read them too."""
+        """Return what a reader of the file wants first.
+
+        Notes may have new keys: older versions of the suite read them too.
+        """
         replay = {REPLAY: f"npu-conformance replay {shlex.quote(name)} {self._plugin}"} if self._plugin else {}
         rule = broken_rule(result)
         if rule is None:

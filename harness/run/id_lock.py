@@ -1,4 +1,4 @@
-"""Which ids exist now: what the append-only specs/ids.lock is held against."""
+"""Lists the ids that exist now, with which the append-only specs/ids.lock is compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npu_conformance.specs.neuralnetworks import rules, validate
 
 
 def current_ids(cases: Iterable[Case]) -> list[str]:
-    """Ids of requirements, of structural rules, of the operations' clauses, and of cases."""
+    """Return the ids of requirements, of structural rules, of the operations' clauses, and of cases."""
     found = [entry.id for entry in requirements.all_requirements()]
     found += [rule.id for rule in validate.structural_rules()]
     found += [clause.id for operation in rules.operations() for clause in rules.clauses(operation)]

@@ -10,10 +10,10 @@ from npu_conformance.specs.documents.results import CaseFinished, Event
 
 
 class Interruption:
-    """While entered, SIGINT raises KeyboardInterrupt; what would swallow that one gets it at the end of the case.
+    """While entered, SIGINT raises KeyboardInterrupt; where that is swallowed, the end of the case raises it again.
 
-    Python drops exceptions of finalisers, and a proxy's may be what just runs. It is a sink, the last of a run's: so it
-    hears of the end of each case, with the verdict already recorded.
+    Python drops exceptions of finalisers, and a proxy's may be running. It is a sink, the last of a run's: so it
+    receives the end of each case, with the verdict already recorded.
     """
 
     def __init__(self) -> None:

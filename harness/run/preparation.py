@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NO_DEADLINE = -1
 NO_TOKEN = bytes(32)
 _REFUSAL_SECONDS = 1.0
-"""A refusal is notified before prepareModel returns (NNHAL-PREPARE-002): no need to wait as long as for a model."""
+"""A rejection is notified before prepareModel returns (NNHAL-PREPARE-002): it needs no wait as long as for a model."""
 
 
 class PreparationRecorder(PreparedModelCallback):
@@ -40,10 +40,10 @@ class PreparationRecorder(PreparedModelCallback):
 
 @dataclass(frozen=True)
 class Preparation:
-    """What prepareModel or prepareModelFromCache came to.
+    """The outcome of prepareModel or prepareModelFromCache.
 
-    launch_status: what the call returned. status: what the callback was told first; None where it never was (a launch
-    that failed without a notification). recorder: all that the callback was told.
+    launch_status: what the call returned. status: the first that the callback received; None where it received none (a
+    launch that failed without a notification). recorder: everything that the callback received.
     """
 
     launch_status: int
@@ -72,7 +72,7 @@ class PreparationArguments:
 
     @property
     def config(self) -> PrepareModelConfig:
-        """The same for prepareModelWithConfig."""
+        """The arguments in the form of prepareModelWithConfig."""
         return PrepareModelConfig(
             self.preference,
             self.priority,
@@ -92,7 +92,10 @@ def prepare(
     arguments: PreparationArguments,
     recorder: PreparationRecorder,
 ) -> Preparation:
-    """Launch a preparation and wait for its answer. Hung where it is never notified, Failed where twice."""
+    """Launch a preparation and wait for its answer.
+
+    Raises Hung where it is never notified, Failed where it is twice.
+    """
 
     def launch() -> None:
         if arguments.with_config:

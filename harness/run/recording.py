@@ -1,4 +1,4 @@
-"""Turns what collected in the context of a case into the document that events and reports carry."""
+"""Turns what was recorded in the context of a case into the document that events and reports carry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
     """The verdict of a case that ran: the worst of its own and of its configurations'.
 
-    A body that ended well adds nothing of its own where it opened configurations: those say it all.
+    A body that ended well adds no verdict of its own where it opened configurations.
     """
     own = context.own
     configurations = tuple(_configuration_result(record) for record in context.configurations.values())

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _NO_DEADLINE = -1
 _UNWRITTEN = 0xA5
-"""What output memory holds before each inference, so that one that writes nothing is seen."""
+"""The content of output memory before each inference, so that one that writes nothing is seen."""
 
 
 def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[int]:
-    """Execute the first example of a vector; yields 0, then the number done. Failed where an output is wrong."""
+    """Execute the first example of a vector; yields 0, then the number done. Raises Failed where an output is wrong."""
     context = CaseContext(Case("mlts.stress.client.inference", lambda context: None, ()), subject)
     prepared_model = _prepared(context, vector)
     built = build_request(vector, vector.examples[0], context.version)
@@ -55,7 +55,7 @@ def _prepared(context: CaseContext, vector: Vector) -> PreparedModel:
     preparation = context.prepare(build_model(vector, context.version).model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
     if preparation.prepared_model is None:
-        checks.fail("prepareModel of a supported model", "a prepared model", "null")
+        checks.fail("prepareModel of a supported model", "a prepared model", "None")
     return preparation.prepared_model
 
 

@@ -25,12 +25,15 @@ class Discard:
     """A sink that keeps nothing."""
 
     def write(self, event: Event) -> None:
-        """Let it go."""
+        """Drop the event."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What a replay came to. outcome: of what had failed: its configurations, or the case where none was named."""
+    """The result of a replay.
+
+    outcome: that of the configurations that had failed, or of the case where none was named.
+    """
 
     failure: FailureFile
     result: CaseResult
@@ -45,7 +48,7 @@ class Replay:
 
     @property
     def exit_code(self) -> int:
-        """As of a run."""
+        """The exit code, as that of a run."""
         return row(self.outcome).exit_code
 
     @property

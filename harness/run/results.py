@@ -1,4 +1,4 @@
-"""Counts what a run recorded and says what it comes to: from events alone, so that a killed run has results too."""
+"""Counts what a run recorded and draws the conclusion: from events alone, so that a killed run has results too."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read(path: Path) -> Results:
 
 
 def complete(log: Log) -> list[CaseResult]:
-    """One verdict for each selected case, in order of the header; what has none and was not left out is not-run."""
+    """Return a verdict for each selected case, in order of the header; one without it, not left out, is not-run."""
     verdicts = []
     for name in selected(log):
         if name in log.results:
@@ -162,7 +162,7 @@ def _grouped(pairs: Iterable[tuple[str, CaseResult]]) -> dict[str, Counts]:
 
 
 def _first_message(result: CaseResult) -> str:
-    """What the first of the configurations that gave the case its outcome says."""
+    """Return the message of the first of the configurations that gave the case its outcome."""
     told = (part for part in result.configurations if part.outcome is result.outcome and part.message)
     return next((f"#{part.name}: {part.message}" for part in told), "")
 

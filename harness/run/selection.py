@@ -35,7 +35,7 @@ class Wanted:
     shard: str = ""
 
     def described(self, deselected: int = 0) -> results.Selection:
-        """As the header of a run records it."""
+        """Return it as the header of a run records it."""
         return results.Selection(
             suites=tuple(target for target in self.targets if target in suites.SUITES),
             patterns=tuple(target for target in self.targets if target not in suites.SUITES),
@@ -141,7 +141,7 @@ class _Target:
         return found
 
     def require_meaning(self) -> None:
-        """Refuse a word that means nothing: it is a slip, not a wish."""
+        """Refuse a word that means no case: it must be a mistake."""
         if not self._has_meaning:
             expected = " ".join(suites.present())
             near = _near(self.text)
@@ -154,7 +154,7 @@ class _Target:
 
 
 def _near(text: str) -> list[str]:
-    """Suites, areas, subjects and ids that are spelled much like the text, the nearest first."""
+    """Return suites, areas, subjects and ids with nearly the spelling of the text, the nearest first."""
     import difflib
     from itertools import accumulate
 

@@ -89,7 +89,7 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. plugin_words: the options that name the plug-in; folder: of the report, None for none."""
+    """The result of a run. plugin_words: the options that name the plug-in; folder: of the report, None without one."""
 
     results: Results
     verdicts: tuple[CaseResult, ...]
@@ -97,7 +97,7 @@ class Summary:
     plugin_words: str
 
     def lines(self, paint: Paint = plain, *, explained: bool = True) -> list[str]:
-        """The verdict table, what it comes to, what is wrong, and what to do next.
+        """Return the verdict table, the conclusion, what is wrong, and what to do next.
 
         explained: False where what is wrong stands elsewhere already.
         """
@@ -112,7 +112,7 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """Of the process: harness.judge.outcome_table says what each number means."""
+        """The exit code of the process: harness.judge.outcome_table says what each number means."""
         return self.results.exit_code
 
 
@@ -172,7 +172,7 @@ class Session:
 
     @property
     def folder(self) -> Path | None:
-        """Where the report goes."""
+        """The folder of the report."""
         if self.options.report is None:
             return None
         return Path(self.options.report) if self.options.report else ROOT / self.subject.manifest.name
@@ -270,7 +270,7 @@ class Session:
         return self.folder / EVENTS
 
     def _open_file(self, found: Digests) -> dict[str, CaseResult]:
-        """Open the event file; the verdicts of the run that is resumed."""
+        """Open the event file, and return the verdicts of the run that is resumed."""
         if self.folder is None:
             return {}
         path, earlier = self._file_path(), {}
@@ -302,7 +302,7 @@ def start_by_options(options: SessionOptions) -> Starting:
             version = versions.parse(options.hal)
         except ValueError as error:
             raise DocumentError("--hal", "", str(error)) from None
-        # A plug-in that can play several versions has an option of that name; others take no notice.
+        # A plug-in that can serve several versions has an option of that name; others ignore it.
         named.setdefault("hal", version.value)
     return start_subject(
         options.plugin,

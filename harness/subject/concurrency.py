@@ -1,4 +1,4 @@
-"""Calls at once: each in a thread of its own, and what became of all of them."""
+"""Makes calls at once, each in a thread of its own, and gathers their results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def run_concurrently(
 ) -> list[Result | InterfaceError]:
     """Run the calls, at most `most` at a time; returns results, or errors of the interface, in order.
 
-    around: what each thread is in while it calls. Raises NotApplicable where `most` is 1. All calls have ended when
-    it returns or raises: a verdict first, which says more than the errors that follow from it, then any other error.
+    around: the context that each thread enters while it calls. Raises NotApplicable where `most` is 1. All calls have
+    ended when it returns or raises: a verdict first, which says more than the errors that follow from it, then any
+    other error.
     """
     if most < 2:
         raise NotApplicable("the subject takes one call after the other")

@@ -41,7 +41,9 @@ class Endpoint(Protocol):
     store: FileStore
 
     def connect(self, address: str | None) -> socket.socket:
-        """Null: the control connection, to a new host where hosts are ours. Else: an application's address."""
+        """Connect to an application's address, or with None open the control connection: a new host where hosts are
+        ours.
+        """
         ...
 
     def usable(self, transports: list[str]) -> list[str]:
@@ -89,7 +91,7 @@ class SpawnedEndpoint:
         return self._supervisor.start()
 
     def usable(self, transports: list[str]) -> list[str]:
-        """All: the host is on this machine."""
+        """Return all of them: the host is on this machine."""
         return transports
 
     def has_ended(self) -> bool:
@@ -105,7 +107,7 @@ class SpawnedEndpoint:
         return self._supervisor.kill().stderr
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
-        """How the host died."""
+        """The verdict on how the host died."""
         return self._supervisor.crash(problem, doing)
 
     def close(self) -> None:
@@ -126,19 +128,19 @@ class ListeningEndpoint:
         return connect_to(address or self.spec)
 
     def usable(self, transports: list[str]) -> list[str]:
-        """Over tcp no descriptors travel."""
+        """Return all but `descriptor` over tcp, where no descriptors travel."""
         return [name for name in transports if name != "descriptor" or self.spec.startswith("unix:")]
 
     def has_ended(self) -> bool:
-        """Nothing is known beside the connection."""
+        """Return false: nothing but the connection shows the server's end."""
         return False
 
     def process(self) -> int:
-        """Not known: it may be on another machine."""
+        """Return 0: the process may be on another machine."""
         return 0
 
     def kill(self) -> str:
-        """Not ours to kill."""
+        """Do nothing: the server is not ours to kill."""
         return ""
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
@@ -151,7 +153,7 @@ class ListeningEndpoint:
 
 
 def is_within_reach(spec: str, address: str) -> bool:
-    """True where a driver may send its apps there: one that is reached over tcp only to ports of its own host.
+    """True where a driver may send its apps there; one that is reached over tcp may name only ports of its own host.
 
     What it names is where the harness connects, and the harness can reach more than such a driver may.
     """

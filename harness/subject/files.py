@@ -21,7 +21,7 @@ from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupp
 
 Access = Literal["read", "write", "read_write"]
 Watch = Callable[[str, int, int], None]
-"""Told of each read and write that a driver does by message, behind it: `read` or `write`, offset, length in bytes."""
+"""Called after each read and write that a driver does by message: `read` or `write`, offset, length in bytes."""
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ class CacheFile:
         os.pwrite(self.descriptor, content, 0)
 
     def stretch(self, size: int) -> None:
-        """Make the file as long, with zeros that take no room."""
+        """Make the file this long, with zeros that take no space."""
         os.ftruncate(self.descriptor, size)
 
     def stop_growing(self) -> None:
@@ -71,7 +71,7 @@ class CacheFile:
 
 
 class FileAttacher(Protocol):
-    """How open files become known to the subject. served: answers where they are kept here."""
+    """How open files become known to the subject. served: the files that are kept here."""
 
     served: ServedFiles
 
@@ -144,7 +144,7 @@ class Files:
 class ServedFiles:
     """Files that a driver reaches by message: each request is done on a descriptor, whose kernel says what is allowed.
 
-    SecurityDenied: the access mode forbids it. IllegalArgument: an unknown token, a range that cannot be.
+    Raises SecurityDenied where the access mode forbids it, IllegalArgument for an unknown token or an impossible range.
     """
 
     def __init__(self) -> None:
@@ -194,18 +194,18 @@ class ServedFiles:
     def duplicate(self, token: int) -> int:
         """A further token for the same open file, which the driver has to close."""
         file, descriptor = self._find(token)
-        twin = new_token()
-        self.add(twin, file, os.dup(descriptor))
-        return twin
+        duplicate = new_token()
+        self.add(duplicate, file, os.dup(descriptor))
+        return duplicate
 
     def close(self, token: int) -> None:
-        """Forget a token; one that is not known is none to forget."""
+        """Forget a token; an unknown one is ignored."""
         _, descriptor = self._open.pop(token, (None, -1))
         if descriptor >= 0:
             os.close(descriptor)
 
     def close_all(self) -> None:
-        """The connection is gone."""
+        """Close all files: the connection is gone."""
         for token in list(self._open):
             self.close(token)
 

@@ -33,7 +33,7 @@ class Application(Protocol):
         ...
 
     is_deaf: bool
-    """Set it, and nothing that the subject sends is read outside calls any more: the app hangs."""
+    """Where this is set, nothing that the subject sends is read outside calls any more: the app hangs."""
 
     def close(self) -> None:
         """End the connection."""
@@ -77,18 +77,18 @@ class SubjectHandle(Protocol):
         ...
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
+        """Handle incoming callbacks until the predicate holds; return false where the time is over before that."""
         ...
 
     def serve_pending(self) -> bool:
-        """Handle a callback that has arrived: true; false at once where there is none."""
+        """Handle a callback that has arrived; return false at once where there is none."""
 
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...
 
     def application(self, uid: int, pid: int = 0) -> Application:
-        """Connect as the app of a uid. Raises NotApplicable where the subject cannot be told who calls."""
+        """Connect as the app of a uid. Raises NotApplicable where the subject cannot know who calls."""
         ...
 
     def alive(self) -> bool:
@@ -102,7 +102,7 @@ class SubjectHandle(Protocol):
     def restart(self, version: Version | None = None) -> None:
         """Replace the host by a new one. Objects and pools of the old one are dead.
 
-        version: the one it plays until the next restart, instead of the one it is tested as. NotApplicable where it
+        version: the one it serves until the next restart, instead of the one it is tested as. NotApplicable where it
         cannot.
         """
         ...

@@ -80,7 +80,7 @@ def limit_memory(size: int) -> None:
 
 
 def peer(connection: socket.socket) -> Caller:
-    """Who is at the other end, as the kernel knows it; nobody (65534) over tcp."""
+    """The uid and pid at the other end, as the kernel knows them; over tcp those of nobody (65534)."""
     if connection.family != socket.AF_UNIX:
         return Caller(65534, 0)
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

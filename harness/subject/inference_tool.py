@@ -15,7 +15,7 @@ IGNORED = f"the manifest names an inference_tool, which is not run for a driver 
 
 
 def settled(manifest: Manifest, given: InferenceTool | None, *, is_loaded_here: bool) -> Manifest:
-    """The manifest with the tool that may be run: the given one, or that of a plug-in that is loaded here, or none."""
+    """Return the manifest with the tool that may be run: the given one, or that of a plug-in loaded here, or none."""
     if given is None and is_loaded_here:
         return manifest
     return replace(manifest, inference_tool=given)
@@ -58,7 +58,7 @@ class ToolRun:
 
     @property
     def succeeded(self) -> bool | None:
-        """Whether it ended with exit code 0; None while it runs."""
+        """True where it ended with exit code 0, false where it failed, None while it runs."""
         code = self._process.poll()
         return None if code is None else code == 0
 

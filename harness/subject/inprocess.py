@@ -33,7 +33,7 @@ _POLL_SECONDS = 0.0005
 
 
 class InProcessPools:
-    """Pools that are simply bytes."""
+    """Creates pools that are simply bytes of this process."""
 
     def __init__(self, host: HostState) -> None:
         self.transports: tuple[str, ...] = ("message",)
@@ -51,7 +51,7 @@ class InProcessPools:
 
 
 class _PlainLink:
-    """What messages about memory do, by plain calls."""
+    """Does by plain calls what messages about memory do."""
 
     def __init__(self, memory: HostMemory) -> None:
         self._memory = memory
@@ -117,7 +117,10 @@ class InProcessSubject:
         return self._store
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Wait until the predicate holds: true; false when time is over. Callbacks come from the subject's threads."""
+        """Wait until the predicate holds; return false where the time is over.
+
+        Callbacks come from the subject's threads.
+        """
         deadline = time.monotonic() + seconds
         while not predicate():
             if not self.serve_pending():
@@ -127,7 +130,7 @@ class InProcessSubject:
         return True
 
     def serve_pending(self) -> bool:
-        """Handle what an application's connection has brought: true; false at once where there is nothing."""
+        """Handle what an application's connection has brought; return false at once where there is nothing."""
         turns = [each.connection for each in self._applications if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
@@ -147,16 +150,16 @@ class InProcessSubject:
         return application
 
     def _soak(self) -> None:
-        """Take in what the subject sends from within a call of the harness, which nobody reads until the call ends."""
+        """Read what the subject sends from within a call of the harness: nobody else reads it until the call ends."""
         while any(each.connection.soak() for each in tuple(self._applications) if each.is_listening):
             pass
 
     def alive(self) -> bool:
-        """Always: its death would be this process's."""
+        """Return true: its death would be this process's."""
         return True
 
     def process(self) -> int:
-        """This one."""
+        """The number of this process."""
         return os.getpid()
 
     def restart(self, version: Version | None = None) -> None:

@@ -24,7 +24,10 @@ Isolation = Literal["process", "inprocess"]
 
 @dataclass(frozen=True)
 class Starting:
-    """A subject that comes up. open: wait for it and shake hands (LoadError); cancel: end it. One of them, once."""
+    """A subject that is starting.
+
+    open: wait for it and shake hands (LoadError); cancel: end it. Call one of them, once.
+    """
 
     open: Callable[[], SubjectHandle]
     cancel: Callable[[], None]

@@ -15,7 +15,7 @@ _BUNDLED = {name: f"npu_conformance.adapters.{name}:plugin" for name in ("refere
 
 
 class LoadError(Exception):
-    """A plug-in cannot be had. The text is one line that says why."""
+    """A plug-in cannot be loaded or reached. The text is one line that says why."""
 
 
 def load_plugin(spec: str) -> Plugin:

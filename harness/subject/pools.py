@@ -27,7 +27,7 @@ _AIDL_KINDS = {
     "hardware_buffer_blob": "hardwareBuffer",
     "hardware_buffer": "hardwareBuffer",
 }
-"""Members of AIDL's union for what HIDL names otherwise; what is a BLOB is said by the description alone."""
+"""Members of AIDL's union for what HIDL names otherwise; only the description says what is a BLOB."""
 
 _ZEROS = bytes(1 << 16)
 
@@ -45,7 +45,7 @@ class MemoryLink(Protocol):
 
 
 class Pool:
-    """Bytes both sides can reach. view: the bytes where they are mapped here, else None."""
+    """Bytes both sides can reach. view: the bytes where they are mapped here, otherwise None."""
 
     memory: Memory
     view: memoryview | None = None
@@ -125,10 +125,10 @@ class MessagePool(Pool):
 
 
 class ReachedPool(MessagePool):
-    """Memory of the subject's own: it alone lets it go."""
+    """Memory of the subject's own, which only the subject frees."""
 
     def close(self) -> None:
-        """Nothing: the subject is told in its own way."""
+        """Do nothing: a client has the memory freed by a call of the subject."""
 
 
 class SharedFile:
@@ -208,7 +208,7 @@ class FileStore:
         return self.directory
 
     def renew(self) -> None:
-        """Make the directory again, after who took it along; what it held is not used any more."""
+        """Make the directory again where it has gone; what it held is not used any more."""
         private_files.make_way(self.directory)
         os.makedirs(self.directory, 0o700, exist_ok=True)
         for files in self._free.values():
@@ -239,7 +239,7 @@ class Pools(Protocol):
         ...
 
     def reach(self, memory: Memory) -> Pool:
-        """Open memory that the subject owns and has told of; closing it makes the subject forget nothing."""
+        """Open memory that the subject owns and has described; closing it does not make the subject forget it."""
         ...
 
 
@@ -289,7 +289,7 @@ class SharedPools:
 
 
 def new_token() -> int:
-    """Draw a token: positive, less than 2^49, never seen before for all that matters."""
+    """Draw a random token: positive, less than 2^49, in practice never drawn before."""
     return 1 + int.from_bytes(os.urandom(6), "little")
 
 
@@ -304,7 +304,7 @@ def make_private_directory() -> str:
 
 def sweep(base: str) -> None:
     """Remove the private directories of processes that are no more. What cannot be removed is left."""
-    # Others can write there as well, and whatever they put there, no run ends by it.
+    # Others can write there as well: nothing that they put there may end a run.
     with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
         for name in os.listdir(parent):
             owner = name.removeprefix(_PREFIX).partition("-")[0]

@@ -1,4 +1,4 @@
-"""What is made and removed in folders that others can write: by descriptor, through no link, and only this user's."""
+"""Makes and removes files in folders where others can write: by descriptor, through no link, and only this user's."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _ROOTS = {
 
 
 class RemoteApplication:
-    """One connection to the subject: what the handle and applications share."""
+    """One connection to the subject: the part that the handle and applications share."""
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
         self._endpoint = endpoint
@@ -159,9 +159,9 @@ class RemoteSubject:
         except (errors.InterfaceError, LoadError, OSError) as error:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
-        told = self._main.initialized.manifest
-        self.manifest = settled(told, options.inference_tool, is_loaded_here=options.is_loaded_here)
-        self.ignores_tool = self.manifest.inference_tool is None and told.inference_tool is not None
+        manifest = self._main.initialized.manifest
+        self.manifest = settled(manifest, options.inference_tool, is_loaded_here=options.is_loaded_here)
+        self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             self.close()
@@ -204,7 +204,7 @@ class RemoteSubject:
         self._main.connection.call("ping", protocol.Nothing(), None)
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Handle incoming callbacks of every connection until the predicate holds: true; false when time is over."""
+        """Handle callbacks of every connection until the predicate holds; return false where the time is over."""
         if not self._applications:
             return self._main.connection.serve_until(predicate, seconds)
         deadline = time.monotonic() + seconds
@@ -218,7 +218,7 @@ class RemoteSubject:
         return True
 
     def serve_pending(self) -> bool:
-        """Handle a callback that has arrived: true; false at once where there is none."""
+        """Handle a callback that has arrived; return false at once where there is none."""
         turns = [each.connection for each in (self._main, *self._applications) if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
@@ -242,9 +242,8 @@ class RemoteSubject:
         return application
 
     def ticket(self, uid: int, pid: int = 0) -> protocol.Ticket:
-        """What binds one connection to a uid and a pid; the bearer may name the files of the shared folder.
-
-        Failed where it is for an address that such a driver has no business to name.
+        """Ask for a ticket that binds one connection to a uid and a pid; the bearer may name the files of the shared
+        folder. Raises Failed where its address is not one that such a driver may name.
         """
         request = protocol.TicketRequest(uid, pid, self.shared_folder)
         ticket: protocol.Ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
@@ -275,7 +274,7 @@ class RemoteSubject:
         self.version = version or self._tested_as
         found = self._main.initialized.manifest.hal_version
         if version is not None and found != version:
-            raise NotApplicable(f"the subject plays HAL {found} also after it was asked for {version}")
+            raise NotApplicable(f"the subject serves HAL {found} also after it was asked for {version}")
 
     def close(self) -> None:
         """End the host and remove everything it owns."""
@@ -329,9 +328,9 @@ class _RemoteMemory:
 
 
 def playing(version: Version, manifest: Manifest, options: dict[str, str]) -> dict[str, str]:
-    """The options with which a plug-in plays a version. NotApplicable where it has none for that."""
+    """Return the options with which a plug-in serves a version. Raises NotApplicable where it has none for that."""
     if "hal" not in manifest.options:
-        raise NotApplicable("the subject plays one version of the HAL only")
+        raise NotApplicable("the subject serves one version of the HAL only")
     return {**options, "hal": version.value}
 
 

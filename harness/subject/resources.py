@@ -1,4 +1,4 @@
-"""What a process holds: counted before and after, it shows what was not given back."""
+"""Counts what a process holds: the counts before and after show what was not given back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Resources:
 
 
 def resources_of(process: int) -> Resources | None:
-    """Count what a process holds. Null where it is gone, or another user's."""
+    """Count what a process holds. None where it is gone, or another user's."""
     folder = f"/proc/{process}"
     try:
         with open(f"{folder}/maps") as maps:

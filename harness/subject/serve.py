@@ -1,7 +1,7 @@
-"""Serve a Python plug-in to harnesses that come: `npu-conformance serve PLUGIN --listen ADDRESS`.
+"""Serve a Python plug-in to harnesses that connect: `npu-conformance serve PLUGIN --listen ADDRESS`.
 
 ADDRESS is unix:PATH (made with mode 0600) or tcp:HOST:PORT (loopback only; port 0 takes a free one). The address that
-was bound is printed as the first line. --key-file F: who knows the file's content may steer (control connection), and
+was bound is printed as the first line. --key-file F: a client that knows the file's content gets a control connection,
 others need a ticket; the file is made, mode 0600, where it does not exist. tcp: needs one, since nothing else keeps
 other users of the machine out.
 """
@@ -75,7 +75,7 @@ def read_or_make_key(path: str) -> str:
             key = file.read().strip()
     except OSError as error:
         raise LoadError(f"key file {path}: {error.strerror}") from None
-    if not key:  # which everybody knows
+    if not key:  # an empty key is one that everybody knows
         raise LoadError(f"key file {path}: it is empty; without the file a key is drawn")
     return key
 

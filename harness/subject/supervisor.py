@@ -1,4 +1,4 @@
-"""The harness's end of the zygote: starts hosts, notices their death, tells how they ended."""
+"""The harness's end of the zygote: starts hosts, detects their death, says how they ended."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Supervisor:
                 socket.send_fds(self._control, [packet], [theirs.fileno()])
             except OSError:
                 ours.close()
-                self._poll_control()  # before it ended it may have said why
+                self._poll_control()  # it may have said why before it ended
                 raise LoadError(self._zygote_gone()) from None
         return ours
 

@@ -111,7 +111,7 @@ class Connection:
             raise self._failed(problem, method) from None
 
     def tell(self, method: str, params: object) -> None:
-        """Send what has no answer, from any thread; a connection that has ended shows at the next call."""
+        """Send a message without an answer, from any thread; a connection that has ended shows at the next call."""
         with contextlib.suppress(WireError):
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
 
@@ -172,13 +172,13 @@ class Connection:
         return self._late is not None or self.lines.buffered() or bool(select.select([self.lines.socket], [], [], 0)[0])
 
     def soak(self) -> bool:
-        """Take in what has arrived without handling it, so that the sender can go on: true; false for nothing."""
+        """Read what has arrived without handling it, so that the sender can go on; false where there is nothing."""
         if self.broken is not None or not self._reading.acquire(blocking=False):
             return False
         try:
             return self.lines.soak()
         except (WireError, OSError):
-            return False  # whoever reads next meets it again
+            return False  # the next reader gets the error again
         finally:
             self._reading.release()
 

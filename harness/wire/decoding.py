@@ -12,7 +12,7 @@ from npu_conformance.specs.decoders import decoder
 from npu_conformance.specs.interfaces import is_interface
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What is raised for bytes that are no message, or no value of the type."""
+"""The exceptions for bytes that are no message, or no value of the type."""
 
 message = msgspec.json.Decoder(protocol.Envelope).decode
 """Decode one line; raises one of UNREADABLE."""

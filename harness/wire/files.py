@@ -53,7 +53,7 @@ class HostFiles:
     def attach(self, request: FileAttach, descriptor: int | None, link: FileLink, paths: Paths = NOWHERE) -> None:
         """Make a file known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
 
-        link: for the transport `message`. paths: the files that who asks may name.
+        link: for the transport `message`. paths: the files that the other end may name.
         """
         opened = self._reach(request, descriptor, link, paths)
         with self._lock:
@@ -113,7 +113,7 @@ class DescriptorFile:
         for done in range(0, len(data), DATA_LIMIT):
             part = data[done : done + DATA_LIMIT]
             if os.pwrite(self._descriptor, part, offset + done) != len(part):
-                raise OSError("the file system has no room")
+                raise OSError("the file system has no space")
 
     def truncate(self, size: int) -> None:
         """Set the size."""
@@ -200,11 +200,11 @@ class RemoteFiles:
 
     def duplicate(self, token: int) -> int:
         """A further token for the same open file."""
-        twin: int = self._connection.call("file.duplicate", protocol.FileToken(token), int)
-        return twin
+        duplicate: int = self._connection.call("file.duplicate", protocol.FileToken(token), int)
+        return duplicate
 
     def close(self, token: int) -> None:
-        """The driver needs the token no more."""
+        """Say that the driver no longer needs the token."""
         if self._connection.broken is None:
             self._connection.notify("file.close", protocol.FileToken(token))
 

@@ -96,7 +96,7 @@ class LineSocket:
         return self._lines.popleft()
 
     def soak(self) -> bool:
-        """Take in what has arrived, for later: true; false at once where there is nothing, or only the end."""
+        """Read what has arrived, for later; return false at once where there is nothing, or only the end."""
         if not select.select([self.socket], [], [], 0)[0]:
             return False
         chunk = self._receive_with_descriptors(_CHUNK) if self.carries_descriptors else self.socket.recv(_CHUNK)

@@ -47,7 +47,7 @@ class HostMemory:
     def attach(self, request: Attach, descriptor: int | None, paths: Paths = NOWHERE) -> None:
         """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
 
-        paths: the files that who asks may name.
+        paths: the files that the other end may name.
         """
         if request.token <= 0 or request.size <= 0:
             raise IllegalArgument("token and size must be positive")
@@ -72,12 +72,12 @@ class HostMemory:
         self._exports.pop(token, None)
 
     def write(self, request: MemoryWrite) -> None:
-        """Store bytes. SecurityDenied: exported without PROT_WRITE."""
+        """Store bytes. Raises SecurityDenied where they were exported without PROT_WRITE."""
         buffer = self._range(request.token, request.offset, len(request.data), _WRITE)
         buffer[request.offset : request.offset + len(request.data)] = request.data
 
     def read(self, request: MemoryRead) -> bytes:
-        """Return bytes. SecurityDenied: exported without PROT_READ."""
+        """Return bytes. Raises SecurityDenied where they were exported without PROT_READ."""
         buffer = self._range(request.token, request.offset, request.length, _READ)
         return bytes(buffer[request.offset : request.offset + request.length])
 

@@ -86,7 +86,7 @@ class ObjectTable:
         return exported.value
 
     def dropped(self, number: int, received: int) -> None:
-        """A proxy was garbage collected: tell the other side with the next message."""
+        """Note that a proxy was garbage collected; the next message tells the other side."""
         self._dropped.append(Release(number, received))
 
     def take_dropped(self) -> Release | None:
@@ -102,7 +102,7 @@ class ObjectTable:
         return release
 
     def take_fresh_fences(self) -> list[tuple[int, SettableFence]]:
-        """Return the fences that the other side has not heard of before, with their numbers."""
+        """Return the fences that the other side does not know yet, with their numbers."""
         fresh, self._fresh = self._fresh, []
         return fresh
 
@@ -116,7 +116,7 @@ class ObjectTable:
         fence.watch(tell)
 
     def fence_news(self, news: FenceNews) -> None:
-        """The harness tells how a fence of its own stands."""
+        """Take the harness's notification of the state of one of its fences."""
         with self._lock:
             self._fence_states[news.object] = news.state
             reference = self._proxies.get(news.object)
@@ -130,11 +130,11 @@ class ObjectTable:
         self._watched.add(fence)
 
     def forget(self, fence: HeldFence) -> None:
-        """The fence is settled: whoever was told has it from here on."""
+        """Let go of a settled fence: from here on it belongs to those that were notified."""
         self._watched.discard(fence)
 
     def release(self, release: Release) -> None:
-        """The other side dropped an object. It lives on here if it was sent again meanwhile."""
+        """Forget an object that the other side dropped, unless it was sent again meanwhile."""
         with self._lock:
             exported = self._exported.get(release.object)
             if exported is None:
@@ -145,7 +145,7 @@ class ObjectTable:
                 del self._numbers[id(exported.value)]
 
     def clear(self) -> None:
-        """The connection is gone: let go of everything. Fences of the other side will never signal."""
+        """Let go of everything: the connection is gone. Fences of the other side will never signal."""
         self._exported.clear()
         self._numbers.clear()
         held = [reference() for reference in list(self._proxies.values())]

@@ -17,7 +17,7 @@ from npu_conformance.specs.wire_types import NonFinite
 
 
 class Outbox:
-    """What one side has to say, in order. Any thread may send."""
+    """The messages of one side, in order. Any thread may send."""
 
     def __init__(self, lines: LineSocket, objects: ObjectTable) -> None:
         self._lines = lines
@@ -63,7 +63,7 @@ class Outbox:
         return start
 
     def _introduce_fences(self, start: int) -> None:
-        """Tell of fences that are new to the other side, in front of the message that passes them."""
+        """Introduce fences that are new to the other side, before the message that passes them."""
         fresh = [(number, fence, fence.get_state()) for number, fence in self._objects.take_fresh_fences()]
         news = (protocol.Notification("fence.state", FenceNews(number, state)) for number, _, state in fresh)
         self._waiting[start:start] = b"".join(self._encoder.encode(one) + b"\n" for one in news)

@@ -21,7 +21,7 @@ class Waiter:
 
 
 class Outstanding:
-    """All of a connection. Any thread may add one; the thread that reads gives the answers out."""
+    """The outstanding requests of a connection. Any thread may add one; the thread that reads gives the answers out."""
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
@@ -29,7 +29,7 @@ class Outstanding:
         self._later: deque[Waiter] = deque()
 
     def add(self, method: str, *, later: bool = False) -> Waiter:
-        """A new request. later: nobody waits for its answer, which has to be null whenever it comes."""
+        """Add a request. later: nobody waits for its answer, which has to be null whenever it comes."""
         waiter = Waiter(next(self._ids), method)
         self._waiters[waiter.id] = waiter
         if later:
@@ -41,7 +41,7 @@ class Outstanding:
         self._waiters.pop(waiter.id, None)
 
     def give(self, answer: protocol.Envelope) -> bool:
-        """Give an answer to its waiter; false where it is outstanding no more. Raises Violation for a late error."""
+        """Give an answer to its waiter; false where it is no longer outstanding. Raises Violation for a late error."""
         waiter = self._waiters.get(answer.id) if answer.id is not None else None
         if waiter is None or waiter.answer is not None:
             return False
@@ -50,7 +50,7 @@ class Outstanding:
         return True
 
     def numbers(self) -> list[int]:
-        """Of all that have no answer yet."""
+        """The numbers of the requests that have no answer yet."""
         return [number for number, waiter in self._waiters.items() if waiter.answer is None]
 
     def _settle_later(self) -> None:

@@ -22,9 +22,10 @@ class Paths:
         return self._everywhere or self._folder is not None
 
     def open(self, path: str, flags: int) -> int:
-        """Return a new descriptor; a link is not followed. MemoryUnreachableError: not allowed, or not to be had.
+        """Return a new descriptor; a link is not followed.
 
-        What is not allowed is not looked at: the refusal is the same whether or not there is such a file.
+        Raises MemoryUnreachableError for a file that may not be named, or that cannot be opened. What may not be named
+        is not looked at: the rejection is the same whether or not there is such a file.
         """
         if not self._allow(path):
             raise MemoryUnreachableError(f"{path!r}: this connection may not name it")

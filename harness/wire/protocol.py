@@ -108,7 +108,7 @@ class Answer(Message, frozen=True):
 
 
 class Refusal(Message, frozen=True):
-    """An outgoing error. id null: the request's could not be read."""
+    """An outgoing error. Its id is None where the request's could not be read."""
 
     id: int | None
     error: ErrorObject
@@ -259,7 +259,7 @@ class RemoteError(Exception):
 
 
 def error_object(error: Exception) -> ErrorObject:
-    """Spell an exception as a JSON-RPC error; what the interfaces do not know is an internal error."""
+    """Return an exception as a JSON-RPC error; one that the interfaces do not know is an internal error."""
     if isinstance(error, errors.ServiceError):
         return ErrorObject(SERVICE_ERROR, error.message, ErrorData(error.status))
     for kind, code in _CODES:

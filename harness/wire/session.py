@@ -52,7 +52,7 @@ class Callers:
 class HostState:
     """What the connections of one host share: the plug-in's objects, memory, tickets.
 
-    address: starts listening where it is called first, and returns where applications connect (None: as the control
+    address: starts listening at its first call, and returns where applications connect (None: as the control
     connection did). key: what makes a connection the control connection, None where none can be. own_process: see
     Context.
     """
