@@ -1,1 +1,1 @@
-"""The command npu-conformance: one file a command, on top of all the other rooms. Nobody imports it."""
+"""The command npu-conformance: one file for each command, above all the other packages, none of which imports it."""

@@ -1,4 +1,4 @@
-"""What a command raises for bad input from its user."""
+"""The exception that a command raises for bad input from its user."""
 
 from __future__ import annotations
 

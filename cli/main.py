@@ -1,4 +1,4 @@
-"""The command `npu-conformance`: finds a command's file, parses and runs it; bad input becomes one line and exit 2."""
+"""The command `npu-conformance`: finds the file of a command and runs it; bad input becomes one line and exit 2."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _execute(options: argparse.Namespace) -> int:
 
 
 def _code_of(error: Exception) -> int:
-    """Tell of an error that ended a command: one line for bad input; a traceback only for a bug of ours."""
+    """Report an error that ended a command: one line for bad input; a traceback only for a bug of ours."""
     if isinstance(error, BrokenPipeError) and _reader_has_gone():
         from npu_conformance.harness.report.console import abandon
 
@@ -83,17 +83,17 @@ def _reader_has_gone() -> bool:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Bad arguments get one line, as all bad input."""
+    """A parser that reports bad arguments in one line, as all bad input."""
 
     def error(self, message: str) -> NoReturn:
-        """Leave with the line."""
+        """Print the line and exit."""
         self.exit(USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def _parser(given: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="npu-conformance",
-        description="Conformance of NPU drivers and frameworks: NN HAL, NNAPI, NPU scheduling HAL, NPU Manager.",
+        description="Conformance of NPU drivers and managers: NN HAL, NPU scheduling HAL, NPU Manager.",
         epilog="exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 the suite failed",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")

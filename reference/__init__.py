@@ -1,1 +1,1 @@
-"""A small, readable NPU Manager, driver of both HALs, and simulated device."""
+"""A small, readable NPU Manager, NN HAL, NPU scheduling HAL and simulated device."""

@@ -1,4 +1,4 @@
-"""`npu-conformance vectors import-aosp`: AOSP's specification files to collections that `run --vectors` takes."""
+"""`npu-conformance vectors import-aosp`: turns AOSP's specification files into collections for `run --vectors`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Import, say what came of it, and one line for each file that gave no tests; wrong where there is such a file."""
+    """Import, say what came of it, and name each file that gave no tests; return WRONG where there is one."""
     if options.seconds < 1:
         raise UsageError(f"--seconds: expected a positive number, found {options.seconds}")
     loaded = []

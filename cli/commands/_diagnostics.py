@@ -1,4 +1,4 @@
-"""Logs and traces for the time of a command, in this process and all that it starts."""
+"""Logs and traces while a command runs, in this process and all that it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `npu-conformance npu demo` does; cli/commands/npu.py finds it here."""
+"""`npu-conformance npu demo`: one app takes the NPU over from another."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _START_SECONDS = 60.0
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the take-over; WRONG where it did not happen, or an inference was wrong."""
+    """Run the take-over; return WRONG where it did not happen, or an inference was wrong."""
     if options.inferences < 1:
         raise UsageError("--inferences: at least 1")
     if options.listen and not options.listen.startswith("unix:"):
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:
-        write_text(options.trace, "[]\n")  # where it cannot be written, that is said before anything starts
+        write_text(options.trace, "[]\n")  # fails before anything starts where it cannot be written
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
@@ -68,7 +68,7 @@ def _run(manager: ManagerProcess, options: argparse.Namespace) -> int:
     print("inferences, every output compared: " + ", ".join(f"{name} {count}" for name, count in done.items()))
     pauses = sum(event.is_pause for event in scenario.transcript.works.get(sharing.GALLERY.uid, ()))
     ours, theirs = sharing.overtaken(scenario.transcript)
-    print(f"while the translator had {ours}, the gallery had {theirs}, and was told to be paused {pauses} times")
+    print(f"while the translator had {ours}, the gallery had {theirs}, and received {pauses} pauses")
     for problem in found:
         print(f"wrong: {problem}", file=sys.stderr)
     print("no take-over" if found else "the camera took over, and the assistant came back")
@@ -98,7 +98,7 @@ def _run_steps(scenario: TakeoverScenario, apps: Sequence[processes.AppProcess])
 
 
 def _options(plugin: str) -> list[str]:
-    """The reference's time goes by itself only where it is asked to."""
+    """Return the options of the reference, whose time goes by itself only where it is asked to."""
     return ["clock=real"] if plugin == "reference" else []
 
 

@@ -28,11 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", nargs="?", type=Path, help="a scenario file; without one it is made from the seed")
     parser.add_argument("--apps", metavar="N", type=int, help=f"apps of the scenario that is made (default: {_APPS})")
     parser.add_argument("--minutes", metavar="M", type=int, help=f"how long it lasts (default: {_MINUTES})")
+    parser.add_argument("--seed", metavar="N", type=int, help="seed of what is drawn (default: the file's, or 0)")
     parser.add_argument(
-        "--seed", metavar="N", type=int, help="what is drawn follows from it (default: the file's, or 0)"
-    )
-    parser.add_argument(
-        "--policy", metavar="NAME", action="append", help="of the scenario's policies, only this; repeatable"
+        "--policy", metavar="NAME", action="append", help="simulate only this policy of the scenario; repeatable"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and plots")
@@ -42,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Simulate; 1 where the manager or the HAL breaks a promise. How fast it went is printed on the error stream."""
+    """Simulate; return WRONG where the manager or the HAL breaks a promise.
+
+    The speed is printed on stderr.
+    """
     scenario = _scenario(options)
     if options.write_scenario is not None:
         write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")
@@ -62,7 +63,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 class _Stopwatch:
-    """Tells how fast each policy was simulated."""
+    """Prints how fast each policy was simulated."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()

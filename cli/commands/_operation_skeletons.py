@@ -1,4 +1,4 @@
-"""The files of an operation before anything is in them: each says what goes there, and fails until it is filled.
+"""The skeletons of an operation's files: each says what goes there, and fails until it is filled.
 
 `$NAME` is the operation's name, `$name` that of its files, `$function` that of its functions.
 """

@@ -20,7 +20,7 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     )
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     parser.add_argument(
-        "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in lives"
+        "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in runs"
     )
     parser.add_argument(
         "--transport",
@@ -33,9 +33,9 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     parser.add_argument(
         "--inference-tool",
         metavar="COMMAND",
-        help="run COMMAND, with {uid} in it, for test inferences (docs/npu-scheduling.md)",
+        help="command that runs test inferences, with {uid} in it (docs/npu-scheduling.md)",
     )
-    parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
+    parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
 
 
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def add_selection_options(parser: argparse.ArgumentParser) -> None:
 
 
 def session_options(options: argparse.Namespace, **more: object) -> SessionOptions:
-    """The options of a session out of a parsed command line; `more` overrides."""
+    """Return the options of a session from a parsed command line; `more` overrides them."""
     given = {
         "plugin": options.plugin,
         "plugin_options": tuple(options.plugin_option),

@@ -15,7 +15,7 @@ def print_json(answer: object) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file. Raises UsageError where that cannot be."""
+    """Write a file. Raises UsageError where it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

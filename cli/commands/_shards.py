@@ -1,4 +1,4 @@
-"""`run -n N`: this command again, once for each shard, and one report of what they recorded."""
+"""`run -n N`: runs this command again, once for each shard, and makes one report of what they recorded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Sum
 
 
 def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """Where the shards keep their events, inside the report folder: they survive a kill there."""
+    """Make the folder where the shards keep their events: inside the report folder, where they survive a kill."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix="shards-", dir=folder)

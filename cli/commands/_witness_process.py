@@ -1,4 +1,4 @@
-"""Asks an engine in a process of its own, so that an engine that dies is a verdict on one vector and not the end."""
+"""Asks an engine in a process of its own, so that an engine that dies costs one vector only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILED = 1
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A line of the child: a testimony, or why the engine cannot be loaded at all."""
+    """One line from the child: a testimony, or why the engine cannot be loaded at all."""
 
     testimony: Testimony | None = None
     missing: str | None = None

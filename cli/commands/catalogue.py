@@ -1,4 +1,4 @@
-"""`npu-conformance catalogue check`: holds the catalogue of a vendor's own extension against its rules."""
+"""`npu-conformance catalogue check`: checks the catalogue of a vendor's own extension."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    check = actions.add_parser("check", help="tables, rules, vectors and their expected values: one line a problem")
+    check = actions.add_parser(
+        "check", help="tables, rules, vectors and their expected values: one line for each problem"
+    )
     check.add_argument("folder", metavar="DIR", type=Path, help="the folder with extension.json")
     add_catalogue_option(check)
 

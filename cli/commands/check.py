@@ -36,7 +36,8 @@ _GRADES = {
 class Grade:
     """How far an adapter has come.
 
-    failed: what does not pass though it applies; failures: what is red of it; uncovered: what the passes do not cover.
+    failed: how many cases apply and do not pass; failures: the red ones of these; uncovered: what the passes do not
+    cover.
     """
 
     letter: str
@@ -79,12 +80,12 @@ def execute(options: argparse.Namespace) -> int:
         print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")
         for name, meaning in manifest.options.items():
             print(f"option {name}: {meaning}")
-        print("\n".join(_told(grade, summary)))
+        print("\n".join(_lines(grade, summary)))
     return OK if grade.letter == "A" else WRONG
 
 
-def _told(grade: Grade, summary: Summary) -> Iterator[str]:
-    """How many pass, what is wrong with the rule that it breaks, and the grade."""
+def _lines(grade: Grade, summary: Summary) -> Iterator[str]:
+    """Return how many cases pass, what is wrong with the rule that it breaks, and the grade."""
     yield f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass"
     yield from _failures([case for case in summary.verdicts if is_red(case.outcome, case.dispositions)])
     yield from (f"coverage: {line}" for line in grade.uncovered)
@@ -92,7 +93,7 @@ def _told(grade: Grade, summary: Summary) -> Iterator[str]:
 
 
 def _failures(red: Sequence[CaseResult]) -> Iterator[str]:
-    """The first failures, a line each; below the first of each symptom what explains it."""
+    """Return the first failures, a line each; the first of each symptom is explained below its line."""
     seen: set[Cause] = set()
     for result in red[:_SHOWN]:
         yield f"  {headline(result)}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """A case whose verdict is another now; None where a run does not have it."""
+    """A case whose verdict has changed; an outcome is None where a run does not have the case."""
 
     case: str
     before: Outcome | None
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("before", metavar="BEFORE", type=Path, help="report folder of the earlier run")
     parser.add_argument("after", metavar="AFTER", type=Path, help="report folder of the later run")
-    parser.add_argument("--json", action="store_true", help="as JSON, cases that only one run has included")
+    parser.add_argument("--json", action="store_true", help="print JSON, with the cases that only one run has")
 
 
 def execute(options: argparse.Namespace) -> int:

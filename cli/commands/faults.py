@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("ids", metavar="ID", nargs="*", help="ids of faults (or variants), or globs; default all")
     parser.add_argument("--list", action="store_true", help="list faults and variants")
-    parser.add_argument("--all-cases", action="store_true", help="run every case, not those alone that are to notice")
+    parser.add_argument(
+        "--all-cases", action="store_true", help="run every case, not only those that should catch the fault"
+    )
     parser.add_argument("--variants", action="store_true", help="run the conforming variants: none may be red")
     parser.add_argument(
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
@@ -34,18 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
-    parser.add_argument("--sample", metavar="N", type=int, help="run N of the faults or variants")
-    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: as for run")
-    parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: N of the cases")
+    parser.add_argument("--sample", metavar="N", type=int, help="run a sample of N faults or variants")
+    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: how much to run")
+    parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: run a sample of N cases")
     parser.add_argument(
-        "--isolation", choices=("inprocess", "process"), default="inprocess", help="with --variants: where they live"
+        "--isolation", choices=("inprocess", "process"), default="inprocess", help="with --variants: where they run"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the samples")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run; exit 1 for a fault that is not caught, a variant that is not green, too few mutants killed."""
+    """Run; return WRONG for a fault that is not caught, a variant that is not green, too few mutants killed."""
     if options.list:
         return _list()
     _require_sense(options)
@@ -129,7 +131,7 @@ def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _is_witness(case: Case, part: str) -> bool:
-    """The HAL suite is for the reference's device; what is asked of the scheduling HAL and the manager is for both."""
+    """True where a case can catch a mutant of this part: HAL cases those of the driver, npu cases the others."""
     from npu_conformance.faults.mutants.targets import NPU
 
     if part == NPU:
@@ -138,7 +140,7 @@ def _is_witness(case: Case, part: str) -> bool:
 
 
 def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:
-    """Those whose id matches one of the globs, or a sample of them. Raises UsageError for a glob that means none."""
+    """Return what the globs of ids mean, or a sample of it. Raises UsageError for a glob that means nothing."""
     names: Iterable[str] = known
     if options.ids:
         for pattern in options.ids:
@@ -152,7 +154,7 @@ def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thi
 
 
 def _few(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
-    """The suites' cases that -k means, or a sample of them, in their order."""
+    """Return the cases that -k means, or a sample of them, in their order."""
     matches = compile_expression(options.expression)
     meant = [case for case in cases if case.id.startswith(("vts.", "cts.")) and matches(case.id)]
     if not meant:

@@ -1,4 +1,4 @@
-"""`npu-conformance fuzz`: attack a Python plug-in with models or with lines until something gives."""
+"""`npu-conformance fuzz`: attacks a Python plug-in with models or with lines of the wire."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", metavar="N", type=int, help=f"inputs to try (default: {_RUNS})")
-    limit.add_argument("--seconds", metavar="S", type=float, help="time to spend")
+    limit.add_argument("--seconds", metavar="S", type=float, help="seconds to spend")
     limit.add_argument("--replay", metavar="FILE", type=Path, help="run the input of a finding file again")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="what the inputs follow from; printed")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")
     parser.add_argument("--corpus", metavar="DIR", type=Path, help="further inputs to start from; Atheris adds to them")
     parser.add_argument("--artifacts", metavar="DIR", type=Path, default=Path(".npu-conformance/fuzz"), help="findings")
     parser.add_argument(
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Fuzz, or replay one finding; 1 where something was found."""
+    """Fuzz, or replay one finding; return WRONG where something was found."""
     job = _job(options)
     print(f"fuzz {job.target} of {job.plugin}, engine {job.engine}, seed {job.seed}", flush=True)
     outcome = supervisor.run(job, options.artifacts)

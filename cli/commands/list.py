@@ -1,4 +1,4 @@
-"""`npu-conformance list`: case ids, or what stands behind each."""
+"""`npu-conformance list`: prints case ids, or what each case is about."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SKELETONS = {
     "reference/device/kernels/{}.py": skeletons.KERNEL,
     "faults/kernels/{}.json": skeletons.FAULTS,
 }
-"""What is laid out, in the order in which it is best filled. `vectors generate` writes the stored vectors."""
+"""The files that are laid out, in the best order to fill them. `vectors generate` writes the stored vectors."""
 
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
 _NEXT = """
@@ -41,11 +41,11 @@ Fill them in this order: until then, whatever needs them fails. Then:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("name", metavar="NAME", help="as AOSP spells it: upper case, such as CONV_2D")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be made")
+    parser.add_argument("--dry-run", action="store_true", help="print which files would be made")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Lay out the files, or say which, and what to do next."""
+    """Lay out the files, or name them, and say what to do next."""
     made = files(options.name, ROOT)
     for path, text in made.items():
         print(f"{'would make' if options.dry_run else 'made'} {path.relative_to(ROOT)}")

@@ -1,4 +1,4 @@
-"""`npu-conformance npu`: apps that share an NPU, simulated or real, and a look into a running manager."""
+"""`npu-conformance npu`: shows apps that share an NPU, simulated or real, and a running manager."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class _Chosen(Protocol):
     """One of the commands below `npu`."""
 
     def execute(self, options: argparse.Namespace) -> int:
-        """Do it, and return the exit code."""
+        """Execute it, and return the exit code."""
         ...
 
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     top = commands.add_parser("top", help="apps, priorities, models, budget and work of a running manager")
     _add_address(top)
     top.add_argument("--once", action="store_true", help="print one table; else one each second until interrupted")
-    shell = commands.add_parser("shell", help="what `cmd npu` says; without words: usage")
+    shell = commands.add_parser("shell", help="what `cmd npu` prints; without words its usage")
     _add_address(shell)
     shell.add_argument("--root", action="store_true", help="as root, not as the shell: disable and enable need it")
     shell.add_argument("words", metavar="WORD", nargs="*", help="such as info, or set-budget-policy")
@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run; exit 1 where something is not as it has to be, or the manager refuses."""
+    """Run; return WRONG where something is not as it has to be, or the manager refuses."""
     return _chosen(options.what).execute(options)
 
 
 def _chosen(name: str) -> _Chosen:
-    """Each has imports of its own: who wants to see a table need not wait for the simulator."""
+    """Return the module of a command. Each has imports of its own: the table need not wait for the simulator."""
     if name == "demo":
         from npu_conformance.cli.commands import _npu_demo
 
@@ -61,8 +61,10 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in"
     )
     parser.add_argument("--listen", metavar="unix:PATH", help="where the manager listens, for `npu top` meanwhile")
-    parser.add_argument("--inferences", metavar="N", type=int, default=50, help="in each scene (default: 50)")
-    parser.add_argument("--seconds", metavar="S", type=float, default=60.0, help="the most for a scene (default: 60)")
+    parser.add_argument("--inferences", metavar="N", type=int, default=50, help="inferences of each step (default: 50)")
+    parser.add_argument(
+        "--seconds", metavar="S", type=float, default=60.0, help="the most that a step may take (default: 60)"
+    )
     parser.add_argument("--trace", metavar="FILE", type=Path, help="write a timeline for Perfetto or chrome://tracing")
 
 

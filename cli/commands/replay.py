@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run it and say what became of the failure. While bisecting, what cannot be run is neither good nor bad."""
+    """Run it and say what became of the failure. While bisecting, a file that cannot be run is neither good nor bad."""
     from npu_conformance.harness.run.replay import NEITHER
 
     try:

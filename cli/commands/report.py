@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.documents.summary import Results
 
 PLUGIN_WORDS = "--plugin P"
-"""How to name the plug-in where no failure file says what the run's command line said."""
+"""Names the plug-in where no failure file holds the options of the run's command line."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")
     show.add_argument("--warnings", action="store_true", help="print every quality warning")
-    show.add_argument("--json", action="store_true", help="print what results.json holds")
+    show.add_argument("--json", action="store_true", help="print the content of results.json")
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Read what was recorded and show what was asked for; the table where nothing was."""
+    """Read what was recorded and show what was asked for; the table where nothing else was."""
     from npu_conformance.harness.report.lines import ReplayCommands
     from npu_conformance.harness.run import events, failures, results
     from npu_conformance.harness.run.session import EVENTS, FAILURES
@@ -70,7 +70,7 @@ def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseRes
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
-    """The symptoms, then every red case."""
+    """Print the symptoms, then every red case."""
     from npu_conformance.harness.report import symptoms
     from npu_conformance.harness.report.lines import explain
     from npu_conformance.harness.report.summary import red_that_ran

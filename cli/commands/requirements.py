@@ -1,4 +1,4 @@
-"""`npu-conformance requirements`: each requirement, and the cases that are evidence for it, or why there are none."""
+"""`npu-conformance requirements`: prints each requirement with its cases, or why it has none."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _evidence() -> dict[str, list[Case]]:
 
 
 def _reasons() -> dict[str, str]:
-    """Why a clause of an operation has no rejection vector, by the requirement's id."""
+    """Return why a clause of an operation has no rejection vector, by the requirement's id."""
     from npu_conformance.corpus.generators import unreached
     from npu_conformance.specs.neuralnetworks import rules
     from npu_conformance.specs.requirements import clause_requirement
@@ -88,7 +88,7 @@ def _print(row: Mapping[str, object]) -> None:
 
 
 def _print_evidence(entry: Requirement, cases: Iterable[Case]) -> None:
-    """Where a requirement is from, and what each of its cases is about."""
+    """Print where a requirement is from, and what each of its cases is about."""
     from npu_conformance.harness.report.rule import where
 
     print(f"    source: {where(entry)}")

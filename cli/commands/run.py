@@ -1,4 +1,4 @@
-"""`npu-conformance run`: the suites against a plug-in, ending in a verdict table and a report folder."""
+"""`npu-conformance run`: runs the suites against a plug-in, and ends in a verdict table and a report folder."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the run; printed")
     parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")
     parser.add_argument("-x", "--stop-after", metavar="N", type=int, help="stop after N red cases")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, only the end")
-    parser.add_argument("--trace", metavar="FILE", type=Path, help="where time goes, for Perfetto or chrome://tracing")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress, only the end")
     parser.add_argument(
-        "--log", metavar="FILE", type=Path, help="for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
+        "--trace", metavar="FILE", type=Path, help="write where time goes, for Perfetto or chrome://tracing"
     )
-    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # a shard: its parent prints
+    parser.add_argument(
+        "--log", metavar="FILE", type=Path, help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
+    )
+    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # for a shard, whose parent prints
 
 
 def execute(options: argparse.Namespace) -> int:

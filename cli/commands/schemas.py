@@ -1,4 +1,4 @@
-"""`npu-conformance schemas`: the JSON Schemas of documents and messages."""
+"""`npu-conformance schemas`: prints or writes the JSON Schemas of documents and messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("name", nargs="?", help="print this schema; without a name, list them")
     parser.add_argument("--check", metavar="FILE", type=Path, help="check a JSON file against the schema NAME")
-    parser.add_argument("--write", action="store_true", help="bring the stored schema files in step with the types")
+    parser.add_argument("--write", action="store_true", help="write the stored schema files from the types")
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`npu-conformance serve`: a Python plug-in on a socket, for harnesses that come."""
+"""`npu-conformance serve`: serves a Python plug-in on a socket, for harnesses that connect."""
 
 from npu_conformance.harness.subject.serve import add_arguments, execute
 

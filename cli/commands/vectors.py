@@ -1,4 +1,4 @@
-"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors, show one, import."""
+"""`npu-conformance vectors`: recomputes witnesses, generates the stored vectors, shows one, imports AOSP's."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 
 ENGINES = ("litert", "tflm", "onnx")
-"""Witnesses that come with this project, by the name that vectors call them."""
+"""The witnesses that come with this project, by their names in vectors."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
-    witness = actions.add_parser("witness", help="recompute expected values with sources that know no kernel")
+    witness = actions.add_parser(
+        "witness", help="recompute expected values with witnesses that are independent of the kernels"
+    )
     witness.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     witness.add_argument(
         "--engine", metavar="ENGINE", action="append", default=[],
@@ -41,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
-    show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
+    show.add_argument(
+        "--as", dest="form", choices=("json", "text", "dot"), default="json", help="format (default: json)"
+    )
     add_catalogue_option(show)
     aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
     aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
@@ -53,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Do what was asked."""
+    """Execute the chosen command."""
     actions = {
         "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
     }  # fmt: skip
@@ -86,7 +90,7 @@ def _witness(options: argparse.Namespace) -> int:
 
 
 def _stored(operations: list[str]) -> Iterator[Vector]:
-    """The vectors that have expected values."""
+    """Return the stored vectors that have expected values."""
     from npu_conformance.corpus import vectors
 
     for operation in operations:
@@ -165,7 +169,7 @@ def _engine(spec: str) -> Engine:
 
 
 def _foreign_engine(spec: str) -> Engine:
-    """The engine of somebody else's module, MODULE:FUNCTION."""
+    """Return the engine that MODULE:FUNCTION names, a function of the user's own."""
     import importlib
 
     module, separator, name = spec.partition(":")

@@ -1,1 +1,1 @@
-"""A look into an NPU Manager that runs, and a word with it."""
+"""Connects to a running NPU Manager: prints its table and its shell command."""

@@ -1,4 +1,4 @@
-"""How a command reaches a running manager."""
+"""Connects a command to a running manager."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from npu_conformance.specs.npu.manager import Manager
 
 @contextlib.contextmanager
 def reached(address: str, key_file: str | None) -> Iterator[SubjectHandle]:
-    """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError: nobody listens there, or who does has no manager."""
+    """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError where no manager can be reached."""
     if not address.startswith(("unix:", "tcp:")):
         raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
     subject = open_subject(address, {"key-file": key_file} if key_file else None)
@@ -27,7 +27,7 @@ def reached(address: str, key_file: str | None) -> Iterator[SubjectHandle]:
 
 
 def manager_as(subject: SubjectHandle, uid: int) -> Manager:
-    """The manager, called as this uid; as who the kernel says where the connection is not a control connection."""
+    """Return the manager, called as this uid, or as the kernel's caller where this is no control connection."""
     try:
         found = subject.application(uid).interfaces.manager
     except NotApplicable:

@@ -1,4 +1,4 @@
-"""`cmd npu` against a running manager: its words, its text, its exit code."""
+"""Runs `cmd npu` against a running manager, with its words, its text and its exit code."""
 
 from __future__ import annotations
 

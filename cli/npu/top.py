@@ -1,4 +1,4 @@
-"""`npu top`: the table of a manager that runs, again and again."""
+"""`npu top`: prints the table of a running manager, once or each second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_MODEL = ("-",) * 5
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print the table once, or each second until interrupted. WRONG: the manager refused, or died meanwhile."""
+    """Print the table once, or each second until interrupted. WRONG where the manager refused, or died meanwhile."""
     try:
         with reached(options.address, options.key_file) as subject:
             for number, text in enumerate(_texts(subject)):
@@ -41,12 +41,12 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _before(number: int) -> str:
-    """What parts a table from the one before it."""
+    """Return what separates a table from the one before it."""
     return _CLEAR if sys.stdout.isatty() else "\n" if number else ""
 
 
 def _texts(subject: SubjectHandle) -> Iterator[str]:
-    """Tables, or dumps where the manager gives no snapshots, or the connection is not a control connection."""
+    """Yield tables, or dumps where the manager gives no snapshots, or this is no control connection."""
     control = subject.interfaces.manager_control
     while control is not None:
         try:
@@ -59,7 +59,10 @@ def _texts(subject: SubjectHandle) -> Iterator[str]:
 
 
 def table(snapshot: ManagerSnapshot) -> str:
-    """The policy, its budget, and a line for each model; apps without one have a line too. Strongest first."""
+    """Return the policy, its budget, and a line for each model, and for each app without one.
+
+    The strongest is first.
+    """
     rows = [_HEAD, *_rows(snapshot)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
