@@ -29,7 +29,7 @@ raises where their time is over.
 
 
 class EngineError(Exception):
-    """The engine, or the lowering to it, refused a graph or failed to run it. The message says why."""
+    """The engine, or the lowering to it, rejected a graph or failed to run it. The message says why."""
 
 
 class EngineMissingError(LoadError):
@@ -45,7 +45,7 @@ class Callees:
 
 
 NO_CALLEES = Callees()
-"""Of a model without referenced graphs."""
+"""The callees of a model without referenced graphs."""
 
 
 class Lowered(Protocol):
@@ -53,11 +53,11 @@ class Lowered(Protocol):
 
     @property
     def shapes(self) -> Mapping[int, Shape]:
-        """Shapes of the operands that were found out, by index."""
+        """The inferred shapes of the operands, by index."""
         ...
 
     def load(self) -> Run:
-        """The graph in the engine. Raises EngineError where the engine refuses it."""
+        """Load the graph into the engine. Raises EngineError where the engine refuses it."""
         ...
 
 
@@ -68,7 +68,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it, the settings included."""
+        """Its name in reports, with the settings."""
         ...
 
     def version(self) -> str:
@@ -77,7 +77,7 @@ class Engine(Protocol):
 
     @property
     def most_tried_elements(self) -> int:
-        """Trials of single operations with more elements are loaded but not run."""
+        """The most elements of a single operation that is run to try it; one with more is only loaded."""
         ...
 
     @property
@@ -90,7 +90,7 @@ class Engine(Protocol):
         ...
 
     def unreadable(self, operation: Operation) -> frozenset[int]:
-        """Results of an operation that no other one can read, though the graph may give them."""
+        """Results of an operation that no other operation can read, though they may be outputs of the graph."""
         ...
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:

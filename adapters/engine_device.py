@@ -21,7 +21,7 @@ class EngineDevice(ReferenceDevice):
     """An engine as a driver. What it answers about arguments, versions and memory is the reference's."""
 
     def __init__(self, context: Context, version: Version, engine: Engine) -> None:
-        """version: of the HAL that it plays. engine: what executes."""
+        """version: of the HAL that it serves. engine: what executes the models."""
         super().__init__(context, version)
         self._engine = engine
 

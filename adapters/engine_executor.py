@@ -23,11 +23,14 @@ Array = npt.NDArray[Any]
 Inputs = Sequence[Array | None]
 
 MOST_VARIANTS = 4
-"""Loaded graphs kept of one model; the oldest goes first."""
+"""How many loaded graphs of one model are kept; the oldest goes first."""
 
 
 class EngineExecutor:
-    """A graph in an engine. What the engine wants constant and the request brings is built in when it comes."""
+    """A graph in an engine.
+
+    A value that the engine wants constant and the request brings is built in when it arrives.
+    """
 
     def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> None:
         """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the graph, once known, is not for the engine."""
@@ -104,9 +107,9 @@ class EngineExecutor:
         known = self._constants | built_in
         try:
             shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
-            # Before lowering, since bad values may kill an engine; and after it: LiteRT, for one, takes some models
-            # that NNAPI does not, and has inferred by then all shapes that tell. A filter with fewer channels than the
-            # input is a grouped one to it.
+            # Before lowering, since bad values may kill an engine; and after it: LiteRT, for one, takes models that
+            # NNAPI does not, and by then has inferred all shapes that show it. To it, a filter with fewer channels than
+            # the input is a grouped one.
             check_operations(self._graph, self._version, shapes, known, omitted)
             lowered = self._engine.lower(self._graph, known, shapes, omitted, self._callees)
             check_operations(self._graph, self._version, {**lowered.shapes, **shapes}, known, omitted)

@@ -1,4 +1,4 @@
-"""Which operations of a model an engine takes: found out by lowering, loading and running each one alone."""
+"""Which operations of a model an engine takes: tried by lowering, loading and running each operation alone."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _judge_graphs(
 def _judge(
     model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], engine: Engine
 ) -> Attempt:
-    """shapes: of operands that earlier operations compute, where the model leaves them open."""
+    """Try one operation. shapes: of operands that earlier operations compute, where the model leaves them open."""
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}
@@ -121,7 +121,7 @@ def _judge(
 
 
 def _untried(missing: Iterable[int], engine: Engine) -> Attempt:
-    """Without sizes or parameters nothing can be tried. The types are those of the operation's signatures."""
+    """Judge by the types alone, which the signatures allow: nothing can be tried without sizes or parameters."""
     if engine.takes_open_shapes:
         return Attempt(None)
     return Attempt(f"shapes or parameters that come with the request: operands {sorted(missing)}")
@@ -172,7 +172,7 @@ def _is_open(operand: Operand) -> bool:
 
 
 def _settled(operand: Operand, shape: Shape | None) -> Operand:
-    """The operand with the dimensions found out for it, where it leaves some open."""
+    """The operand with the inferred dimensions, where it leaves some open."""
     if shape is None or is_known(operand.dimensions):
         return operand
     return msgspec.structs.replace(operand, dimensions=shape)

@@ -1,6 +1,6 @@
-"""The plug-in `litert`: the LiteRT runtime, the real one, dressed as a vendor's driver.
+"""The plug-in `litert`: the real LiteRT runtime, presented as a vendor's driver.
 
-It shows what a vendor sees who maps NNAPI to an engine of its own: docs/findings.md says where the two differ.
+It shows what a vendor sees that maps NNAPI to its own engine: docs/findings.md says where the two differ.
 LiteRT is imported when it is first needed; `pip install npu-conformance[litert]` brings it.
 """
 
@@ -45,4 +45,4 @@ def _create(context: Context) -> Subject:
 
 
 plugin = Plugin(manifest=_manifest, create=_create)
-"""LiteRT. Options: `hal`, the version it plays; `kernels`, a key of litert_runtime.KERNELS."""
+"""LiteRT. Options: `hal`, the version it serves; `kernels`, a key of litert_runtime.KERNELS."""

@@ -20,7 +20,7 @@ from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgr
 Array = npt.NDArray[Any]
 
 FIRST_ROUNDS, MOST_ROUNDS = 64, 1 << 30
-"""How many rounds the loops of a model may make together: to begin with, and at all."""
+"""How many rounds the loops of a model may make together: at first, and at most."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LiteRtEngine:
 
     @property
     def most_tried_elements(self) -> int:
-        """Little: reference kernels are slow, and refuse in time."""
+        """A small number: reference kernels are slow, and reject a model before it runs."""
         return 4096
 
     @property
@@ -53,11 +53,11 @@ class LiteRtEngine:
         return operation_type in LOWERINGS
 
     def unreadable(self, operation: Operation) -> frozenset[int]:
-        """States of a cell: the variable of one is no output of the operator, and XNNPACK may read it too early."""
+        """The states of a cell: their variables are no outputs of the operator, and XNNPACK may read them too early."""
         return frozenset(states_of(operation))
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
-        """What .tflite, or its lowering, wants constant."""
+        """The operands that .tflite, or its lowering, wants constant."""
         return parameters(operation, operands)
 
     def lower(
@@ -81,11 +81,11 @@ class LiteRtGraph:
 
     @property
     def shapes(self) -> Mapping[int, Shape]:
-        """As LiteRT infers them."""
+        """The shapes as LiteRT infers them."""
         return self.model.shapes
 
     def load(self) -> Run:
-        """See Lowered. Raises LoweringError for what these kernels had better not get."""
+        """See Lowered. Raises LoweringError for a graph that these kernels cannot take safely."""
         if self.kernels == XNNPACK and self.model.has_empty_pool:
             raise LoweringError("XNNPACK does not reliably allocate a pool without a batch")
         return functools.partial(_run, self.model, Interpreter(self.model.flatbuffer, self.kernels))

@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 
 class LiteRtError(EngineError):
-    """LiteRT refused a model or failed to run it; the message is LiteRT's."""
+    """LiteRT rejected a model or failed to run it; the message is LiteRT's."""
 
 
 @functools.cache

@@ -1,6 +1,6 @@
-"""The plug-in `onnx`: the ONNX reference evaluator, dressed as a vendor's driver.
+"""The plug-in `onnx`: the ONNX reference evaluator, presented as a vendor's driver.
 
-numpy kernels written for another standard. `pip install npu-conformance[onnx]` brings it.
+Its numpy kernels are written for another standard. `pip install npu-conformance[onnx]` brings it.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ from npu_conformance.adapters.engine_plugin import engine_plugin
 from npu_conformance.adapters.onnx_engine import OnnxEngine
 
 plugin = engine_plugin(OnnxEngine(), vendor="ONNX")
-"""The ONNX reference evaluator. Option: `hal`, the version it plays."""
+"""The ONNX reference evaluator. Option: `hal`, the version it serves."""

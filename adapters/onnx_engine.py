@@ -43,7 +43,7 @@ class OnnxEngine:
 
     @property
     def most_tried_elements(self) -> int:
-        """Little: the evaluator's kernels are slow, and refuse in time."""
+        """A small number: the evaluator's kernels are slow, and reject a model before it runs."""
         return 4096
 
     @property
@@ -56,11 +56,11 @@ class OnnxEngine:
         return operation_type in LOWERINGS
 
     def unreadable(self, operation: Operation) -> frozenset[int]:
-        """None: all results are values."""
+        """No results: all of them are values."""
         return frozenset()
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
-        """What the lowering wants constant: shapes, axes and paddings, as for .tflite."""
+        """The operands that the lowering wants constant: shapes, axes and paddings, as for .tflite."""
         positions = PARAMETER_TENSORS.get(operation.type, ())
         return frozenset(operation.inputs[position] for position in positions if position < len(operation.inputs))
 
@@ -103,7 +103,7 @@ class OnnxGraph:
             onnx("checker").check_model(self.model)
             evaluator = onnx("reference").ReferenceEvaluator(self.model)
         except Exception as error:
-            # Whatever the evaluator raises, it is a refusal of this model.
+            # Whatever the evaluator raises, it rejects this model.
             raise OnnxError(f"ONNX refuses the model: {_line(error)}") from error
         return lambda inputs, _: _run(evaluator, self.inputs, inputs)
 
@@ -114,7 +114,7 @@ def _run(evaluator: Any, names: Sequence[str | None], inputs: Sequence[Array | N
         with np.errstate(all="ignore"):
             return [np.array(result) for result in evaluator.run(None, feeds)]
     except Exception as error:
-        # The evaluator's kernels are plain Python: they fail in any way.
+        # The evaluator's kernels are plain Python: they may raise anything.
         raise OnnxError(f"ONNX fails: {_line(error)}") from error
 
 
@@ -126,7 +126,7 @@ def _input(values: Values, index: int) -> str | None:
 
 
 def _shapes(values: Values, model: Any) -> dict[int, Shape]:
-    """Shapes of operands as ONNX infers them, held against the declared dimensions."""
+    """Return the shapes of operands as ONNX infers them, compared with the declared dimensions."""
     inferred = shapes_of(model)
     found = {index: inferred[name] for index, name in values.names.items() if name in inferred}
     for index, shape in found.items():

@@ -73,7 +73,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
-            "npu_profile": "whose npu interfaces it follows: page, the public page's, or aosp (default: page)",
+            "npu_profile": "whose npu interfaces it has: page, those of the public page, or aosp (default: page)",
             "opportunistic": "number of NPU_MODEL_PRIORITY_OPPORTUNISTIC (default: 2000)",
             "heaps": f"memory of NPU buffers, DEVICE:TYPE=MIB,... or none (default: {DEFAULT_HEAPS})",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "

@@ -1,7 +1,7 @@
-"""The plug-in `tflm`: TensorFlow Lite for Microcontrollers, dressed as a vendor's driver.
+"""The plug-in `tflm`: TensorFlow Lite for Microcontrollers, presented as a vendor's driver.
 
-Kernels of its own for a part of .tflite; what it has not is not supported. `pip install npu-conformance[tflm]` brings
-it (and LiteRT, whose schema and shape inference the lowering uses).
+It has kernels of its own for a part of .tflite; an operation without one is not supported. `pip install
+npu-conformance[tflm]` brings it (and LiteRT, whose schema and shape inference the lowering uses).
 """
 
 from __future__ import annotations
@@ -10,4 +10,4 @@ from npu_conformance.adapters.engine_plugin import engine_plugin
 from npu_conformance.adapters.tflm_engine import TflmEngine
 
 plugin = engine_plugin(TflmEngine(), vendor="TensorFlow Lite for Microcontrollers")
-"""TFLM. Option: `hal`, the version it plays."""
+"""TFLM. Option: `hal`, the version it serves."""

@@ -26,19 +26,19 @@ from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgr
 INSTALL_HINT = "TFLM is not installed: pip install npu-conformance[tflm]"
 
 ARENA_BASE, ARENA_FACTOR = 1 << 20, 4
-"""Bytes of TFLM's arena: so many, and so many for each byte of tensors. It does not grow."""
+"""The bytes of TFLM's arena: a base, and a factor for each byte of tensors. It does not grow."""
 
 MOST_SHARES = 511
 """Elements along the axis of a quantised SOFTMAX: more of about the same value abort the process."""
 
 HIGHEST_PRELU_RANK = 4
-"""TFLM's PRELU aborts the process above."""
+"""TFLM's PRELU aborts the process above this rank."""
 
 Array = npt.NDArray[Any]
 
 
 class TflmError(EngineError):
-    """TFLM refused a model or failed to run it. It says why on stderr only."""
+    """TFLM rejected a model or failed to run it. It says why on stderr only."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class TflmEngine:
 
     @property
     def most_tried_elements(self) -> int:
-        """Much: some kernels look at their types only when they run."""
+        """A large number: some kernels check their types only when they run."""
         return 1 << 22
 
     @property
     def takes_open_shapes(self) -> bool:
-        """False: what TFLM has is found by trying, which needs the shapes."""
+        """False: only a trial, which needs the shapes, shows what TFLM has."""
         return False
 
     def has(self, operation_type: int) -> bool:
@@ -77,7 +77,7 @@ class TflmEngine:
         return frozenset(states_of(operation))
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
-        """What .tflite, or its lowering, wants constant."""
+        """The operands that .tflite, or its lowering, wants constant."""
         return parameters(operation, operands)
 
     def lower(
@@ -109,7 +109,7 @@ class TflmGraph:
 
     @property
     def shapes(self) -> Mapping[int, Shape]:
-        """As LiteRT infers them."""
+        """The shapes as LiteRT infers them."""
         return self.model.shapes
 
     def load(self) -> Run:

@@ -44,14 +44,14 @@ def rewritten_values(graph: Subgraph, values: Mapping[int, Array]) -> dict[int, 
 
 
 def forward(operand: Operand, value: Array) -> Array:
-    """Stored elements of an original operand as TFLM gets them."""
+    """Return the stored elements of an original operand as TFLM gets them."""
     if operand.type == UNSIGNED:
         return (value.astype(np.int16) - OFFSET).astype(np.int8)
     return value.astype(np.float32) if operand.type in HALF else value
 
 
 def backward(operand: Operand, value: Array) -> Array:
-    """What TFLM made, as the original operand stores it."""
+    """Return a result of TFLM as the original operand stores it."""
     if operand.type == UNSIGNED:
         return (value.astype(np.int16) + OFFSET).astype(np.uint8)
     if operand.type in HALF:

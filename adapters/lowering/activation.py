@@ -10,17 +10,17 @@ from npu_conformance.adapters.lowering.operands import LoweringError
 
 
 def relu(step: Step) -> None:
-    """RELU: not less than 0."""
+    """RELU: values not less than 0."""
     step.graph.emit("RELU", [step.tensor(0)], step.output())
 
 
 def relu1(step: Step) -> None:
-    """RELU1: between -1 and 1."""
+    """RELU1: values between -1 and 1."""
     step.graph.emit("RELU_N1_TO_1", [step.tensor(0)], step.output())
 
 
 def relu6(step: Step) -> None:
-    """RELU6: between 0 and 6."""
+    """RELU6: values between 0 and 6."""
     step.graph.emit("RELU6", [step.tensor(0)], step.output())
 
 
@@ -45,17 +45,17 @@ def elu(step: Step) -> None:
     LiteRT's ADD makes the largest finite number of an infinity, so that it is used for an alpha below 0 only.
     """
     source, alpha = step.tensor(0), float(step.scalar(1))
-    power, less, bent = (step.like(source) for _ in range(3))
+    power, less, negative = (step.like(source) for _ in range(3))
     step.graph.emit("EXP", [source], power, "Exp")
     step.graph.emit("SUB", [power, _float(step, 1.0)], less, "Sub")
-    step.graph.emit("MUL", [less, _float(step, alpha)], bent, "Mul")
+    step.graph.emit("MUL", [less, _float(step, alpha)], negative, "Mul")
     if alpha >= 0:
         is_negative = step.graph.add(Tensor("bool"))
         step.graph.emit("LESS", [source, _float(step, 0.0)], is_negative, "Less")
-        step.graph.emit("SELECT", [is_negative, bent, source], step.output(), "Select")
+        step.graph.emit("SELECT", [is_negative, negative, source], step.output(), "Select")
         return
     low, high = step.like(source), step.like(source)
-    step.graph.emit("MINIMUM", [bent, _float(step, 0.0)], low, "MaximumMinimum")
+    step.graph.emit("MINIMUM", [negative, _float(step, 0.0)], low, "MaximumMinimum")
     step.graph.emit("RELU", [source], high)
     step.graph.emit("ADD", [high, low], step.output(), "Add")
 

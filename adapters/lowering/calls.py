@@ -1,4 +1,4 @@
-"""The graphs that a model's IF and WHILE refer to, and the rules that operations are held against with known shapes."""
+"""The graphs that a model's IF and WHILE refer to, and the check of operations by their rules with known shapes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def check_operations(
     known: Mapping[int, Array],
     omitted: frozenset[int] = frozenset(),
 ) -> None:
-    """Hold every operation of a graph against its rules. shapes, known: shapes and values of operands, as far as known.
+    """Check every operation of a graph against its rules.
+
+    shapes, known: shapes and values of operands, as far as known.
 
     Raises LoweringError naming the first clause that is broken.
     """

@@ -29,7 +29,7 @@ class Call:
     shapes: tuple[tuple[int, ...], ...]
 
     def routine(self, outputs: Sequence[int]) -> Routine:
-        """The graph, giving these tensors."""
+        """The graph as a routine that gives these tensors."""
         return Routine(self.graph, self.inputs, tuple(outputs))
 
 
@@ -118,7 +118,7 @@ class Step(Reading):
         self.values.tensors[self.operation.outputs[position]] = number
 
     def output(self, position: int = 0) -> int:
-        """The tensor of an output, made as the operand declares it. To be asked for once for each output."""
+        """The tensor of an output, made as the operand declares it. Ask for it once for each output."""
         number = self.like_result(position)
         self.bind(number, position)
         return number
@@ -135,7 +135,7 @@ class Step(Reading):
         return moved
 
     def along_last(self, axis: int, apply: Callable[[int], int]) -> int:
-        """What `apply` makes of input 0 along an axis, though it knows the last one only: swapped before and after."""
+        """Apply an operator of the last axis along another axis of input 0: the two are swapped before and after."""
         rank = len(self.dimensions(0))
         if axis not in range(-rank, rank):
             raise LoweringError(f"axis {axis} of a tensor of rank {rank}")

@@ -67,7 +67,7 @@ def _check_shapes(step: Step, body: Call) -> None:
 
 
 def _goes_on(condition: Call) -> int:
-    """The condition, and rounds are left."""
+    """Return whether the condition holds and rounds are left."""
     graph = condition.graph
     wanted, possible, goes_on = (graph.add(Tensor("bool")) for _ in range(3))
     graph.emit("CAST", condition.outputs, wanted, "Cast")

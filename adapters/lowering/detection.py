@@ -19,7 +19,9 @@ POSTPROCESS = "TFLite_Detection_PostProcess"
 
 
 def axis_aligned_bbox_transform(step: Step) -> None:
-    """On pairs (x, y): centre moved by deltas times the size, half the size times e^deltas, clipped to the image."""
+    """AXIS_ALIGNED_BBOX_TRANSFORM on pairs (x, y): centre moved by deltas times the size, half the size times e^deltas,
+    clipped to the image.
+    """
     count, columns = step.dimensions(1)
     rois, images = (_positions(step, position) for position in (0, 3))
     rois = step.reshaped(rois, (count, 1, 4))
@@ -128,7 +130,7 @@ def detection_postprocessing(step: Step) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows of results there are in each of the batches: from LiteRT, and for NNAPI."""
+    """The number of rows of results in each batch: from LiteRT, and for NNAPI."""
 
     batches: int
     given: int

@@ -33,7 +33,7 @@ def div(step: Step) -> None:
     if not step.is_type(0, INTEGER):
         _arithmetic(step, "DIV", "Div")
         return
-    # A zero fails the whole run in LiteRT. It is made a 1, and a factor makes its quotient (any value is right) a 0.
+    # A zero divisor fails the whole run in LiteRT: it becomes 1, and a factor makes the quotient (any is right) 0.
     divisors = step.value(1)
     quotient, output = step.like(step.tensor(0)), step.output()
     safe = step.integers(np.where(divisors == 0, 1, divisors))
@@ -72,7 +72,7 @@ def select(step: Step) -> None:
 
 
 def check_broadcast(step: Step) -> tuple[int, ...]:
-    """Return the shape that inputs 0 and 1 broadcast to; LoweringError for one that LiteRT had better not see."""
+    """Return the shape that inputs 0 and 1 broadcast to; LoweringError for one that LiteRT cannot take safely."""
     pairs = zip_longest(reversed(step.dimensions(0)), reversed(step.dimensions(1)), fillvalue=1)
     shape = tuple(max(pair) for pair in pairs)[::-1]
     check_size(shape)

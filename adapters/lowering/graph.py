@@ -33,7 +33,9 @@ class Quantization:
 
 @dataclass
 class Tensor:
-    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: None unless constant.
+    """A tensor of the graph.
+
+    dtype: numpy's name. shape: empty until LiteRT has inferred it. data: None unless constant.
 
     variable: an operator may write over it, though it is an input.
     """

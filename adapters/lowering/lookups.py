@@ -52,7 +52,7 @@ def lsh_projection(step: Step) -> None:
         raise LoweringError("LiteRT's offset of 32 bits is undefined")
     data = step.tensor(1)
     if step.is_type(1, OperandType.TENSOR_FLOAT16):
-        data = step.cast(data, "float16")  # its bytes count
+        data = step.cast(data, "float16")  # the projection hashes its bytes
     inputs = [step.tensor(0), data, *([step.tensor(2)] if kind == _DENSE else [])]
     numbers = step.like_result() if kind == _DEPRECATED else step.output()
     types = schema().LSHProjectionType

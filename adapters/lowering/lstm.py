@@ -19,10 +19,13 @@ from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.types import Operation
 
 OMITTED = -1
-"""In the place of a tensor's number."""
+"""Stands for the number of a tensor that is left out."""
 
 _ACTIVATIONS = {1: "RELU", 3: "RELU6", 4: "TANH"}
-"""By NNAPI's codes. LiteRT's operators have no SIGMOID, and with NONE they take the candidate for the cell state."""
+"""The activations by NNAPI's codes.
+
+LiteRT's operators have no SIGMOID, and with NONE they take the candidate for the cell state.
+"""
 
 _STATES = (18, 19)
 _STATES_OUT = {
@@ -31,7 +34,7 @@ _STATES_OUT = {
     OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: (-4, -3, -2, -1),
 }
 _LEAST_OUTPUTS = 3
-"""Outputs of an operation that gives its states."""
+"""The fewest outputs of an operation that gives its states."""
 
 
 def states_of(operation: Operation) -> set[int]:
@@ -98,12 +101,12 @@ def _optional(step: Step, positions: Iterable[int]) -> list[int]:
 
 
 def _states(step: Step, positions: Iterable[int]) -> list[int]:
-    """Variable tensors into which each run copies the states it starts with."""
+    """Make variable tensors into which each run copies the states it starts with."""
     return [_variable(step, position) for position in positions]
 
 
 def _variable(step: Step, position: int) -> int:
-    """MAXIMUM copies: what LiteRT computes in advance for constants it would do in the first run only."""
+    """Make one of these. MAXIMUM copies: LiteRT would run an operator of constants only in the first run."""
     given = step.tensor(position)
     variable = step.graph.add(replace(step.kind(given), variable=True))
     step.graph.emit("MAXIMUM", [given, given], variable, "MaximumMinimum")

@@ -36,11 +36,11 @@ Array = npt.NDArray[Any]
 class LoweredModel:
     """A .tflite model and how a request meets it.
 
-    inputs: for each model input its tensor, None where the value is built in or omitted. outputs: tensor of each
-    model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has
-    an input without elements. byte_size: of all tensors of the main graph together. rounds: where there is control
-    flow, the tensor that takes how many rounds all loops together may make, and the one that tells how many are left:
-    none if the loops were cut short.
+    inputs: for each model input its tensor, None where the value is built in or omitted. outputs: tensor of each model
+    output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has an
+    input without elements. byte_size: of all tensors of the main graph together. rounds: where there is control flow,
+    the tensor that takes how many rounds all loops together may make, and the one that holds how many are left: none if
+    the loops were cut short.
     """
 
     flatbuffer: bytes
@@ -52,7 +52,10 @@ class LoweredModel:
     rounds: tuple[int, int] | None = None
 
     def given(self, values: Sequence[Array | None], rounds: int) -> list[tuple[int, Array]]:
-        """Tensor number and value of what the run needs. values: of all model inputs; rounds: that loops may make."""
+        """Return number and value of the tensors that the run needs.
+
+        values: of all model inputs; rounds: that loops may make.
+        """
         pairs = zip(self.inputs, values, strict=True)
         found = [(number, value) for number, value in pairs if number is not None and value is not None]
         return found if self.rounds is None else [*found, (self.rounds[0], np.array([rounds], np.int32))]
@@ -179,13 +182,13 @@ def _cast(values: Values, number: int, dtype: str) -> int:
 
 
 def _settle_shapes(values: Values, outputs: list[int]) -> None:
-    """Write LiteRT's own shapes into the graph (XNNPACK needs them) and hold them against the declared dimensions."""
+    """Write LiteRT's own shapes into the graph (XNNPACK needs them) and compare them with the declared dimensions."""
     tensors = values.graph.tensors
     shapes = values.inferred(outputs)
     for tensor, shape in zip(tensors, shapes, strict=True):
         tensor.shape = shape
         if 0 in shape[1:]:
-            # Some kernels end the process where another axis is empty; without a batch they were found sound.
+            # Some kernels end the process where another axis is empty; an empty batch is safe.
             raise LoweringError(f"a tensor that has no elements along another axis than the first: {shape}")
     for index, number in values.tensors.items():
         declared = values.operands[index].dimensions

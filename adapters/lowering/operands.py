@@ -1,4 +1,4 @@
-"""How an NNAPI operand looks in a .tflite graph: element type, quantisation, constant values."""
+"""The form of an NNAPI operand in a .tflite graph: element type, quantisation, constant values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COMPUTED_AS = {OperandType.TENSOR_FLOAT16: "float32"}
 """NNAPI types that flow through the graph as another type. A float16 value is exact in float32."""
 
 LOWEST_SCALE, HIGHEST_SCALE = 1e-9, 1e9
-"""Outside of these LiteRT's kernels abort the process; no network has such a scale."""
+"""LiteRT's kernels abort the process for scales outside of these, which no network has."""
 
 HIGHEST_RANK = 6
-"""LiteRT's broadcasting kernels abort the process above 8; NNAPI itself promises 4."""
+"""LiteRT's broadcasting kernels abort the process above rank 8; NNAPI itself promises 4."""
 
 MOST_ELEMENTS = 1 << 28
-"""Of one tensor: LiteRT allocates without asking."""
+"""The most elements of one tensor: LiteRT allocates without a check."""
 
 
 class LoweringError(EngineError):
@@ -58,7 +58,7 @@ def quantization(operand: Operand) -> Quantization | None:
 
 
 def check_size(dimensions: Sequence[int]) -> None:
-    """Raise LoweringError for a shape that LiteRT had better not see."""
+    """Raise LoweringError for a shape that LiteRT cannot take safely."""
     if len(dimensions) > HIGHEST_RANK:
         raise LoweringError(f"a tensor of rank {len(dimensions)}, more than {HIGHEST_RANK}")
     if math.prod(dimensions) > MOST_ELEMENTS:

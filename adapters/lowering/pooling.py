@@ -17,7 +17,7 @@ from npu_conformance.adapters.lowering.operands import LoweringError
 
 HEIGHT, WIDTH = 1, 2
 MOST_POSITIONS = 1024
-"""Of the window along one axis, where the paddings are no scheme: each one at the border is an operator."""
+"""The most positions of the window along an axis with explicit paddings: each one at the border is an operator."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def l2_pool_2d(step: Step) -> None:
 
 
 def spans(size: int, extent: int, stride: int, paddings: tuple[int, int]) -> list[Span]:
-    """The windows of an axis without its paddings: whole ones together, those at the border each for itself."""
+    """The windows of an axis without its paddings: whole ones together, each one at the border by itself."""
     before, after = paddings
     starts = range(-before, size + after - extent + 1, stride)
     if not 0 < len(starts) <= MOST_POSITIONS:

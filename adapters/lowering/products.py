@@ -36,7 +36,7 @@ def _integers(step: Step, turns: tuple[bool, bool]) -> None:
 
 
 def _turned(step: Step, position: int, turned: bool) -> tuple[int, tuple[int, ...]]:
-    """An input as the product sees it, and its shape."""
+    """Return an input as the product reads it, and its shape."""
     number, dimensions = step.tensor(position), step.dimensions(position)
     if not turned:
         return number, dimensions

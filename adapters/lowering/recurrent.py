@@ -14,7 +14,7 @@ from npu_conformance.adapters.lowering.operands import LoweringError
 
 NO_BIAS = -1
 ACTIVATIONS = {0: "", 1: "RELU", 3: "RELU6", 4: "TANH", 6: "LOGISTIC"}
-"""Operators by the codes of cells, which are not those of fused activations."""
+"""The operators by the activation codes of cells, which are not those of fused activations."""
 
 
 def rnn(step: Step) -> None:

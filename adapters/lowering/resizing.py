@@ -58,7 +58,7 @@ def _unsigned(step: Step, number: int) -> int:
 
 
 def size_of(step: Reading, position: int, size: int) -> int:
-    """The size of the output along an axis: LiteRT does not know factors."""
+    """Return the size of the output along an axis: LiteRT does not know factors."""
     asked = step.scalar(position)
     if not 0 < asked < math.inf:
         raise LoweringError(f"a size or factor of {asked}")

@@ -1,4 +1,4 @@
-"""RESHAPE, SQUEEZE, TRANSPOSE, RANK, FILL: what removes, renames or reorders axes, and what is about a shape."""
+"""RESHAPE, SQUEEZE, TRANSPOSE, RANK, FILL: operations that remove, rename or reorder axes, or are about a shape."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """TRANSPOSE_CONV_2D.
 
-LiteRT is told the shape of the output. Without padding it may be any: what lies beyond the sums has the bias alone. So
-explicit paddings are a larger output, cut by SLICE.
+LiteRT gets the shape of the output. Without padding it may be any shape: elements beyond the sums have the bias alone.
+So explicit paddings are a larger output, cut by SLICE.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def transpose_conv_2d(step: Step) -> None:
 
 
 def _wanted(step: Step, window: windows.Window) -> list[int]:
-    """Height and width that SAME is asked for."""
+    """Return the height and width that SAME has to give."""
     shape = step.value(SHAPE).tolist()
     wanted: list[int] = shape[2:] if window.is_nchw else shape[1:3]
     given = windows.input_size(step, window)

@@ -72,20 +72,20 @@ def select(step: Step) -> None:
 def prelu(step: Step) -> None:
     """PRELU, written out: ONNX's own broadcasts the slope only."""
     source, zero = step.real(0), step.number(0)
-    bent = step.emit("Mul", source, step.real(1))
-    # Where the slope has the larger shape the condition broadcasts with the rest.
-    step.store(step.emit("Where", step.emit("Less", source, zero), bent, source))
+    scaled = step.emit("Mul", source, step.real(1))
+    # Where the slope has the larger shape, the condition broadcasts with the rest.
+    step.store(step.emit("Where", step.emit("Less", source, zero), scaled, source))
 
 
 def elu(step: Step) -> None:
     """ELU; for an alpha below 0 by NNAPI's formula, max(0, x) + min(0, alpha * (e^x - 1)), which ONNX's is not then."""
     source, alpha = step.real(0), float(step.scalar(1))
-    bent = step.emit("Elu", source, alpha=alpha)
+    result = step.emit("Elu", source, alpha=alpha)
     if alpha < 0:
         power = step.emit("Sub", step.emit("Exp", source), step.number(1))
         low = step.emit("Min", step.emit("Mul", power, step.number(alpha)), step.number(0))
-        bent = step.emit("Add", step.emit("Relu", source), low)
-    step.store(bent)
+        result = step.emit("Add", step.emit("Relu", source), low)
+    step.store(result)
 
 
 def hard_swish(step: Step) -> None:
@@ -111,4 +111,4 @@ _STORED = {
     OperandType.TENSOR_INT32: np.int32,
     OperandType.TENSOR_QUANT8_ASYMM: np.uint8,
 }
-"""What CAST changes to; to any other type it copies."""
+"""The types that CAST converts to; to any other type it copies."""

@@ -1,4 +1,4 @@
-"""An ONNX graph being built: nodes, initializers and inputs, made a model at the end."""
+"""An ONNX graph being built: nodes, initializers and inputs, which become a model at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def onnx(part: str = "") -> Any:
 
 
 class OnnxError(EngineError):
-    """ONNX refused a model or failed to run it; the message is ONNX's."""
+    """ONNX rejected a model or failed to run it; the message is ONNX's."""
 
 
 class Graph:

@@ -1,4 +1,4 @@
-"""What only moves stored elements: shapes, slices, joins, paddings, blocks and lookups."""
+"""Operations that only move stored elements: shapes, slices, joins, paddings, blocks and lookups."""
 
 from __future__ import annotations
 

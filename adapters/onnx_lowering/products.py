@@ -67,6 +67,6 @@ def instance_normalization(step: Step) -> None:
 
 
 def _turned(step: Step, position: int, turned: bool) -> str:
-    """An input as the product sees it."""
+    """Return an input as the product reads it."""
     rank, name = len(step.dimensions(position)), step.real(position)
     return step.transposed(name, [*range(rank - 2), rank - 1, rank - 2]) if turned else name

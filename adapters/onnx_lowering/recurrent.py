@@ -14,7 +14,7 @@ from npu_conformance.adapters.onnx_lowering.context import FARTHEST, Step
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation
 
 OPERATORS = {4: "Tanh", 6: "Sigmoid"}
-"""Operators by the codes of cells, which have two more than those of fused activations."""
+"""The operators by the activation codes of cells, two more than those of fused activations."""
 
 
 def rnn(step: Step) -> None:
@@ -72,7 +72,7 @@ def svdf(step: Step) -> None:
 
 
 def time_axis(is_time_major: int) -> int:
-    """Which axis of a sequence is time: the other one of the first two is the batch."""
+    """Return the axis of time of a sequence: of its first two axes the other one is the batch."""
     return 0 if is_time_major else 1
 
 

@@ -134,7 +134,7 @@ def _pads(step: Step, window: Window, kernel: Sequence[int]) -> list[int]:
 def _cut(
     sizes: Sequence[int], wanted: Sequence[int], kernel: Sequence[int], strides: Sequence[int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """What is to cut at head and tail of the whole result for an output of the wanted size under SAME."""
+    """Return what to cut at head and tail of the whole result for an output of the wanted size under SAME."""
     pairs = []
     for size, target, extent, stride in zip(sizes, wanted, kernel, strides, strict=True):
         head, _ = windows.same_paddings(target, extent, stride)
