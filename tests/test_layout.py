@@ -1,4 +1,4 @@
-"""The house: every room is where ARCHITECTURE says, nothing is loaded twice, every name that is used exists."""
+"""The layout: every file is where ARCHITECTURE says, nothing is loaded twice, every name that is used exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from npu_conformance.specs import documents, ids, requirements
 from npu_conformance.specs.neuralnetworks import rules
 
 ROOT = Path(__file__).parent.parent
-ROOMS = {
+FILES = {
     "specs/neuralnetworks/operations/{}.json",
     "specs/neuralnetworks/rules/{}.py",
     "corpus/oracles/{}.py",
@@ -29,7 +29,7 @@ ROOMS = {
 }
 _CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 _LAYERS = [name.strip() for layer in _CONTRACTS[0]["layers"] for name in layer.split("|")]
-"""The packages, from the one on top of all down to the contract."""
+"""The packages, from the one on top of all down to specs."""
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,8 @@ def cases() -> list[Case]:
 
 
 @pytest.mark.parametrize("operation", sorted(vectors.operations()))
-def test_an_operation_has_its_file_in_every_room(operation: str) -> None:
-    missing = [room for room in ROOMS if not (ROOT / room.format(operation.lower())).exists()]
+def test_an_operation_has_all_its_files(operation: str) -> None:
+    missing = [path for path in FILES if not (ROOT / path.format(operation.lower())).exists()]
     assert not missing
 
 

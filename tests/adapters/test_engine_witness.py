@@ -12,13 +12,13 @@ from npu_conformance.corpus.vectors import Vector
 
 PACKAGES = {"litert": "ai_edge_litert", "tflm": "tflite_micro", "onnx": "onnx"}
 STRIDES = {"litert": 7, "tflm": 13, "onnx": 13}
-"""So manieth vectors are taken: the command `vectors witness --engine ENGINE` takes all."""
+"""Every how many vectors one is taken: the command `vectors witness --engine ENGINE` takes all."""
 
 EXPLAINED = [(known.engine, known.operation, name) for known in disagreements.explained() for name in known.vectors]
 
 
 def said_of(engine: str, vector: Vector) -> witnesses.Testimony:
-    """What an engine says of a vector; skips the test where it is not installed."""
+    """Return what an engine says of a vector; skip the test where the engine is not installed."""
     if importlib.util.find_spec(PACKAGES[engine]) is None:
         pytest.skip(f"{engine} is not installed: pip install npu-conformance[{engine}]")
     return witnesses.testify(vector, engine, getattr(engine_witness, engine))

@@ -56,7 +56,7 @@ def tensor(
 
 
 def run(operation: str, operands: list[VectorOperand], outputs: list[VectorOperand], *values: Any) -> Any:
-    """What LiteRT makes of one operation; null where it was not asked. values: of the inputs that are not constant."""
+    """What LiteRT makes of one operation; None where it was not asked. values: of the inputs that are not constant."""
     named = {f"in{position}": operand for position, operand in enumerate(operands)}
     results = {f"out{position}": operand for position, operand in enumerate(outputs)}
     given = [name for name, operand in named.items() if operand.value is None and not operand.omitted]

@@ -1,4 +1,4 @@
-"""Bad input gets one line on stderr, that says what and where, and exit code 2; a bug of ours gets 3."""
+"""Bad input gets one line on stderr that says what is wrong and where, and exit code 2; a bug of ours gets 3."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capt
 
 @pytest.fixture
 def files(tmp_path: Path) -> None:
-    """Documents that are none, and one whose third rule is broken."""
+    """Files that are no documents, and one of a wrong type."""
     (tmp_path / "broken.json").write_text("garbage")
     (tmp_path / "typed.json").write_text('{"format": 1, "waivers": [{"id": "x", "requirement": 3}]}')
     (tmp_path / "empty").mkdir()

@@ -1,4 +1,4 @@
-"""`npu-conformance new-operation`: what it lays out is sound, fails until it is filled, and overwrites nothing."""
+"""`npu-conformance new-operation`: what it lays out is valid, fails until it is filled, and overwrites nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a vendor sees it: what is said before and after, what the folder holds, and what one can do with it."""
+"""A run as a vendor sees it: what is printed before and after, what the folder holds, and how it can be used."""
 
 from __future__ import annotations
 

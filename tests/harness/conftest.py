@@ -55,7 +55,7 @@ class FakeSubject:
     restart_error: Exception | None = None
 
     def alive(self) -> bool:
-        """What the test wants."""
+        """Return what the test wants."""
         return self.living
 
     def restart(self) -> None:
@@ -66,15 +66,15 @@ class FakeSubject:
         self.living = True
 
     def application(self, uid: int, pid: int = 0) -> FakePool:
-        """Something to close."""
+        """Return something to close."""
         return self.memory.create("application", uid)
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """All callbacks of a fake come at once."""
+        """Return whether it holds: all callbacks of a fake come at once."""
         return predicate()
 
     def serve_pending(self) -> bool:
-        """Nothing comes later."""
+        """Return false: nothing comes later."""
         return False
 
 

@@ -36,12 +36,12 @@ class Listener:
         return None
 
 
-def findings(vector: Vector, bend: Callable[[Array], Array]) -> list[str]:
-    """What judging says of the vector's expected outputs, those in float32 bent: warnings, or the failure."""
+def findings(vector: Vector, change: Callable[[Array], Array]) -> list[str]:
+    """What judging says of the vector's expected outputs, those in float32 changed: warnings, or the failure."""
     found = []
     for example in vector.examples:
         outputs = {
-            name: bend(value) if vector.operands[name].type is OperandType.TENSOR_FLOAT32 else value
+            name: change(value) if vector.operands[name].type is OperandType.TENSOR_FLOAT32 else value
             for name, value in example.outputs.items()
         }
         listener = Listener()

@@ -1,4 +1,4 @@
-"""pytest as a front door: ids, -k, -m, -x, reports and errors are what pytest's users know."""
+"""Running cases by pytest: ids, -k, -m, -x, reports and errors are those that pytest's users know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page, the table and the colours: what one would send around, from any verdicts, hostile ones included."""
+"""The page, the table and the colours: what a vendor would send around, from any verdicts, hostile ones included."""
 
 from __future__ import annotations
 

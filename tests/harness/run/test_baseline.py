@@ -1,4 +1,4 @@
-"""A baseline makes only regressions red, and is refused where it speaks of other vectors."""
+"""A baseline makes only regressions red, and is rejected where it is of other vectors."""
 
 from __future__ import annotations
 

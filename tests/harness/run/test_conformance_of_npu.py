@@ -1,4 +1,4 @@
-"""Who offers an npu interface is conformant only if something of each of its mandatory groups was run and passed."""
+"""A subject with an npu interface conforms only if something of each of its mandatory groups was run and passed."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ S = ErrorStatus
 
 
 class FakeDevice(Device):
-    """Answers a preparation as the test says. launch: status returned. answers: what the callback is told."""
+    """Answers a preparation as the test says. launch: status returned. answers: what the callback receives."""
 
     def __init__(self, launch: int, *answers: tuple[int, PreparedModel | None]) -> None:
         self.launch, self.answers = launch, answers

@@ -1,4 +1,4 @@
-"""Shards: what each recorded comes together in one run, and what a dead one owed is not-run."""
+"""Shards: the records of all come together in one run, and the cases that a dead one left are not-run."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ PLUGIN = "tool_plugin:plugin"
 
 
 def command(marker: Path, more: str = "") -> str:
-    """A tool that leaves as a mark what it was told, and fails, so that nobody waits for events."""
+    """A tool that records its arguments, and fails, so that nobody waits for events."""
     return shlex.join(["sh", "-c", f'echo "$@" >> {marker}; exit 1', "tool", *more.split()])
 
 

@@ -24,7 +24,7 @@ PLUGINS = HOSTILE
 _NOBODY = 65534
 _DEPTH = 2500
 _BYSTANDERS = 8
-"""Directories to sweep beside a strange one: the order of a listing is nobody's, so there are some behind it."""
+"""How many directories are swept beside a strange one: a listing has no order, so that some come after it."""
 
 Planting = Callable[[Path, Path], None]
 """Puts something at the first path, with the precious folder at hand."""
@@ -41,7 +41,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a f
 
 @pytest.fixture
 def owner() -> int:
-    """The number of a process that is no more."""
+    """The number of a process that has ended."""
     with subprocess.Popen(["true"]) as finished:
         finished.wait()
     return finished.pid

@@ -52,7 +52,7 @@ def device_of(subject: SubjectHandle) -> hal.Device:
 
 
 class Prepared(hal.PreparedModelCallback):
-    """Keeps what it is told."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
         self.models: list[hal.PreparedModel | None] = []

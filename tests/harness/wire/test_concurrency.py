@@ -1,4 +1,4 @@
-"""Calls at once: they really overlap, errors stay with the call that had them, and one verdict comes of a death."""
+"""Calls at once: they really overlap, errors stay with the call that had them, and a death gives one verdict."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Attacher:
         self.served.close(token)
 
 
-class Bench:
-    """A file, and a driver that reaches it."""
+class FileFixture:
+    """A cache file, and a driver that reaches it."""
 
     def __init__(self, folder: Path, transport: str) -> None:
         self.attacher, self.transport = Attacher(), transport
@@ -48,27 +48,27 @@ class Bench:
 
 
 @pytest.fixture(params=TRANSPORTS)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, request.param)
+def fixture(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FileFixture]:
+    made = FileFixture(tmp_path, request.param)
     yield made
     made.attacher.served.close_all()
     made.file.close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_read_written_and_truncated(bench: Bench) -> None:
-    _, opened = bench.open(offset=3)
+def test_a_file_is_read_written_and_truncated(fixture: FileFixture) -> None:
+    _, opened = fixture.open(offset=3)
     assert (opened.size(), opened.position, opened.read(2, 4), opened.read(8, 9)) == (10, 3, b"2345", b"89")
     opened.truncate(4)
     opened.write(2, b"abcdef")
-    assert bench.file.read() == b"01abcdef"
+    assert fixture.file.read() == b"01abcdef"
     opened.close()
     opened.close()
 
 
 @pytest.mark.parametrize("access", ["read", "write"])
-def test_the_access_mode_holds_for_root_too(bench: Bench, access: str) -> None:
-    _, opened = bench.open(access)
+def test_the_access_mode_holds_for_root_too(fixture: FileFixture, access: str) -> None:
+    _, opened = fixture.open(access)
     assert (opened.is_readable(), opened.is_writable()) == (access == "read", access == "write")
     if access == "read":
         assert opened.read(0, 2) == b"01"
@@ -83,32 +83,32 @@ def test_the_access_mode_holds_for_root_too(bench: Bench, access: str) -> None:
     opened.close()
 
 
-def test_what_the_driver_has_opened_outlives_the_client_s_descriptor(bench: Bench) -> None:
-    token, opened = bench.open()
-    bench.files.close(token)
+def test_what_the_driver_has_opened_outlives_the_client_s_descriptor(fixture: FileFixture) -> None:
+    token, opened = fixture.open()
+    fixture.files.close(token)
     assert opened.read(0, 3) == b"012"
     opened.close()
     with pytest.raises(OSError, match="token"):
-        bench.attacher.host.open(token)
+        fixture.attacher.host.open(token)
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, "descriptor")
-    bench.file.stop_growing()
+    fixture = FileFixture(tmp_path, "descriptor")
+    fixture.file.stop_growing()
     for transport in ("descriptor", "message"):
-        bench.transport = transport
-        _, opened = bench.open()
+        fixture.transport = transport
+        _, opened = fixture.open()
         opened.truncate(0)
         with pytest.raises(OSError, match=r"."):
             opened.write(0, b"x")
         opened.close()
-    bench.file.close()
+    fixture.file.close()
 
 
 def test_a_watcher_sees_every_access_by_message(tmp_path: Path) -> None:
-    bench, seen = Bench(tmp_path, "message"), []
-    bench.file.watch = lambda *access: seen.append(access)
-    _, opened = bench.open()
+    fixture, seen = FileFixture(tmp_path, "message"), []
+    fixture.file.watch = lambda *access: seen.append(access)
+    _, opened = fixture.open()
     opened.read(4, 3)
     opened.write(9, b"ab")
     opened.close()
@@ -153,7 +153,7 @@ def test_files_reach_a_host_process_and_leave_nothing_behind(transport: str) -> 
 
 
 def test_a_subject_that_takes_no_files_is_told_apart(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, "path")
-    none = Files(bench.attacher, lambda: str(tmp_path), ())
+    fixture = FileFixture(tmp_path, "path")
+    none = Files(fixture.attacher, lambda: str(tmp_path), ())
     with pytest.raises(NotApplicable, match="takes no files"):
-        none.open(bench.file)
+        none.open(fixture.file)

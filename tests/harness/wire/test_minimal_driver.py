@@ -47,7 +47,7 @@ def subject(driver: str) -> Iterator[SubjectHandle]:
 
 
 class Prepared(hal.PreparedModelCallback):
-    """Keeps what it is told."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
         self.outcomes: list[tuple[int, hal.PreparedModel | None]] = []

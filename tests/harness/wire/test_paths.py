@@ -49,7 +49,7 @@ def talking(connection: socket.socket) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def bearer(address: str, options: dict[str, str], transports: tuple[str, ...]) -> Iterator[tuple[Client, str]]:
-    """Somebody with a ticket, who speaks for itself; and the harness's folder, which its ticket may be good for."""
+    """A client with a ticket, which speaks for itself; and the harness's folder, which its ticket may be for."""
     with reached(address, options, transports) as subject:
         where, ticket = ticket_of(subject, 10_009)
         with talking(connect_to(where)) as client:

@@ -1,4 +1,4 @@
-"""Where the harness connects as an app: a driver names the address, and not every one is for it to name."""
+"""Where the harness connects as an app: a driver names the address, but may not name every address."""
 
 from __future__ import annotations
 
