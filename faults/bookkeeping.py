@@ -148,7 +148,7 @@ def rule_of_a_failure(_: CaseContext) -> None:
     bodies = {"case": raising(Failed("wrong", "a version", "nothing"))}
     verdict = run(bodies, requirements=("NNHAL-QUERY-011", "NNHAL-QUERY-013")).verdicts[0]
     found = [line for line in explain(verdict).splitlines() if line.startswith(("  requirement", "  source"))]
-    sentence = "The version string is non-empty. (NNHAL-QUERY-011; 1 more are concerned)"
+    sentence = "The version string is non-empty. (NNHAL-QUERY-011, and 1 more)"
     source = "AOSP neuralnetworks/1.2/IDevice.hal, AOSP neuralnetworks/1.2/vts/functional/BasicTests.cpp (on query)"
     _expect(found, [f"  requirement: {sentence}", f"  source: {source}"], "what is said of the rule")
 

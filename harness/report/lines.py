@@ -99,7 +99,7 @@ def _about(result: CaseResult) -> Iterator[str]:
     if not names:
         return
     rule = broken_rule(result)
-    who = names[0] + (f"; {len(names) - 1} more are concerned" if names[1:] else "")
+    who = names[0] + (f", and {len(names) - 1} more" if names[1:] else "")
     yield f"requirement: {rule.statement} ({who})" if rule else f"requirement: {who}"
     if rule:
         yield f"source: {rule.source}"

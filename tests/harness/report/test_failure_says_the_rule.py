@@ -164,7 +164,7 @@ def test_a_crash_and_a_hang_say_the_rule_too() -> None:
         case="vts.generated.PAD.c", outcome=Outcome.CRASH, configurations=many, requirements=names, notes=notes
     )
     text = explain(crash, replay="npu-conformance replay x.json")
-    assert f"  requirement: {SENTENCE} (NNHAL-OPERATION-PAD-RESULT; 1 more are concerned)" in text
+    assert f"  requirement: {SENTENCE} (NNHAL-OPERATION-PAD-RESULT, and 1 more)" in text
     assert "\n  signal 11\n" in text
     assert len(text.splitlines()) <= 12
     hang = CaseResult(case="vts.generated.PAD.h", outcome=Outcome.HANG, message="no answer", requirements=names)
@@ -177,7 +177,7 @@ def test_a_configuration_names_what_it_is_about_first() -> None:
     )
     result = CaseResult(case="vts.a.b.c", outcome=Outcome.FAIL, configurations=parts, requirements=("A-1",))
     assert attribution(result) == "NNHAL-SUPPORT-009"
-    assert "(NNHAL-SUPPORT-009; 1 more are concerned)" in explain(result)
+    assert "(NNHAL-SUPPORT-009, and 1 more)" in explain(result)
 
 
 def test_what_did_not_run_and_a_bug_of_the_suite_break_no_rule() -> None:
