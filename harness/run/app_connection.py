@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.concurrency import Result
@@ -28,11 +30,13 @@ class ClientSubject:
         transports: tuple[str, ...],
         version: Version,
         folder: str | None = None,
+        patience: float = 0.0,
     ) -> None:
         """Connect. ticket: None where the client is who the kernel says it is.
 
-        folder: the folder whose files the ticket lets it name; None for a folder of its own. Raises Crashed where
-        nobody listens.
+        folder: the folder whose files the ticket lets it name; None for a folder of its own. patience: the seconds that
+        an execution may take at least, for apps whose work waits for that of others. Raises Crashed where nobody
+        listens.
         """
         self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
@@ -45,6 +49,8 @@ class ClientSubject:
         except BaseException:
             self._endpoint.close()
             raise
+        deadlines = self._application.deadlines
+        self._application.deadlines = replace(deadlines, execute=max(deadlines.execute, patience))
         self.manifest = self._application.initialized.manifest
         self.version = version
         self.interfaces = self._application.interfaces

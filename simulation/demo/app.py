@@ -32,6 +32,8 @@ _LOOK_SECONDS = 0.02
 """How often an app without work looks for commands, beside the callbacks that wake it."""
 _CONNECT_SECONDS = 30.0
 """How long an app waits for a manager to appear."""
+_PATIENCE_SECONDS = 60.0
+"""How long an execution may take: that of an app in the background waits for those of the foreground."""
 Write = Callable[[AppEvent], None]
 
 
@@ -198,7 +200,9 @@ def _connect(plan: AppPlan, commands: deque[bytes]) -> ClientSubject:
     deadline = time.monotonic() + _CONNECT_SECONDS
     while True:
         try:
-            return ClientSubject(plan.address, plan.ticket, plan.transports, plan.version, plan.folder)
+            return ClientSubject(
+                plan.address, plan.ticket, plan.transports, plan.version, plan.folder, _PATIENCE_SECONDS
+            )
         except Crashed:
             if time.monotonic() > deadline or FINISH in commands:
                 raise

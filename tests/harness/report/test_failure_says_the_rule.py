@@ -27,7 +27,7 @@ SENTENCE = "PAD computes what the operation catalogue describes, within the accu
 SOURCE = "operation catalogue, PAD (specs/neuralnetworks/operations/pad.json); AOSP OperationType.aidl, PAD"
 RULE = (
     f"case: {CASE}",
-    f"requirement: {SENTENCE} (NNHAL-OPERATION-PAD-RESULT; ",
+    f"requirement: {SENTENCE} (NNHAL-OPERATION-PAD-RESULT, ",
     f"source: {SOURCE}",
     "expected: 9, 9, 9",
     "actual:   0, 0, 0",
