@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import mmap
-import os
-import threading
+import subprocess
+import sys
+from subprocess import PIPE
 
 from npu_conformance.harness.subject.resources import resources_of
 from npu_conformance.vts.messages import paths
 
+# A process of its own: threads and descriptors of the one that runs the tests come and go.
+HOLDER = """
+import mmap, os, sys, threading
+print("before", flush=True); sys.stdin.readline()
+descriptor, ended = os.memfd_create("test"), threading.Event()
+os.ftruncate(descriptor, mmap.PAGESIZE)
+mapping = mmap.mmap(descriptor, mmap.PAGESIZE)
+threading.Thread(target=ended.wait).start()
+print("during", flush=True); sys.stdin.readline()
+ended.set()
+"""
+
 
 def test_what_a_process_holds_is_counted() -> None:
-    before = resources_of(os.getpid())
-    descriptor, ended = os.memfd_create("test"), threading.Event()
-    os.ftruncate(descriptor, mmap.PAGESIZE)
-    thread = threading.Thread(target=ended.wait)
-    thread.start()
-    with mmap.mmap(descriptor, mmap.PAGESIZE):
-        during = resources_of(os.getpid())
-    ended.set()
-    thread.join()
-    os.close(descriptor)
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdin=PIPE, stdout=PIPE, text=True) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        counts = []
+        for stage in ("before", "during"):
+            assert holder.stdout.readline().strip() == stage
+            counts.append(resources_of(holder.pid))
+            holder.stdin.write("\n")
+            holder.stdin.flush()
+    before, during = counts
     assert before is not None
     assert during is not None
     # The mapping keeps a descriptor of its own.
