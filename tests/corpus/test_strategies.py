@@ -134,7 +134,7 @@ def test_reference_and_oracles_agree(reference: SubjectHandle, operation: str) -
         execute(reference, strategies.draw(form, NEWEST, Dice(stable_hash(str(form)))))
 
 
-@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@settings(max_examples=60)
 @given(strategies.vectors())
 def test_hypothesis_draws_any_operation(vector: Vector) -> None:
     check_valid(vector, NEWEST)
@@ -144,7 +144,7 @@ def drawn_by_hypothesis(seed: int) -> list[bytes]:
     made: list[bytes] = []
 
     @hypothesis.seed(seed)
-    @settings(max_examples=5, deadline=None, database=None, phases=[hypothesis.Phase.generate])
+    @settings(max_examples=5, phases=[hypothesis.Phase.generate])
     @given(strategies.vectors("CONV_2D"))
     def collect(vector: Vector) -> None:
         built = build_request(vector, vector.examples[0], NEWEST)
@@ -164,7 +164,7 @@ def test_structure_shrinks() -> None:
         return vector.operands["input"].dimensions[-1] >= 3
 
     form = strategies.forms(NEWEST, "RELU")[0]
-    smallest = find(strategies.vectors(form=form), is_wide, settings=settings(database=None))
+    smallest = find(strategies.vectors(form=form), is_wide)
     assert smallest.operands["input"].dimensions == (3,)
 
 
