@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from npu_conformance.cli.commands._options import session_options
@@ -17,13 +18,16 @@ from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge import waivers
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.report.progress import Progress, progress_for
 from npu_conformance.harness.run import baseline, shards
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.harness.run.session import EVENTS, FAILURES, ROOT, Summary, conclude
+from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
 
 _GRACE_SECONDS = 10.0
+_LOOK_SECONDS = 0.2
 
 
 def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Summary:
@@ -51,7 +55,10 @@ def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list
     commands = [
         _command(options, f"{number}/{len(parts)}", directory) for number, directory in enumerate(directories, 1)
     ]
-    codes = run_processes(commands, directories)
+    progress = progress_for(sum(map(len, parts)), quiet=options.quiet)
+    tails = [Tail(directory / EVENTS) for directory in directories]
+    with contextlib.closing(progress):
+        codes = run_processes(commands, directories, lambda: _show(tails, progress))
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
@@ -66,10 +73,20 @@ def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list
     return conclude(log, folder, applied, compared, session_options(options).plugin_words)
 
 
-def run_processes(commands: Sequence[Sequence[str]], directories: Sequence[Path]) -> list[int]:
+def _show(tails: list[Tail], progress: Progress) -> None:
+    """Show what the shards have recorded since the last look."""
+    for tail in tails:
+        for event in tail.events():
+            progress.write(event)
+
+
+def run_processes(
+    commands: Sequence[Sequence[str]], directories: Sequence[Path], look: Callable[[], None]
+) -> list[int]:
     """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
 
-    directories: the report folder of each. An interrupt is passed on, and the shards get time to write their footers.
+    directories: the report folder of each. look: called now and then, and once at the end. An interrupt is passed on,
+    and the shards get time to write their footers.
     """
     for directory in directories:
         directory.mkdir(parents=True, exist_ok=True)
@@ -78,11 +95,21 @@ def run_processes(commands: Sequence[Sequence[str]], directories: Sequence[Path]
         for command in commands
     ]
     try:
-        return [process.wait() for process in processes]
+        for process in processes:
+            _watch(process, look)
+        return [process.returncode for process in processes]
     except KeyboardInterrupt:
         for process in processes:
             process.send_signal(signal.SIGINT)
         return [_wait(process) for process in processes]
+
+
+def _watch(process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
+    """Wait for the end of a process."""
+    while process.poll() is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK_SECONDS)
+        look()
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
@@ -108,6 +135,7 @@ def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[s
         ("--hal", options.hal),
         ("--vectors", options.vectors),
         ("--waivers", options.waivers),
+        ("--baseline", options.baseline),
         ("--budget", options.budget),
         ("--stop-after", options.stop_after),
     ):

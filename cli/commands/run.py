@@ -104,7 +104,7 @@ def _run_here(options: argparse.Namespace, wanted: Wanted, console: Console) -> 
                 f"{subject.manifest.name} {subject.manifest.version} ({options.plugin}), HAL {subject.version}, "
                 f"seed {options.seed}: {len(cases)} cases, scope {options.scope}"
             )
-        session.start(cases, described, [progress])
+        session.start(cases, described, [] if options.part else [progress])
         summary = session.run_all()
         progress.close()
         return summary

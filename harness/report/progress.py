@@ -1,10 +1,12 @@
-"""What a user sees while a run goes on: one moving line on a terminal, plain lines elsewhere."""
+"""What a user sees while a run goes on: one moving line on a terminal, now and then a plain line elsewhere."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+import threading
 import time
+from collections.abc import Callable
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Console
@@ -13,42 +15,74 @@ from npu_conformance.harness.report.symptoms import Cause, cause
 from npu_conformance.specs.documents.results import CaseFinished, CaseResult, CaseStarted, Event
 from npu_conformance.specs.outcomes import Outcome
 
-_LINES_EVERY_SECONDS = 10.0
 _REPAINT_SECONDS = 0.1
+_TICK_SECONDS = 1.0
+_FIRST_LINE_SECONDS, _LINE_SECONDS = 5.0, 60.0
+"""Off a terminal: when the first line comes, and the longest time between two; from one to the other it doubles."""
+_ESTIMATE_SECONDS = 2.0
+"""How long a run lasts before its rate says anything of the rest."""
 _TOLD = 40
-"""How many symptoms get a line of their own; later ones are only counted."""
+"""How many causes get a line of their own; later ones are only counted."""
+_BAR = 20
 
 
 class Progress:
-    """A sink that prints the first red case of each symptom at once, and only counts the rest.
+    """A sink that prints the first red case of each cause at once, and only counts the rest.
 
-    On a terminal it repaints one line. The end of the run explains the most frequent symptoms.
+    On a terminal it repaints one line, each second also where nothing happens. The end of the run explains the most
+    frequent symptoms. clock: seconds, as of time.monotonic.
     """
 
-    def __init__(self, total: int, console: Console, *, quiet: bool = False) -> None:
+    def __init__(
+        self, total: int, console: Console, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
         self._causes: set[Cause] = set()
-        self._started = self._painted = time.monotonic()
+        self._clock = clock
+        self._started = self._painted = clock()
+        self._pause = _REPAINT_SECONDS if self._live else _FIRST_LINE_SECONDS
         self._current = ""
+        self._lock, self._closed = threading.Lock(), threading.Event()
+        if self._live and not quiet:
+            threading.Thread(target=self._tick, name="progress", daemon=True).start()
 
     def write(self, event: Event) -> None:
         """Show one event."""
-        if isinstance(event, CaseStarted):
-            self._current = event.case
-        elif isinstance(event, CaseFinished):
-            self._done += 1
-            if is_red(event.result.outcome, event.result.dispositions):
-                self._tell(event.result)
-            self._paint()
+        with self._lock:
+            if isinstance(event, CaseStarted):
+                self._current = event.case
+            elif isinstance(event, CaseFinished):
+                self._done += 1
+                if is_red(event.result.outcome, event.result.dispositions):
+                    self._tell(event.result)
+                self._paint()
 
     def close(self) -> None:
         """Clear the moving line."""
-        if self._live and not self._quiet:
-            self._console.say("\r\033[K", end="")
+        self._closed.set()
+        with self._lock:
+            self._clear()
+
+    def line(self) -> str:
+        """Bar, share, count, red cases, rate and the time that is left, as far as they are known."""
+        seconds = self._clock() - self._started
+        share = self._done / self._total if self._total else 1.0
+        filled = int(share * _BAR)
+        bar = f"[{'=' * filled}{' ' * (_BAR - filled)}]"
+        parts = [f"{bar} {share:4.0%} {self._done}/{self._total}", f"{self._red} red", _duration(seconds)]
+        if self._done and seconds >= _ESTIMATE_SECONDS:
+            rate = self._done / seconds
+            parts += [f"{rate:.0f}/s", f"about {_duration((self._total - self._done) / rate)} left"]
+        return ", ".join(parts)
+
+    def _tick(self) -> None:
+        while not self._closed.wait(_TICK_SECONDS):
+            with self._lock:
+                self._paint()
 
     def _tell(self, result: CaseResult) -> None:
-        """Give the first red case of a symptom its line; not-run has one reason for all."""
+        """Give the first red case of a cause its line; not-run has one reason for all."""
         if result.outcome is Outcome.NOT_RUN:
             self._not_run += 1
             if self._not_run == 1:
@@ -64,20 +98,33 @@ class Progress:
             self._say("... more red cases are only counted from here; the report explains all")
 
     def _say(self, text: str) -> None:
-        self.close()
+        self._clear()
         self._console.say(text)
 
+    def _clear(self) -> None:
+        if self._live and not self._quiet:
+            self._console.say("\r\033[K", end="")
+
     def _paint(self) -> None:
-        now = time.monotonic()
-        if self._quiet or now - self._painted < (_REPAINT_SECONDS if self._live else _LINES_EVERY_SECONDS):
+        now = self._clock()
+        if self._quiet or self._closed.is_set() or now - self._painted < self._pause:
             return
         self._painted = now
-        line = f"{self._done}/{self._total}, {self._red} red, {now - self._started:.0f} s"
         if self._live:
             width = shutil.get_terminal_size().columns
-            self._console.say("\r" + f"{line}  {self._current}"[: width - 1] + "\033[K", end="")
+            self._console.say("\r" + f"{self.line()}  {self._current}"[: width - 1] + "\033[K", end="")
         else:
-            self._console.say(line)
+            self._pause = min(2 * self._pause, _LINE_SECONDS)
+            self._console.say(self.line())
+
+
+def _duration(seconds: float) -> str:
+    """Seconds for people: 42 s, 3:05, 1:02:03."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def progress_for(total: int, *, quiet: bool = False) -> Progress:

@@ -1,0 +1,112 @@
+"""The display of a run that goes on: what it says, how often, and where a reader is a terminal."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pytest
+
+from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.report.progress import Progress
+from npu_conformance.specs.documents.results import CaseFinished, CaseResult, CaseStarted
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+
+class Clock:
+    """Seconds that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def finished(name: str, outcome: Outcome = Outcome.PASS, *dispositions: Disposition) -> CaseFinished:
+    message = "" if outcome is Outcome.PASS else f"{name} is wrong"
+    return CaseFinished(
+        result=CaseResult(
+            case=f"vts.a.b.{name}", outcome=outcome, own_outcome=outcome, message=message, dispositions=dispositions
+        )
+    )
+
+
+def test_a_line_has_bar_share_reds_rate_and_what_is_left() -> None:
+    clock = Clock()
+    progress = Progress(400, Console(io.StringIO()), clock=clock)
+    for number in range(99):
+        progress.write(finished(f"c{number}"))
+    progress.write(finished("broken", Outcome.FAIL))
+    clock.now += 50.0
+    assert progress.line() == "[=====               ]  25% 100/400, 1 red, 50 s, 2/s, about 2:30 left"
+
+
+def test_a_run_that_has_just_begun_promises_nothing() -> None:
+    clock = Clock()
+    progress = Progress(400, Console(io.StringIO()), clock=clock)
+    progress.write(finished("first"))
+    clock.now += 1.0
+    assert progress.line() == "[                    ]   0% 1/400, 0 red, 1 s"
+
+
+@pytest.mark.parametrize("disposition", [Disposition.WAIVED, Disposition.KNOWN])
+def test_what_is_waived_or_known_is_not_red(disposition: Disposition) -> None:
+    stream = io.StringIO()
+    progress = Progress(2, Console(stream), clock=Clock())
+    progress.write(finished("old", Outcome.FAIL, disposition))
+    assert ", 0 red," in progress.line()
+    assert stream.getvalue() == ""
+    progress.write(finished("new", Outcome.FAIL))
+    assert ", 1 red," in progress.line()
+    assert stream.getvalue() == "FAIL vts.a.b.new: new is wrong\n"
+
+
+def test_lines_become_sparse_in_a_pipe() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(100_000, Console(stream), clock=clock)
+    for number in range(3600):
+        clock.now += 1.0
+        progress.write(finished(f"c{number}"))
+    seconds = [line.split(", ")[2] for line in stream.getvalue().splitlines()]
+    assert seconds[:6] == ["5 s", "15 s", "35 s", "1:15", "2:15", "3:15"]
+    assert len(seconds) == 62
+
+
+def test_a_terminal_shows_the_case_that_runs_in_a_line_that_is_repainted_and_cleared() -> None:
+    stream, clock = Terminal(), Clock()
+    progress = Progress(2, Console(stream), clock=clock)
+    progress.write(finished("a"))
+    clock.now += 1.0
+    progress.write(CaseStarted(case="vts.a.b.slow"))
+    progress.write(finished("c"))
+    progress.close()
+    shown = stream.getvalue()
+    assert "\r[====================] 100% 2/2, 0 red, 1 s" in shown
+    assert "\n" not in shown
+    assert shown.endswith("\r\033[K")
+
+
+def test_the_line_moves_also_where_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted = threading.Event()
+
+    class Watched(Terminal):
+        def write(self, text: str) -> int:
+            if "vts.a.b.slow" in text:
+                painted.set()
+            return super().write(text)
+
+    monkeypatch.setattr("npu_conformance.harness.report.progress._TICK_SECONDS", 0.001)
+    clock = Clock()
+    progress = Progress(2, Console(Watched()), clock=clock)
+    progress.write(CaseStarted(case="vts.a.b.slow"))
+    clock.now += 1.0
+    assert painted.wait(60)
+    progress.close()
