@@ -1,32 +1,46 @@
-"""Groups red verdicts by their messages: many failures of one cause are one symptom, shown before its cases."""
+"""Groups red verdicts by operation and cause: many failures of one cause are one symptom, shown before its cases."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import attribution, first_reason
+from npu_conformance.harness.report.rule import concerned
 from npu_conformance.specs.documents.results import CaseResult
 
 _SHOWN, _NAMED = 5, 3
-_NUMBER = re.compile(r"-?\d[\d.]*")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _CONFIGURATION = re.compile(r"^#\S+: ")
 _PARTICULARS = re.compile(r", found |; ")
 
-Cause = tuple[str, str]
-"""An outcome, and its message without the numbers."""
+
+class Cause(NamedTuple):
+    """What red cases of one cause have in common. text: the message without the numbers.
+
+    operation: where what broke is a rule of one operation; empty for a rule that all operations share.
+    """
+
+    outcome: str
+    operation: str
+    text: str
 
 
 @dataclass
 class Symptom:
-    """Red cases whose messages differ in numbers only. text: the message of the first."""
+    """Red cases of one cause."""
 
     outcome: str
-    text: str
     cases: list[CaseResult] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What they all say, with a range for a number in which they differ."""
+        return _common([_essence(result) for result in self.cases])
 
     def line(self, paint: Paint = plain) -> str:
         """How many cases, what they say, which operations or requirements, and which types."""
@@ -38,15 +52,14 @@ class Symptom:
 
 def cause(result: CaseResult) -> Cause:
     """Return what a red case has in common with others of the same cause."""
-    return result.outcome.value, _NUMBER.sub("0", _essence(result))
+    return Cause(result.outcome.value, _own_rule(result), _NUMBER.sub("0", _essence(result)))
 
 
 def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
     """The symptoms of red cases, the most frequent first; their cases in the order given."""
     found: dict[Cause, Symptom] = {}
     for result in red:
-        symptom = found.setdefault(cause(result), Symptom(result.outcome.value, _essence(result)))
-        symptom.cases.append(result)
+        found.setdefault(cause(result), Symptom(result.outcome.value)).cases.append(result)
     return sorted(found.values(), key=lambda symptom: -len(symptom.cases))
 
 
@@ -56,12 +69,32 @@ def lines(symptoms: list[Symptom], paint: Paint = plain) -> Iterator[str]:
         yield "what is wrong, most frequent first:"
     yield from (f"  {symptom.line(paint)}" for symptom in symptoms[:_SHOWN])
     if len(symptoms) > _SHOWN:
-        yield f"  {sum(len(symptom.cases) for symptom in symptoms[_SHOWN:]):>5} others"
+        others = symptoms[_SHOWN:]
+        yield f"  {sum(len(symptom.cases) for symptom in others):>5} others, of {len(others)} causes"
+
+
+def _own_rule(result: CaseResult) -> str:
+    """The operation whose own rule broke; empty where the rule is not that of one operation."""
+    operation = result.operations[0] if len(result.operations) == 1 else ""
+    requirement = next(iter(concerned(result)), "")
+    return operation if operation and f"-{operation}-" in requirement else ""
 
 
 def _essence(result: CaseResult) -> str:
     """What a case says first, without the configuration and what is particular to the case."""
     return _PARTICULARS.split(_CONFIGURATION.sub("", first_reason(result)), maxsplit=1)[0]
+
+
+def _common(texts: Sequence[str]) -> str:
+    """The texts, alike but for numbers, as one."""
+    numbers = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
+    words = _NUMBER.split(texts[0])
+    return words[0] + "".join(_range(values) + word for values, word in zip(numbers, words[1:], strict=True))
+
+
+def _range(numbers: Sequence[str]) -> str:
+    least, most = min(numbers, key=float), max(numbers, key=float)
+    return least if least == most else f"{least}..{most}"
 
 
 def _operation(result: CaseResult) -> str:

@@ -142,7 +142,7 @@ def test_reasons_that_differ_in_numbers_are_one_kind() -> None:
     lines = summary(*verdicts).lines()
     assert (
         lines[lines.index("what is wrong, most frequent first:") + 1]
-        == "      7 fail: output: 0 of 10 outside (PAD; TENSOR_FLOAT32)"
+        == "      7 fail: output: 0..6 of 10 outside (PAD; TENSOR_FLOAT32)"
     )
 
 

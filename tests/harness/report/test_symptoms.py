@@ -1,0 +1,46 @@
+"""Red cases in groups: one line for what has one cause, one for each operation whose own values are wrong."""
+
+from __future__ import annotations
+
+from npu_conformance.harness.report import symptoms
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
+
+VALUES = "output 'output': {} of 48 elements outside 1e-05 + 5.96e-07 * |expected|"
+
+
+def red(operation: str, message: str, requirement: str = "", number: int = 0) -> CaseResult:
+    return CaseResult(
+        case=f"vts.generated.{operation}.c{number}",
+        outcome=Outcome.FAIL,
+        own_outcome=Outcome.FAIL,
+        message=message,
+        operations=(operation,),
+        types=("TENSOR_FLOAT32",),
+        requirements=(requirement or f"NNHAL-OPERATION-{operation}-RESULT",),
+    )
+
+
+def lines(*results: CaseResult) -> list[str]:
+    return [line.strip() for line in symptoms.lines(symptoms.grouped(results))][1:]
+
+
+def test_wrong_values_of_two_operations_are_two_causes() -> None:
+    told = lines(
+        *(red("TANH", VALUES.format(count), number=count) for count in (34, 3, 48)), red("MUL", VALUES.format(7))
+    )
+    assert told == [
+        f"3 fail: {VALUES.format('3..48')} (TANH; TENSOR_FLOAT32)",
+        f"1 fail: {VALUES.format(7)} (MUL; TENSOR_FLOAT32)",
+    ]
+
+
+def test_a_rule_that_operations_share_is_one_cause() -> None:
+    message = "prepareModel: expected NONE, found GENERAL_FAILURE"
+    told = lines(*(red(name, message, "NNHAL-PREPARE-004") for name in ("TANH", "MUL", "ADD", "SUB")))
+    assert told == ["4 fail: prepareModel: expected NONE (TANH, MUL, ADD and 1 more; TENSOR_FLOAT32)"]
+
+
+def test_causes_that_are_not_shown_are_counted() -> None:
+    told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU", "ELU")))
+    assert told[-1] == "2 others, of 2 causes"
