@@ -19,9 +19,10 @@ class Outcome(enum.Enum):
 
 
 class Disposition(enum.Enum):
-    """What is said about an outcome besides."""
+    """What is said about an outcome besides. WAIVED: a waiver excuses it. KNOWN: it is red in the baseline too."""
 
     WAIVED = "waived"
+    KNOWN = "known"
     QUALITY_WARNING = "quality-warning"
 
 

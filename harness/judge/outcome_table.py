@@ -34,16 +34,17 @@ _PLAIN: dict[Outcome, Row] = {
     Outcome.NOT_RUN: Row(WRONG, "failed", "error"),
     Outcome.SUITE_ERROR: Row(SUITE_FAILED, "error", "error"),
 }
-_WAIVED = Row(OK, "xfailed", "skipped")
+_EXCUSED = Row(OK, "xfailed", "skipped")
 WAIVABLE = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
 """What a waiver can excuse. A case that was not run, and a bug of the suite, stay what they are."""
 
 
 def row(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Row:
     """Return what an outcome with its dispositions means. A quality warning changes nothing."""
-    if Disposition.WAIVED in dispositions and outcome in WAIVABLE:
-        return _WAIVED
-    return _PLAIN[outcome]
+    said = tuple(dispositions)
+    waived = Disposition.WAIVED in said and outcome in WAIVABLE
+    known = Disposition.KNOWN in said and outcome is not Outcome.SUITE_ERROR
+    return _EXCUSED if waived or known else _PLAIN[outcome]
 
 
 def is_red(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> bool:

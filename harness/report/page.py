@@ -8,13 +8,14 @@ from html import escape
 from importlib.resources import files
 
 from npu_conformance.harness.report import symptoms
-from npu_conformance.harness.report.lines import ReplayCommands, attribution, details, first_reason, warnings
+from npu_conformance.harness.report.lines import ReplayCommands, attribution, details, excuse, first_reason, warnings
 from npu_conformance.harness.report.operations_matrix import matrix
 from npu_conformance.harness.report.summary import red_that_ran
 from npu_conformance.harness.report.symptoms import Symptom
+from npu_conformance.harness.report.table import against
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
-from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.outcomes import Outcome
 
 _ORDER = (
     Outcome.SUITE_ERROR, Outcome.CRASH, Outcome.HANG, Outcome.FAIL,
@@ -68,6 +69,7 @@ def _counts(results: Results) -> Iterator[str]:
     for line in (
         f"Configurations and mutations of the cases: {parts}." if parts else "",
         f"{results.waived} cases are waived." if results.waived else "",
+        f"Beside the baseline: {against(results.baseline)}." if results.baseline else "",
         f"{results.quality_warnings} cases have a quality warning." if results.quality_warnings else "",
     ):
         yield f"<p>{escape(line)}</p>" if line else ""
@@ -130,7 +132,6 @@ def _cases(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 
 def _case(result: CaseResult, numbers: dict[str, int]) -> str:
     outcome = result.outcome.value
-    waived = " waived" if Disposition.WAIVED in result.dispositions else ""
     warned = warnings(result)
     detail = "" if result.outcome is Outcome.PASS else f"<p>{escape(first_reason(result))}</p>"
     if warned:
@@ -138,6 +139,6 @@ def _case(result: CaseResult, numbers: dict[str, int]) -> str:
         detail += f"<details><summary>{len(warned)} quality warnings</summary><pre>{told}</pre></details>"
     requirements = " ".join(str(numbers[name]) for name in result.requirements)
     return (
-        f'<tr data-r="{requirements}"><td class={outcome}>{outcome}{waived}{" &#9888;" if warned else ""}'
+        f'<tr data-r="{requirements}"><td class={outcome}>{outcome}{excuse(result)}{" &#9888;" if warned else ""}'
         f"<td>{escape(result.case)}{detail}"
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
-from npu_conformance.specs.documents.summary import Results
+from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
@@ -21,17 +22,28 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
     rows = [*results.by_suite.items(), ("all", results.counts)]
     width = max(len(suite) for suite, _ in rows)
     yield "  ".join([" " * width, *(f"{name:>6}" for name in outcomes)])
+    excused = not results.exit_code  # what looks red is waived or known
     for suite, counts in rows if len(rows) > 2 else rows[-1:]:
-        yield "  ".join([f"{suite:<{width}}", *(_cell(name, counts.get(name, 0), paint) for name in outcomes)])
+        cells = (_cell(name, counts.get(name, 0), paint, excused=excused) for name in outcomes)
+        yield "  ".join([f"{suite:<{width}}", *cells])
     parts = ", ".join(f"{count} {name}" for name, count in results.configuration_counts.items())
     if parts:
         yield f"configurations and mutations: {parts}"
     if results.waived:
         yield f"{results.waived} cases waived"
+    if results.baseline:
+        yield f"beside the baseline: {against(results.baseline)}"
 
 
-def _cell(outcome: str, count: int, paint: Paint) -> str:
-    return paint(f"{count:>{max(6, len(outcome))}}", outcome if count else "none")
+def against(compared: Comparison) -> str:
+    """What has changed since the baseline, in words."""
+    regressions = "1 regression" if compared.regressions == 1 else f"{compared.regressions} regressions"
+    return f"{regressions}, {compared.known} known, {compared.mended} mended"
+
+
+def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
+    kind = "none" if not count else "not-supported" if excused and is_red(Outcome(outcome)) else outcome
+    return paint(f"{count:>{max(6, len(outcome))}}", kind)
 
 
 def _coverage(results: Results) -> Iterator[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
-from npu_conformance.specs.documents.summary import CaseSummary, Results
+from npu_conformance.specs.documents.summary import CaseSummary, Comparison, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _LOST_SUBJECT = frozenset({Outcome.CRASH, Outcome.HANG})
@@ -20,6 +22,22 @@ class Baseline:
 
     def __init__(self, earlier: Results) -> None:
         self._before = dict(pair for summary in earlier.cases for pair in _outcomes_before(summary))
+
+    def mark(self, result: CaseResult) -> CaseResult:
+        """Return the result, marked as known where it is red and was so before: no regression is in it."""
+        if not is_red(result.outcome, result.dispositions) or self.regressions([result]):
+            return result
+        return replace(result, dispositions=(Disposition.KNOWN, *result.dispositions))
+
+    def compare(self, verdicts: Iterable[CaseResult]) -> Comparison:
+        """Count regressions, what is red as before, and what was red and passes now."""
+        seen = list(verdicts)
+        passing = (result.case for result in seen if result.outcome is Outcome.PASS)
+        return Comparison(
+            regressions=len(self.regressions(seen)),
+            known=sum(Disposition.KNOWN in result.dispositions for result in seen),
+            mended=sum(name in self._before and is_red(self._before[name]) for name in passing),
+        )
 
     def regressions(self, verdicts: Iterable[CaseResult]) -> list[str]:
         """One line for each case, or configuration of one, that is worse than it was."""

@@ -29,6 +29,7 @@ from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, C
 from npu_conformance.specs.outcomes import Outcome, worst
 
 if TYPE_CHECKING:
+    from npu_conformance.harness.run.baseline import Baseline
     from npu_conformance.harness.subject.handle import SubjectHandle
 
 RunEnding = results.Ending
@@ -96,6 +97,7 @@ class Engine:
         options: EngineOptions | None = None,
         *,
         waivers: Waivers | None = None,
+        baseline: Baseline | None = None,
         earlier: Mapping[str, CaseResult] | None = None,
         on_failure: OnFailure | None = None,
     ) -> None:
@@ -103,6 +105,7 @@ class Engine:
         self._sink = sink
         self._options = options or EngineOptions()
         self._waivers = waivers or Waivers()
+        self._baseline = baseline
         self._on_failure = on_failure
         self._started = time.monotonic()
         self.outcome = Run()
@@ -185,6 +188,8 @@ class Engine:
         self._execute(case, context)
         result = case_result(case, context, time.perf_counter() - started)
         result = self._waivers.apply(claims.enforce(result, context.manifest.claims, context.version))
+        if self._baseline is not None:
+            result = self._baseline.mark(result)
         if is_red(result.outcome):
             result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
         if self._on_failure and is_red(result.outcome, result.dispositions):

@@ -26,7 +26,7 @@ _NO_VERDICT = "no verdict was recorded"
 def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = None) -> Results:
     """Return the results of a run. With a baseline only regressions against it are red."""
     problems = [*log.problems, *bookkeeping_problems(log)]
-    verdicts = complete(log)
+    verdicts = complete(log, baseline)
     red = [*(waivers.problems(verdicts) if waivers else []), *(baseline.regressions(verdicts) if baseline else [])]
     reasons = conformance.reasons(log, verdicts, red, problems)
     header = log.header
@@ -43,10 +43,11 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
         complete=log.footer is not None and log.footer.ending == "complete",
         conformant=not reasons,
         reasons=tuple(reasons),
-        exit_code=_exit_code(log, verdicts, red, problems, only_regressions=baseline is not None),
+        exit_code=_exit_code(log, verdicts, red, problems),
         counts=_counts(verdicts),
         configuration_counts=_configuration_counts(verdicts),
         waived=_with(verdicts, Disposition.WAIVED),
+        baseline=baseline.compare(verdicts) if baseline else None,
         quality_warnings=_with(verdicts, Disposition.QUALITY_WARNING),
         by_suite=_grouped((result.case.partition(".")[0], result) for result in verdicts),
         by_requirement=_grouped((name, result) for result in verdicts for name in result.requirements),
@@ -77,15 +78,18 @@ def read(path: Path) -> Results:
     return documents.read(path, Results)
 
 
-def complete(log: Log) -> list[CaseResult]:
-    """Return a verdict for each selected case, in order of the header; one without it, not left out, is not-run."""
+def complete(log: Log, baseline: Baseline | None = None) -> list[CaseResult]:
+    """Return a verdict for each selected case, in order of the header; one without it, not left out, is not-run.
+
+    baseline: marks what is known; verdicts of a run that was resumed may not be marked yet.
+    """
     verdicts = []
     for name in selected(log):
         if name in log.results:
             verdicts.append(log.results[name])
         elif name not in log.left_out:
             verdicts.append(_missing(name, log))
-    return verdicts
+    return [baseline.mark(result) for result in verdicts] if baseline else verdicts
 
 
 def selected(log: Log) -> tuple[str, ...]:
@@ -130,15 +134,11 @@ def _missing(name: str, log: Log) -> CaseResult:
     return CaseResult(case=name, outcome=Outcome.NOT_RUN, own_outcome=Outcome.NOT_RUN, message=reason)
 
 
-def _exit_code(
-    log: Log, verdicts: Sequence[CaseResult], red: list[str], problems: list[str], *, only_regressions: bool
-) -> int:
+def _exit_code(log: Log, verdicts: Sequence[CaseResult], red: list[str], problems: list[str]) -> int:
     """The gravest of all parts. An interrupted run says nothing of the subject: the suite failed to do its work."""
     if log.footer is not None and log.footer.ending == "interrupted":
         return SUITE_FAILED
     codes = [row(result.outcome, result.dispositions).exit_code for result in verdicts]
-    if only_regressions:
-        codes = [code for code in codes if code == SUITE_FAILED]
     return exit_code([*codes, *(WRONG for _ in red), *(SUITE_FAILED for _ in problems)])
 
 

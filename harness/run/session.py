@@ -209,6 +209,7 @@ class Session:
                 selection=selection or Selection(scope=Scope(options.scope).value),
             ),
             waivers=self._waivers,
+            baseline=self._baseline,
             earlier=earlier,
             on_failure=self._failure_writer(found),
         )
@@ -332,7 +333,7 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
 def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None, plugin_words: str) -> Summary:
     """Build the results of what was recorded, and write results.json, junit.xml and report.html into the folder."""
     outcome = results.build(log, applied, compared)
-    verdicts = tuple(results.complete(log))
+    verdicts = tuple(results.complete(log, compared))
     if folder is not None:
         from npu_conformance.harness.report import junit, page
 

@@ -30,6 +30,14 @@ class Unexecuted(Document, frozen=True):
     reason: str
 
 
+class Comparison(Document, frozen=True):
+    """A run beside an earlier one. known: cases that are red in both; mended: cases that were red and pass now."""
+
+    regressions: Count
+    known: Count
+    mended: Count
+
+
 class CaseSummary(Document, frozen=True, omit_defaults=True):
     """One case in short. configurations: outcome of each by name."""
 
@@ -47,7 +55,8 @@ class Results(Document, frozen=True):
 
     conformant: everything applicable was run and passed, without waivers. reasons: why not. red: what turns the run red
     beside the outcomes (waivers, regressions). problems: of the suite's own bookkeeping. thin_coverage: what few passes
-    rest on. configuration_counts: verdicts of configurations and mutations. complete: the run came to its own end.
+    rest on. configuration_counts: verdicts of configurations and mutations. baseline: None where there is none.
+    complete: the run came to its own end.
     """
 
     format: Format
@@ -66,6 +75,7 @@ class Results(Document, frozen=True):
     counts: Counts
     configuration_counts: Counts
     waived: Count
+    baseline: Comparison | None
     quality_warnings: Count
     by_suite: dict[str, Counts]
     by_requirement: dict[str, Counts]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from npu_conformance.harness.report import table
 from npu_conformance.harness.run import baseline, results
 from npu_conformance.harness.run.baseline import is_regression
 from npu_conformance.harness.run.events import Log
@@ -21,7 +22,7 @@ from npu_conformance.specs.documents.results import (
     RunStarted,
     Selection,
 )
-from npu_conformance.specs.documents.summary import Results
+from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 O = Outcome  # noqa: E741
@@ -95,6 +96,25 @@ def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp
 
     before, now = case("a", O.FAIL, *parts(O.PASS)), case("a", O.FAIL, *parts(O.FAIL))
     assert compared(subject, tmp_path, [before], [now]).red == ("regression: vts.a.b.a#y was pass, now fail",)
+
+
+def test_what_is_known_is_marked_and_counted(subject: Any, tmp_path: Path) -> None:
+    before = [case("a", O.FAIL), case("b", O.FAIL), case("c", O.PASS)]
+    now = [case("a", O.FAIL), case("b", O.PASS), case("c", O.FAIL), case("d", O.CRASH)]
+    outcome = compared(subject, tmp_path, before, now)
+    assert outcome.baseline == Comparison(regressions=2, known=1, mended=1)
+    assert {item.case[-1]: item.dispositions for item in outcome.cases if item.dispositions} == {
+        "a": (Disposition.KNOWN,)
+    }
+    assert "beside the baseline: 2 regressions, 1 known, 1 mended" in table.lines(outcome)
+
+
+def test_a_new_failure_in_a_case_that_failed_is_not_known(subject: Any, tmp_path: Path) -> None:
+    def failing(*names: str) -> CaseResult:
+        return case("a", O.FAIL, *(ConfigurationResult(name=name, outcome=O.FAIL) for name in names))
+
+    found = compared(subject, tmp_path, [failing("x")], [failing("x", "y")])
+    assert (found.exit_code, found.cases[0].dispositions) == (1, ())
 
 
 def test_a_waived_failure_is_no_regression(subject: Any, tmp_path: Path) -> None:
