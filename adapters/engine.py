@@ -1,4 +1,4 @@
-"""What the plug-ins of real engines have in common: the engine as the shared driver sees it.
+"""An engine made a driver: what you write to test an engine of your own (docs/adapters.md), and `engine_plugin`.
 
 An engine lowers a graph whose input shapes are known into a form of its own, and runs it. Everything else a driver
 does (engine_device, engine_support, engine_executor, engine_witness) is the same for each of them.
@@ -7,6 +7,8 @@ does (engine_device, engine_support, engine_executor, engine_witness) is the sam
 from __future__ import annotations
 
 import importlib
+import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,8 +16,18 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs import versions
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
+from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
+
+DEFAULT_VERSION = Version.V1_3
+
+HAL_OPTION = f"version of the Neural Networks HAL, 1.0 to fl8 (default: {DEFAULT_VERSION})"
+"""What the option `hal` means."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
@@ -62,15 +74,22 @@ class Lowered(Protocol):
 
 
 class Engine(Protocol):
-    """An engine with its settings. Equal engines do the same: it is a key of caches."""
+    """An engine with its settings. Equal engines do the same: it is a key of caches.
 
-    def __hash__(self) -> int: ...
+    A class that inherits from this one writes `name`, `version`, `has` and `lower`, and keeps the rest where it fits.
+    """
+
+    def __hash__(self) -> int:
+        """The engine's identity; a frozen dataclass brings a hash of its settings."""
+        return object.__hash__(self)
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """Its name in reports, with the settings."""
+        """Its name in reports, with the settings: small letters, digits, and `_ . -` behind the first."""
         ...
 
+    @abstractmethod
     def version(self) -> str:
         """Version of the installed package. Raises EngineMissingError where it is not installed."""
         ...
@@ -78,25 +97,27 @@ class Engine(Protocol):
     @property
     def most_tried_elements(self) -> int:
         """The most elements of a single operation that is run to try it; one with more is only loaded."""
-        ...
+        return 4096
 
     @property
     def takes_open_shapes(self) -> bool:
         """True where an operation can be called supported though shapes or parameters come with the request only."""
-        ...
+        return True
 
+    @abstractmethod
     def has(self, operation_type: int) -> bool:
         """True where the operation can be lowered at all. An engine without control flow has neither IF nor WHILE."""
         ...
 
     def unreadable(self, operation: Operation) -> frozenset[int]:
         """Results of an operation that no other operation can read, though they may be outputs of the graph."""
-        ...
+        return frozenset()
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
-        """Operands whose value the lowering needs, though they are tensors for NNAPI."""
-        ...
+        """Operands whose value the lowering needs, though they are tensors for NNAPI. Scalars are known always."""
+        return frozenset()
 
+    @abstractmethod
     def lower(
         self,
         graph: Subgraph,
@@ -108,9 +129,51 @@ class Engine(Protocol):
         """Lower a graph. Raises EngineError where it has no equivalent.
 
         known: values of constants and of inputs to build in; omitted: model inputs without a value; shapes: of the
-        other model inputs; callees: what IF and WHILE refer to, for an engine that has them.
+        model inputs, also of those that are built in; callees: what IF and WHILE refer to, for an engine that has them.
         """
         ...
+
+
+def engine_plugin(engine: Engine, vendor: str) -> Plugin:
+    """The plug-in of an engine without settings; its one option is `hal`."""
+
+    def manifest(options: Mapping[str, str]) -> Manifest:
+        return Manifest(
+            name=_checked(engine.name),
+            vendor=vendor,
+            version=engine.version(),
+            interfaces=("device",),
+            hal_version=hal_version(options),
+            instance=instance_name(engine),
+            options={"hal": HAL_OPTION},
+        )
+
+    return Plugin(manifest=manifest, create=lambda context: create(context, engine))
+
+
+def instance_name(engine: Engine) -> str:
+    """HIDL's name of the device, `vendor-device` with one hyphen: those of the engine's name become underscores."""
+    return f"{engine.name.replace('-', '_')}-cpu"
+
+
+def hal_version(options: Mapping[str, str]) -> Version:
+    """The version that the option `hal` asks for."""
+    return versions.parse(options.get("hal", DEFAULT_VERSION.value))
+
+
+def create(context: Context, engine: Engine) -> Subject:
+    """A driver over the engine, of the version that the options ask for."""
+    from npu_conformance.adapters.engine_device import EngineDevice
+
+    return Subject(device=EngineDevice(context, hal_version(context.options), engine))
+
+
+def _checked(name: str) -> str:
+    if _NAME.fullmatch(name):
+        return name
+    raise LoadError(
+        f"engine name {name!r}: expected at most 64 small letters, digits and '_ . -', with a letter or digit first"
+    )
 
 
 def module(name: str, install_hint: str) -> Any:

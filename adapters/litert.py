@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npu_conformance.adapters.engine_plugin import HAL_OPTION, create, hal_version
+from npu_conformance.adapters.engine import HAL_OPTION, create, hal_version
 from npu_conformance.adapters.litert_runtime import KERNELS, runtime_version
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject

@@ -5,7 +5,7 @@ Its numpy kernels are written for another standard. `pip install npu-conformance
 
 from __future__ import annotations
 
-from npu_conformance.adapters.engine_plugin import engine_plugin
+from npu_conformance.adapters.engine import engine_plugin
 from npu_conformance.adapters.onnx_engine import OnnxEngine
 
 plugin = engine_plugin(OnnxEngine(), vendor="ONNX")

@@ -6,7 +6,7 @@ npu-conformance[tflm]` brings it (and LiteRT, whose schema and shape inference t
 
 from __future__ import annotations
 
-from npu_conformance.adapters.engine_plugin import engine_plugin
+from npu_conformance.adapters.engine import engine_plugin
 from npu_conformance.adapters.tflm_engine import TflmEngine
 
 plugin = engine_plugin(TflmEngine(), vendor="TensorFlow Lite for Microcontrollers")

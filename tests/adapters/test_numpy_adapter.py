@@ -1,0 +1,71 @@
+"""examples/numpy_adapter.py of docs/adapters.md passes what it has; and what is made of the names of engines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
+from npu_conformance.harness.subject.plugin_loading import LoadError
+
+EXAMPLE = ROOT / "examples" / "numpy_adapter.py"
+
+
+@dataclass(frozen=True)
+class Named(Engine):
+    """An engine without operations."""
+
+    label: str
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    def version(self) -> str:
+        return "1"
+
+    def has(self, operation_type: int) -> bool:
+        return False
+
+    def lower(self, *_: object, callees: object = NO_CALLEES) -> Lowered:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("label", "instance"), [("numpy", "numpy-cpu"), ("numpy-npu", "numpy_npu-cpu"), ("a-b-c", "a_b_c-cpu")]
+)
+def test_the_device_of_an_engine_is_named_with_one_hyphen(label: str, instance: str) -> None:
+    manifest = engine_plugin(Named(label), vendor="Example").describe({})
+    assert (manifest.name, manifest.instance) == (label, instance)
+
+
+@pytest.mark.parametrize("label", ["", "NumPy", "numpy npu", "-numpy", "n" * 65])
+def test_an_engine_name_that_no_manifest_can_have_is_refused_in_one_line(label: str) -> None:
+    with pytest.raises(LoadError, match=rf"^engine name '{label}': expected .*letter or digit first$"):
+        engine_plugin(Named(label), vendor="Example").describe({})
+
+
+def test_the_example_passes_what_it_has(tmp_path: Path) -> None:
+    chosen = "instance.name or generated.ADD.float32 or generated.MUL.int32 or generated.TANH.float"
+    command = [sys.executable, "-m", "npu_conformance", "run", "vts", "-k", chosen, "--plugin", "numpy_adapter:plugin"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLE.parent), str(ROOT / "src")])}
+    result = subprocess.run(
+        [*command, "--report", str(tmp_path)], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert result.returncode == 0, result.stdout
+    found = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    results = [event["result"] for event in found if event["event"] == "case-finished"]
+    passed = {result["case"] for result in results if result["outcome"] == "pass"}
+    assert {"vts.queries.instance.name", "vts.generated.TANH.float32_rank1"} <= passed, sorted(passed)
+    assert len(passed) > 40
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    assert f"```python\n{EXAMPLE.read_text()}```" in (ROOT / "docs" / "adapters.md").read_text()
