@@ -26,6 +26,7 @@ COMMANDS = {
     "new-operation": "lay out the files of an operation, for contributors",
     "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
+    "kit": "write enumerations, tables and sample models for a driver in another language",
     "fuzz": "run a fuzzer",
     "serve": "serve a Python plug-in on a socket",
     "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
