@@ -1,4 +1,4 @@
-"""docs/wire-protocol.md against the code: its messages decode, its names exist, its codes are the code's."""
+"""The pages of the wire protocol against the code: messages decode, names exist, codes are the code's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.versions import Version
 
-TEXT = (ROOT / "docs" / "wire-protocol.md").read_text()
+PAGES = ("wire-protocol.md", "wire-protocol-memory.md", "wire-protocol-npu.md")
+TEXT = "\n".join((ROOT / "docs" / page).read_text() for page in PAGES)
 BUILTINS: dict[str, type[msgspec.Struct]] = {
     "initialize": protocol.Initialize,
     "ping": protocol.Nothing,
@@ -39,7 +40,7 @@ BUILTINS: dict[str, type[msgspec.Struct]] = {
 
 
 def documented_messages() -> list[dict[str, Any]]:
-    """Every whole JSON-RPC message of the page; the ones shortened with dots are left out."""
+    """Every whole JSON-RPC message of the pages; the ones shortened with dots are left out."""
     found = []
     decoder = json.JSONDecoder()
     text = re.sub(r"\n\s*", "", TEXT)
