@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from patience import SECONDS
 
 from npu_conformance.adapters.litert import plugin
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT, KERNELS
@@ -287,5 +288,5 @@ def test_litert_is_imported_late_and_missed_clearly() -> None:
         "try: plugin.describe({})\n"
         "except LoadError as error: print(error)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout.strip() == INSTALL_HINT

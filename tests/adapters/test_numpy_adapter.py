@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import SECONDS
 from places import ROOT
 
 from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
@@ -57,7 +58,7 @@ def test_the_example_passes_what_it_has(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "npu_conformance", "run", "vts", "-k", chosen, "--plugin", "numpy_adapter:plugin"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLE.parent), str(ROOT / "src")])}
     result = subprocess.run(
-        [*command, "--report", str(tmp_path)], env=environment, capture_output=True, text=True, timeout=300
+        [*command, "--report", str(tmp_path)], env=environment, capture_output=True, text=True, timeout=SECONDS
     )
     assert result.returncode == 0, result.stdout
     found = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import SECONDS
 
 from npu_conformance.adapters.onnx import plugin
 from npu_conformance.adapters.onnx_lowering.graph import INSTALL_HINT
@@ -69,7 +70,7 @@ def test_onnx_is_imported_late_and_missed_clearly() -> None:
         "try: plugin.describe({})\n"
         "except LoadError as error: print(error)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout.strip() == INSTALL_HINT
 
 

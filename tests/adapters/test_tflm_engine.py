@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from patience import SECONDS
 
 from npu_conformance.adapters.tflm import plugin
 from npu_conformance.adapters.tflm_engine import INSTALL_HINT, TflmEngine
@@ -107,5 +108,5 @@ def test_tflm_is_imported_late_and_missed_clearly() -> None:
         "try: plugin.describe({})\n"
         "except LoadError as error: print(error)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=True)
     assert result.stdout.strip() == INSTALL_HINT

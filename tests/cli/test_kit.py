@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import SECONDS
 
 from npu_conformance.cli.kit import header, models, tables
 from npu_conformance.cli.main import main
@@ -109,8 +110,8 @@ def test_the_header_compiles_and_says_what_the_tables_say(tmp_path: Path, compil
     source = tmp_path / ("program.c" if compiler == "cc" else "program.cc")
     source.write_text(PROGRAM)
     flags = [standard, "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    subprocess.run([found, *flags, "-o", str(tmp_path / "program"), str(source)], check=True, timeout=120)
-    printed = subprocess.run([str(tmp_path / "program")], capture_output=True, text=True, check=True, timeout=30)
+    subprocess.run([found, *flags, "-o", str(tmp_path / "program"), str(source)], check=True, timeout=SECONDS)
+    printed = subprocess.run([str(tmp_path / "program")], capture_output=True, text=True, check=True, timeout=SECONDS)
     assert printed.stdout.splitlines() == as_the_program_prints()
 
 

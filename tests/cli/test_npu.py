@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import SECONDS
 from wire_client import served
 
 from npu_conformance.cli.main import main
@@ -22,7 +23,6 @@ from npu_conformance.simulation.demo.reports import AppEvent, Kind
 from npu_conformance.simulation.demo.takeover import Transcript, problems
 from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelSnapshot
 
-SECONDS = 60.0
 PLUGIN = """
 import os
 from dataclasses import replace

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from patience import SECONDS
 from places import HOSTILE, ROOT
 
 from npu_conformance.cli.commands._shards import run_processes
@@ -248,7 +249,9 @@ def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(HOSTILE)}
     program = [sys.executable, "-m", "npu_conformance", *arguments]
     try:
-        return subprocess.run(program, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
+        return subprocess.run(
+            program, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=SECONDS, check=False
+        )
     finally:
         os.close(writer)
 

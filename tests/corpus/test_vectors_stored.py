@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from example_catalogue import CATALOGUE
+from patience import SECONDS
 
 from npu_conformance.cli.commands._witness_tally import Tally
 from npu_conformance.cli.main import main
@@ -110,7 +111,7 @@ def test_listing_needs_no_numpy() -> None:
         "assert any(allowed.applicable(header) for header in vectors.all_headers())\n"
         "assert 'numpy' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS)
 
 
 def test_every_oracle_disagreement_is_one_clear_line() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+from patience import SECONDS
 
 from npu_conformance.faults import code_swap, source_edits
 from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel
@@ -175,15 +176,15 @@ def test_a_child_answers_and_changes_nothing_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "reason"),
+    ("work", "seconds", "reason"),
     [
-        (lambda: os.kill(os.getpid(), 9), "signal 9"),
-        (lambda: os._exit(3), "exit code 3"),
-        (lambda: time.sleep(60), "no end within"),
+        (lambda: os.kill(os.getpid(), 9), SECONDS, "signal 9"),
+        (lambda: os._exit(3), SECONDS, "exit code 3"),
+        (lambda: time.sleep(SECONDS), 0.3, "no end within"),
     ],
 )
-def test_a_child_that_dies_or_hangs_is_said_so(work: Any, reason: str) -> None:
-    ended = in_child(work, int, 0.3)
+def test_a_child_that_dies_or_hangs_is_said_so(work: Any, seconds: float, reason: str) -> None:
+    ended = in_child(work, int, seconds)
     assert isinstance(ended, Ended)
     assert reason in ended.reason
 

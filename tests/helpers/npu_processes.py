@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
+
+from patience import SECONDS
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
@@ -19,7 +20,6 @@ from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.types import PERMISSION, ModelSnapshot, Policy
 from npu_conformance.specs.versions import NEWEST
 
-SECONDS = 60.0
 CAMERA, ASSISTANT = 10_001, 10_002
 OURS = os.getuid()
 
@@ -85,14 +85,6 @@ def small_model() -> VectorHeader:
 def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
     """Wait until the apps have reported what is expected."""
     processes.listen("what the test expects", apps, until, SECONDS, lambda app, event: None)
-
-
-def wait_for(predicate: Callable[[], bool]) -> None:
-    """Wait for a condition that the manager brings about by itself."""
-    deadline = time.monotonic() + SECONDS
-    while not predicate():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.002)
 
 
 def works(app: AppProcess) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from patience import SECONDS
+
 PROGRAM = """
 import sys, threading
 import msgspec
@@ -35,5 +37,5 @@ print("done")
 
 
 def test_threads_that_make_decoders_of_one_struct_take_turns() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from patience import SECONDS
 from places import HOSTILE, ROOT
 
 from npu_conformance.cli.main import main
@@ -163,7 +164,7 @@ def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, t
     area = ROOT / "vts" / "extension.py"
     words = ["--npu-plugin=driver:plugin", f"--npu-catalogue={EXAMPLE / folder}", "--npu-report=report"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(area), *words]
-    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert process.returncode == code, process.stdout + process.stderr
     assert line in process.stdout + process.stderr
 

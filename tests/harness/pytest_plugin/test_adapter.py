@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from patience import SECONDS
 from places import HOSTILE, ROOT
 
 pytest_plugins = ("pytester",)
@@ -138,7 +139,7 @@ def test_a_vendors_own_tests_get_the_device(run: Run, pytester: pytest.Pytester)
 
 def _pytest(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
-    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 def test_the_checkout_asks_for_a_plug_in(tmp_path: Path) -> None:
@@ -170,7 +171,7 @@ def listed() -> list[str]:
     """The ids of `npu-conformance list`."""
     finished = subprocess.run(
         [sys.executable, "-m", "npu_conformance", "list", *SUITES],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=SECONDS, check=True,
     )  # fmt: skip
     return sorted(finished.stdout.splitlines())
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from patience import SECONDS
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.report.lines import attribution, explain
@@ -40,7 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report folder of a run on a driver whose PAD is wrong; beside it what the run printed."""
     folder = tmp_path_factory.mktemp("rule") / "report"
     command = [sys.executable, "-m", "npu_conformance", "run", "vts.generated.PAD.*", *WORDS, "--report", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent, check=False, timeout=SECONDS)
     assert done.returncode == 1, done.stderr
     (folder / "printed.out").write_text(done.stdout)
     (folder / "printed.err").write_text(done.stderr)
@@ -139,7 +140,7 @@ def test_pytest(tmp_path: Path) -> None:
         "--npu-option", WORDS[3], "--npu-report", str(tmp_path / "report"),
         f"{ROOT}/vts/generated.py", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=SECONDS)
     assert says(block(done.stdout)), done.stdout
     assert block(done.stdout)[-1].startswith(REPLAY.format(f"{tmp_path}/report/"))
     leading, _, others = done.stdout.partition("= FAILURES =")

@@ -6,11 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import SECONDS, eventually
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed
@@ -21,7 +20,6 @@ from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 
 PLUGINS = HOSTILE
-_LIMIT_SECONDS = 10.0
 
 HARNESS = """
 import os, sys
@@ -41,16 +39,6 @@ def plugin_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PLUGINS))
 
 
-def eventually(predicate: Callable[[], bool]) -> bool:
-    """Poll until the predicate holds, at most ten seconds."""
-    deadline = time.monotonic() + _LIMIT_SECONDS
-    while not predicate():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.002)
-    return True
-
-
 def test_kill_of_the_harness_leaves_nothing() -> None:
     command = [sys.executable, "-c", HARNESS, str(PLUGINS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
@@ -59,9 +47,9 @@ def test_kill_of_the_harness_leaves_nothing() -> None:
         assert len(os.listdir(directory)) == 3  # two files of shared memory, the applications' socket
         zygote = _parent(host)
         harness.send_signal(signal.SIGKILL)
-        harness.wait(_LIMIT_SECONDS)
-    assert eventually(lambda: not _runs(host) and not _runs(zygote))
-    assert eventually(lambda: not os.path.exists(directory))
+        harness.wait(SECONDS)
+    eventually(lambda: not _runs(host) and not _runs(zygote))
+    eventually(lambda: not os.path.exists(directory))
 
 
 def test_kill_of_the_zygote_kills_the_host() -> None:
@@ -72,7 +60,7 @@ def test_kill_of_the_zygote_kills_the_host() -> None:
     host = device.get_version_string().split()[2]
     pool = subject.memory.create("ashmem", 100)
     os.kill(int(_parent(host)), signal.SIGKILL)
-    assert eventually(lambda: not _runs(host))
+    eventually(lambda: not _runs(host))
     with pytest.raises(Crashed, match="the process that imports it has died"):
         device.get_type()
     assert not subject.alive()
@@ -101,7 +89,7 @@ def test_close_leaves_nothing() -> None:
 
 def test_sweep_removes_what_dead_processes_left(tmp_path: Path) -> None:
     finished = subprocess.Popen(["true"])
-    finished.wait(_LIMIT_SECONDS)
+    finished.wait(SECONDS)
     dead, living = tmp_path / f"npu-conformance-{finished.pid}-ab", tmp_path / f"npu-conformance-{os.getpid()}-ab"
     foreign = tmp_path / f"other-{finished.pid}-ab"
     for directory in (dead, living, foreign):
@@ -152,7 +140,9 @@ open_subject("echo_plugin:plugin").close()
 unwanted = {{"numpy", "subprocess", "asyncio", "multiprocessing", "pytest", "ctypes"}} & set(sys.modules)
 sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
 """
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert (finished.returncode, finished.stderr) == (0, "")
 
 

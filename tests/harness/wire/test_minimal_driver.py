@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
+from patience import SECONDS
 from places import ROOT
 
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
@@ -35,7 +36,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("no C compiler on this machine")
     program = tmp_path_factory.mktemp("driver") / "minimal_driver"
     flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run([compiler, *flags, "-o", str(program), str(SOURCE)], check=True, timeout=60)
+    subprocess.run([compiler, *flags, "-o", str(program), str(SOURCE)], check=True, timeout=SECONDS)
     return str(program)
 
 
@@ -196,5 +197,7 @@ def test_endless_loop_is_a_hang(driver: str) -> None:
 
 
 def test_wrong_arguments_say_how_it_is_used(driver: str) -> None:
-    finished = subprocess.run([driver, "--crash-on", "CONV"], capture_output=True, text=True, timeout=10, check=False)
+    finished = subprocess.run(
+        [driver, "--crash-on", "CONV"], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert (finished.returncode, finished.stderr) == (2, "expected ADD or RELU\n")

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import SECONDS
 from places import ROOT
 
 from npu_conformance.cli import kit
@@ -29,12 +30,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def run(environment: dict[str, str], report: Path, *chosen: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "npu_conformance", "run", "vts", *chosen, "--report", str(report)]
     plugin = ["--plugin", f"exec:{NODE} {FOLDER / 'driver.js'}"]
-    return subprocess.run([*command, *plugin], env=environment, capture_output=True, text=True, timeout=400)
+    return subprocess.run([*command, *plugin], env=environment, capture_output=True, text=True, timeout=SECONDS)
 
 
 def test_its_validator_agrees_with_every_sample_model(environment: dict[str, str]) -> None:
     script = FOLDER / "validator" / "check_models.js"
-    result = subprocess.run([str(NODE), str(script)], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([str(NODE), str(script)], env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert result.returncode == 0, result.stdout
     assert result.stdout.endswith(" models, 0 wrong verdicts\n")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import SECONDS
 from wire_client import HELLO, HOSTILE, SERVE, Client, call, environment, served
 
 from npu_conformance.harness.run.app_connection import ClientSubject, ticket_of
@@ -80,7 +81,7 @@ def secret(tmp_path: Path) -> Path:
 def test_over_tcp_a_key_is_asked_for() -> None:
     command = [*SERVE, "echo_plugin:plugin", "--listen", "tcp:127.0.0.1:0"]
     found = subprocess.run(
-        command, capture_output=True, text=True, timeout=30,
+        command, capture_output=True, text=True, timeout=SECONDS,
         env=environment(),
     )  # fmt: skip
     assert found.returncode == 2
@@ -92,7 +93,7 @@ def test_over_tcp_a_key_is_asked_for() -> None:
 def test_an_empty_key_is_none(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("\n")
     command = [*SERVE, "reference", "--listen", "tcp:127.0.0.1:0", "--key-file", str(tmp_path / "key")]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert "is empty" in found.stderr
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from patience import SECONDS, eventually
 
 from npu_conformance.reference.device.compute_unit import (
     SUBMODEL,
@@ -21,7 +21,6 @@ from npu_conformance.reference.device.compute_unit import (
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 
-SECONDS = 10.0
 A, B = 10001, 10002
 
 
@@ -72,18 +71,8 @@ class UnitFixture:
         """Launch an execution, and return once it runs, is held, or waits for its turn."""
         work, job = Work(self, name, operations, held_at), self.unit.job(app, priority, deadline_ns)
         future = self._pool.submit(self.unit.execute, job, work)
-        until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(app, ()))
+        eventually(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(app, ()))
         return work, future, job
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition that another thread is about to fulfil."""
-    pause = threading.Event()
-    for _ in range(10_000):
-        if condition():
-            return
-        pause.wait(0.001)
-    raise AssertionError("it did not come to pass")
 
 
 def status_of(future: Future[int]) -> int:

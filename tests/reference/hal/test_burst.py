@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from patience import eventually
 
 from npu_conformance.adapters.reference import plugin
 from npu_conformance.harness.subject.loading import open_subject
@@ -113,14 +112,6 @@ def readers() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "burst"]
 
 
-def eventually(predicate: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 10
-    while not predicate() and time.monotonic() < end:
-        gc.collect()
-        time.sleep(0.001)
-    return predicate()
-
-
 @pytest.fixture(autouse=True)
 def _nothing_of_others() -> None:
     """Readers of earlier tests may take a moment to end."""
@@ -146,7 +137,7 @@ def test_a_burst_answers_until_its_client_lets_go_and_then_holds_nothing() -> No
     slots = weakref.ref(fixture.slots)
     fixture.slots = Slots({})
     del context
-    assert eventually(lambda: len(readers()) == before and slots() is None)
+    eventually(lambda: len(readers()) == before and slots() is None)
 
 
 def test_a_burst_that_has_ended_touches_its_queues_no_more() -> None:
@@ -155,7 +146,7 @@ def test_a_burst_that_has_ended_touches_its_queues_no_more() -> None:
     del context
     gc.collect()
     assert requests.write(fixture.packet())
-    assert eventually(lambda: not readers())
+    eventually(lambda: not readers())
     assert (requests.available(), results.available()) == (len(fixture.packet()) // ELEMENT_SIZE, 0)
 
 
@@ -170,7 +161,7 @@ def test_a_burst_ends_with_its_client() -> None:
     context = callback.model.configure_execution_burst_on_queues(Slots({}), *queues)
     assert len(readers()) == before + 1
     client.close()
-    assert eventually(lambda: len(readers()) == before)
+    eventually(lambda: len(readers()) == before)
     del context
     subject.close()
 
@@ -198,7 +189,7 @@ def test_a_client_that_corrupts_a_queue_gets_an_error_or_nothing_and_then_servic
     assert status_of(results.read()) == ErrorStatus.GENERAL_FAILURE
     results._counters[1] += 10**6
     assert requests.write(fixture.packet())
-    assert eventually(lambda: requests.available() == 0)
+    eventually(lambda: requests.available() == 0)
     results._counters[0] = results._counters[1]
 
     def answered() -> bool:
@@ -206,7 +197,7 @@ def test_a_client_that_corrupts_a_queue_gets_an_error_or_nothing_and_then_servic
         assert results.wait(10)
         return status_of(results.read()) == ErrorStatus.NONE
 
-    assert eventually(answered)
+    eventually(answered)
     context.free_memory(0)
 
 
@@ -270,11 +261,11 @@ def test_the_watchdog_comes_with_the_first_memory_and_goes_with_the_last() -> No
         watchdog: Any = cache._watchdog
         assert watchdog.is_alive()
         clock.now += IDLE_NS
-        assert eventually(lambda watchdog=watchdog: not watchdog.is_alive() and len(cache) == 0)  # type: ignore[misc]
+        eventually(lambda watchdog=watchdog: not watchdog.is_alive() and len(cache) == 0)  # type: ignore[misc]
     cache.keep(1, memory.create(8))
     watchdog = cache._watchdog
     cache.close()
-    assert eventually(lambda: not watchdog.is_alive())
+    eventually(lambda: not watchdog.is_alive())
 
 
 def test_a_burst_works_after_the_watchdog_was_there() -> None:

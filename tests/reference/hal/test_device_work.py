@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from patience import SECONDS, eventually
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.device.compute_unit import CAPACITY, TURN_NS, Checkpoint, ComputeUnit
@@ -25,7 +26,6 @@ from npu_conformance.specs.plugin import Caller
 
 CAMERA, ASSISTANT, OTHER = 10_001, 10_002, 10_003
 LONG_NS = 1_000_000_000
-SECONDS = 20.0
 
 
 class Recorder(SchedulingCallback):
@@ -68,7 +68,7 @@ class Npu:
         """Start an execution that is held at its first operation; return when it is there, or waits for its turn."""
         work, job = Held(self, name), self.unit.job(uid, priority)
         future = self._pool.submit(self.unit.execute, job, work)
-        until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(uid, ()))
+        eventually(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(uid, ()))
         return work, future
 
     def events_of(self, uid: int) -> list[tuple[str, int | None]]:
@@ -95,14 +95,6 @@ class Held:
 
 def config(uid: int, priority: int, *, direct: bool = True) -> SchedulingConfig:
     return SchedulingConfig(uid, priority, direct, False)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition that another thread is about to fulfil."""
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 UNDISTURBED = [("requested", None), ("started", StartReason.INITIAL), ("ended", EndReason.COMPLETED)]
@@ -216,7 +208,7 @@ def test_executions_and_test_inferences_share_the_device() -> None:
     npu.service.submit(Caller(CAMERA, 1), InferenceRun(), ended.append)
     npu.clock.advance(INFERENCE_NS)  # moves no execution before its own checkpoint
     first.go.set()
-    until(lambda: bool(npu.unit._waiting[ASSISTANT]))
+    eventually(lambda: bool(npu.unit._waiting[ASSISTANT]))
     second, second_end = npu.start("second", OTHER)
     second.go.set()
     assert (npu.log, ended) == (["first0"], [])
@@ -303,9 +295,6 @@ def test_test_inferences_run_by_themselves_in_real_time() -> None:
     service.set_callback(received, 1)
     TestInferences(service, lambda: Caller(CAMERA, 1), inferences=2).run_test_inference(InferenceRun(), over)
     assert over.over.wait(SECONDS)
-    deadline = time.monotonic() + SECONDS
-    while not received.events or received.events[-1][0] != "ended":
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    eventually(lambda: bool(received.events) and received.events[-1][0] == "ended")
     assert received.events[0] == ("requested", CAMERA, None)
     assert received.events[-1] == ("ended", CAMERA, EndReason.COMPLETED)

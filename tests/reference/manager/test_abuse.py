@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, wait_for, works
+from npu_processes import ASSISTANT, CAMERA, OURS, Device, listen, works
+from patience import SECONDS, eventually
 
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.app_connection import ticket_of
@@ -138,7 +139,7 @@ def test_ten_thousand_outstanding_requests_delay_nobody_and_vanish_with_their_ap
     foreground.receives(1, LoadStatus.CAN_LOAD_NOW)
     for flooder in flooders:
         flooder.connection.close()
-    wait_for(lambda: [(model.uid, model.id) for model in device.models()] == [(CAMERA, 1)])
+    eventually(lambda: [(model.uid, model.id) for model in device.models()] == [(CAMERA, 1)])
     foreground.receives(1, LoadStatus.CAN_LOAD_NOW)
 
 
@@ -204,9 +205,9 @@ def test_garbage_is_answered_and_changes_nothing_for_anybody(device: Device) -> 
         assert raw.call(method, **params)["error"]["code"] == code, what
     assert device.models() == before
     assert raw.call("manager.requestCanLoadModel", request=_request(), callback=-1)["result"] is None
-    wait_for(lambda: {model.uid for model in device.models()} == {ASSISTANT, CAMERA})
+    eventually(lambda: {model.uid for model in device.models()} == {ASSISTANT, CAMERA})
     raw.close()
-    wait_for(lambda: device.models() == before)
+    eventually(lambda: device.models() == before)
     holder.receives(1, LoadStatus.CAN_LOAD_NOW)
 
 
@@ -321,7 +322,7 @@ def test_after_a_kill_of_the_manager_no_capacity_is_lost_and_nobody_stuck(tmp_pa
         try:
             following.take_turns()
             following.path.rename(device.path)
-            wait_for(lambda: sorted(model.state for model in following.models()) == ["loaded", "not prioritized"])
+            eventually(lambda: sorted(model.state for model in following.models()) == ["loaded", "not prioritized"])
             loaded = next(model.pid for model in following.models() if model.state == "loaded")
             holder, parked = (one, other) if loaded == one.pid else (other, one)
             holder.kill()

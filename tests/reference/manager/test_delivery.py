@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from patience import SECONDS, eventually
 
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
@@ -18,7 +18,6 @@ from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadRequestCa
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest, ModelSize, Policy
 from npu_conformance.specs.plugin import Caller, Context
 
-SECONDS = 10.0
 CAMERA, ASSISTANT = 10_001, 10_002
 
 
@@ -43,13 +42,6 @@ class Recorder(ModelLoadRequestCallback):
         self.events.append(("complete", request.id, status))
 
 
-def wait_for(predicate: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not predicate():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.001)
-
-
 def test_in_real_time_a_slow_client_delays_only_itself_and_gets_everything_in_order() -> None:
     uid = [CAMERA]
     manager, control = service.create(Context(HostMemory(), lambda: Caller(uid[0], 1)), real_time=True)
@@ -63,10 +55,10 @@ def test_in_real_time_a_slow_client_delays_only_itself_and_gets_everything_in_or
         manager.cancel_model_load(ModelLoadRequest(identifier))
     uid[0] = ASSISTANT
     manager.request_can_load_model(ModelLoadRequest(1), quick)
-    wait_for(lambda: quick.events == [("decision", 1, 0)])
+    eventually(lambda: quick.events == [("decision", 1, 0)])
     assert slow.events == []
     release.set()
-    wait_for(lambda: len(slow.events) == 40)
+    eventually(lambda: len(slow.events) == 40)
     assert slow.events == [each for index in range(20) for each in (("decision", index, 0), ("complete", index, 3))]
     with pytest.raises(IllegalState, match="real"):
         control.advance_clock(1)
@@ -81,7 +73,7 @@ def test_a_client_that_takes_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch)
     blocked = Recorder(release)
     for identifier in range(10):
         manager.request_can_load_model(ModelLoadRequest(identifier), blocked)
-    wait_for(lambda: not manager.table.live())
+    eventually(lambda: not manager.table.live())
     assert blocked.events == []
     release.set()
 
@@ -92,10 +84,10 @@ def test_timers_run_in_order_and_lanes_survive_an_error(capfd: pytest.CaptureFix
     real.later(lambda: ran.append("early"), 1_000_000)
     real.post("lane", lambda: ran.append(str(1 // 0)))
     real.post("lane", lambda: ran.append("behind"))
-    wait_for(lambda: len(ran) == 3)
+    eventually(lambda: len(ran) == 3)
     assert ran.index("early") < ran.index("late")
     real.later(lambda: ran.append("again"), 0)
-    wait_for(lambda: ran[-1] == "again")
+    eventually(lambda: ran[-1] == "again")
     assert "ZeroDivisionError" in capfd.readouterr().err
 
 
@@ -154,4 +146,4 @@ def _until(subject: SubjectHandle, control: ManagerControl, predicate: Callable[
         subject.wait_until(predicate, 0.01)
         return predicate()
 
-    wait_for(look)
+    eventually(look)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, small_model, wait_for, works
+from npu_processes import ASSISTANT, CAMERA, OURS, Device, listen, small_model, works
+from patience import SECONDS, eventually
 
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.verdicts import Failed
@@ -48,7 +49,7 @@ def test_apps_are_known_by_the_process_at_the_other_end_and_die_alone(device: De
             (OURS, other.pid, "loaded"),
         }
         one.kill()
-        wait_for(lambda: [model.pid for model in device.models()] == [other.pid])
+        eventually(lambda: [model.pid for model in device.models()] == [other.pid])
         done = other.inferences
         listen([other], lambda: other.inferences > done)
 
@@ -85,7 +86,7 @@ def test_a_connection_of_another_user_is_another_app(tmp_path: Path) -> None:
         camera.interfaces.manager.request_can_load_model(ModelLoadRequest(7), ModelLoadRequestCallback())
         assert [(model.uid, model.pid, model.id) for model in device.models()] == [(CAMERA, os.getpid(), 7)]
         camera.close()
-        wait_for(lambda: device.models() == ())
+        eventually(lambda: device.models() == ())
     finally:
         device.close()
 
@@ -148,7 +149,7 @@ def test_a_new_policy_ends_all_requests_and_apps_ask_again(device: Device) -> No
         listen(apps, lambda: all(app.has(Kind.COMPLETE, CompletionStatus.CANCELLED) for app in apps))
         assert camera.has(Kind.UNLOAD_ASKED, UnloadReason.POLICY_CHANGE)
         listen(apps, lambda: all(app.events[-1].kind is Kind.LOADED for app in apps))
-        wait_for(lambda: [model.state for model in device.models()] == ["loaded", "loaded"])
+        eventually(lambda: [model.state for model in device.models()] == ["loaded", "loaded"])
 
 
 def test_apps_outlive_their_manager_and_ask_the_next_which_knows_nothing(tmp_path: Path, device: Device) -> None:
