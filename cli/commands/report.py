@@ -66,7 +66,7 @@ def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseRes
     if options.html:
         write_text(options.html, page.document(outcome, verdicts, replays))
     if options.junit:
-        write_text(options.junit, junit.document(verdicts, outcome.manifest.name, replays))
+        write_text(options.junit, junit.document(outcome, verdicts, replays))
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:

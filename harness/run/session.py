@@ -339,7 +339,7 @@ def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline
 
         replays = ReplayCommands(FAILURES, plugin_words)
         results.write(outcome, folder / results.FILE)
-        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name, replays), encoding="utf-8")
+        (folder / "junit.xml").write_text(junit.document(outcome, verdicts, replays), encoding="utf-8")
         (folder / "report.html").write_text(page.document(outcome, verdicts, replays), encoding="utf-8")
     return Summary(outcome, verdicts, folder, plugin_words)
 
