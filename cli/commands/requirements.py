@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("pattern", nargs="?", default="*", help="an id or a glob such as NNHAL-QUERY-*")
+    parser.add_argument("patterns", metavar="ID", nargs="*", help="ids or globs such as NNHAL-QUERY-*; all without")
     parser.add_argument("--untested", action="store_true", help="only those without a case")
     parser.add_argument("--cases", action="store_true", help="with the sources, and the cases with their descriptions")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -28,13 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print the trace."""
-    import fnmatch
-
     from npu_conformance.specs import requirements
 
-    meant = [entry for entry in requirements.all_requirements() if fnmatch.fnmatchcase(entry.id, options.pattern)]
-    if not meant:
-        raise UsageError(f"no requirement matches {options.pattern!r}; ids look like NNHAL-QUERY-003")
+    meant = _meant(options.patterns)
     evidence, reasons = _evidence(), _reasons()
     rows = [
         {
@@ -58,6 +54,21 @@ def execute(options: argparse.Namespace) -> int:
     remaining = len(rows) - tested - explained
     print(f"{len(rows)} requirements: {tested} with cases, {explained} with a written reason, {remaining} open")
     return OK
+
+
+def _meant(patterns: Sequence[str]) -> list[Requirement]:
+    """The requirements that one of the patterns means, in their own order. Raises UsageError for one without any."""
+    import fnmatch
+
+    from npu_conformance.specs import requirements
+
+    known = list(requirements.all_requirements())
+    for pattern in patterns:
+        if not any(fnmatch.fnmatchcase(entry.id, pattern) for entry in known):
+            raise UsageError(f"no requirement matches {pattern!r}; ids look like NNHAL-QUERY-003")
+    if not patterns:
+        return known
+    return [entry for entry in known if any(fnmatch.fnmatchcase(entry.id, pattern) for pattern in patterns)]
 
 
 def _evidence() -> dict[str, list[Case]]:
