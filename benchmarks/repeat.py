@@ -18,6 +18,7 @@ from pathlib import Path
 
 from npu_conformance.cli.main import main as npu_conformance
 from npu_conformance.harness.run import results
+from npu_conformance.harness.run.folders import RESULTS
 
 Verdicts = dict[str, str]
 """The outcome by the id of a case or configuration."""
@@ -25,7 +26,7 @@ Verdicts = dict[str, str]
 
 def verdicts(folder: Path) -> Verdicts:
     """The outcome of every case and configuration of a run."""
-    cases = results.read(folder / results.FILE).cases
+    cases = results.read(folder / RESULTS).cases
     of_configurations = {
         f"{case.case}#{name}": outcome.value for case in cases for name, outcome in case.configurations.items()
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from npu_conformance.harness.run.session import TRANSPORTS, SessionOptions
+from npu_conformance.harness.run.session_options import TRANSPORTS, SessionOptions
 
 
 def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = False) -> None:

@@ -5,72 +5,73 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from npu_conformance.cli.commands._options import session_options
-from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.judge import waivers
-from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.judge.outcome_table import USAGE
 from npu_conformance.harness.report.progress import Progress, progress_for
-from npu_conformance.harness.run import baseline, shards
+from npu_conformance.harness.run import shards
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.events import EventLog
+from npu_conformance.harness.run.folders import EVENTS, SHARDS
 from npu_conformance.harness.run.partition import partition
-from npu_conformance.harness.run.session import EVENTS, FAILURES, ROOT, Summary, conclude
+from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
+from npu_conformance.harness.subject.zygote import end_with_parent
 
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
+_CASES = "cases"
+"""File in the folder of a shard: the ids of its cases, one a line."""
 
 
-def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Summary:
-    """Run the shards, merge their events and conclude. Raises LoadError where no shard could start the plug-in."""
-    applied = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
-    parts = partition(cases, min(options.processes, len(cases)))
-    console.say(
-        f"{options.plugin}, seed {options.seed}: {len(cases)} cases, scope {options.scope}, in {len(parts)} processes"
-    )
-    with _scratch(Path(options.report) if options.report else ROOT) as scratch:
-        directories = [Path(scratch) / str(number) for number in range(1, len(parts) + 1)]
-        return _run(options, parts, directories, applied)
+def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], opened: Opened) -> Summary:
+    """Run the cases that have no verdict yet in shards, merge what they record and conclude.
 
-
-def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """Make the folder where the shards keep their events: inside the report folder, where they survive a kill."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(prefix="shards-", dir=folder)
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot keep the report: {error.strerror}") from None
-
-
-def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list[Path], applied: Waivers) -> Summary:
-    commands = [
-        _command(options, f"{number}/{len(parts)}", directory) for number, directory in enumerate(directories, 1)
-    ]
-    progress = progress_for(sum(map(len, parts)), quiet=options.quiet)
+    Raises LoadError where no shard could start the plug-in.
+    """
+    session.close_subject()  # each shard has its own
+    assert session.folder is not None
+    _write_header(opened, session.folder / EVENTS)
+    pending = [case for case in cases if case.id not in opened.earlier]
+    parts = partition(pending, min(options.processes, len(pending)))
+    directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
+    progress = progress_for(len(pending), quiet=options.quiet)
     tails = [Tail(directory / EVENTS) for directory in directories]
     with contextlib.closing(progress):
-        codes = run_processes(commands, directories, lambda: _show(tails, progress))
+        commands = [_command(options, directory) for directory in directories]
+        codes = run_processes(commands, lambda: _show(tails, progress))
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
     ]
-    logs = [shard.log for shard in collected if shard.log is not None]
-    if not logs:
+    if collected and all(shard.log is None and shard.exit_code == USAGE for shard in collected):
         raise LoadError(f"plug-in {options.plugin}: no process could start: see above")
-    folder = Path(options.report) if options.report else ROOT / logs[0].header.manifest.name
-    log = shards.merge(collected, folder / EVENTS)
-    _gather_failures(folder, directories)
-    compared = baseline.load(Path(options.baseline), log.header.digests) if options.baseline else None
-    return conclude(log, folder, applied, compared, session_options(options).plugin_words)
+    log = shards.merge(collected, session.folder / EVENTS, opened.earlier)
+    shards.remove(session.folder)
+    return session.conclude(log)
+
+
+def _prepared(folder: Path, number: int, part: Sequence[Case]) -> Path:
+    """Make the folder of a shard, inside of the report folder: what it records there survives a kill."""
+    directory = folder / SHARDS / str(number)
+    directory.mkdir(parents=True)
+    (directory / _CASES).write_text("".join(f"{case.id}\n" for case in part), encoding="utf-8")
+    return directory
+
+
+def _write_header(opened: Opened, path: Path) -> None:
+    """Begin the event file, so that it tells of a run that is killed before its shards are merged."""
+    file = EventLog(path, resume=True)
+    file.write(replace(opened.header, resumed=bool(opened.earlier)))
+    file.close()
 
 
 def _show(tails: list[Tail], progress: Progress) -> None:
@@ -80,16 +81,12 @@ def _show(tails: list[Tail], progress: Progress) -> None:
             progress.write(event)
 
 
-def run_processes(
-    commands: Sequence[Sequence[str]], directories: Sequence[Path], look: Callable[[], None]
-) -> list[int]:
+def run_processes(commands: Sequence[Sequence[str]], look: Callable[[], None]) -> list[int]:
     """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
 
-    directories: the report folder of each. look: called now and then, and once at the end. An interrupt is passed on,
-    and the shards get time to write their footers.
+    look: called now and then, and once at the end. An interrupt is passed on, and the shards get time to write their
+    footers.
     """
-    for directory in directories:
-        directory.mkdir(parents=True, exist_ok=True)
     processes = [
         subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
         for command in commands
@@ -120,8 +117,15 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[str]:
-    command = ["run", *options.targets, "--plugin", options.plugin, "--shard", shard, "--report", str(directory)]
+def part(options: argparse.Namespace, cases: Sequence[Case]) -> list[Case]:
+    """The cases of this process, which is a shard: it ends with the run that it is a part of."""
+    end_with_parent()
+    mine = frozenset((options.part / _CASES).read_text(encoding="utf-8").splitlines())
+    return [case for case in cases if case.id in mine]
+
+
+def _command(options: argparse.Namespace, directory: Path) -> list[str]:
+    command = ["run", *options.targets, "--plugin", options.plugin, "--part", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
     for flag, values in (
         ("--plugin-option", options.plugin_option),
@@ -142,13 +146,4 @@ def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[s
         if value:
             command += [flag, str(value)]
     command += session_options(options).tool_words
-    return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet", "--part"]
-
-
-def _gather_failures(folder: Path, directories: list[Path]) -> None:
-    target = folder / FAILURES
-    shutil.rmtree(target, ignore_errors=True)
-    for directory in directories:
-        for file in (directory / FAILURES).glob("*.json"):
-            target.mkdir(parents=True, exist_ok=True)
-            file.replace(target / file.name)
+    return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet"]

@@ -32,16 +32,16 @@ class Change:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("before", metavar="BEFORE", type=Path, help="report folder of the earlier run")
-    parser.add_argument("after", metavar="AFTER", type=Path, help="report folder of the later run")
+    parser.add_argument("before", metavar="BEFORE", type=Path, help="report folder or results.json, earlier")
+    parser.add_argument("after", metavar="AFTER", type=Path, help="report folder or results.json, later")
     parser.add_argument("--json", action="store_true", help="print JSON, with the cases that only one run has")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Print each case whose verdict changed; exit 1 where one got worse."""
-    from npu_conformance.harness.run import results
+    from npu_conformance.harness.run import folders, results
 
-    before, after = (results.read(folder / results.FILE) for folder in (options.before, options.after))
+    before, after = (results.read(folders.results_file(path)) for path in (options.before, options.after))
     if before.digests.vectors != after.digests.vectors:
         raise UsageError("the two runs used different vectors and are not compared")
     changes = _changes(before, after)

@@ -1,17 +1,28 @@
-"""`npu-conformance replay`: run the failure file of an earlier run again, without its seed or the stored vectors."""
+"""`npu-conformance replay`: run failures of an earlier run again, without its seed or the stored vectors."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.report.console import Console
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.run.replay import Replay
+    from npu_conformance.specs.documents.failures import FailureFile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="a file of failures/ in a report folder")
+    parser.add_argument(
+        "file", metavar="FILE|DIR", type=Path, help="a failure file; or a report folder: all of its failures"
+    )
     add_plugin_options(parser)
     add_catalogue_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
@@ -31,24 +42,66 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from npu_conformance.harness.report.console import Console
-    from npu_conformance.harness.report.lines import explain
+    from npu_conformance.harness.judge.outcome_table import exit_code
     from npu_conformance.harness.run import failures, replay
-    from npu_conformance.harness.run.session import open_by_options
-    from npu_conformance.specs.outcomes import Outcome
 
-    failure = failures.load(options.file)
-    if options.hal is None:
-        options.hal = failure.hal_version.value
-    case = replay.rebuild(failure)
+    paths = failures.files(options.file)
+    if not paths:
+        raise UsageError(f"{options.file}: no failure file is here")
+    console, ran = Console(sys.stdout), []
+    for replayed in _replays(options, [failures.load(path) for path in paths]):
+        ran.append(replayed)
+        console.say(_line(replayed, console) if options.file.is_dir() else _explained(replayed, console))
+    if options.file.is_dir():
+        console.say(_sum(ran))
+    if options.bisect:
+        return replay.bisect_code(ran)
+    return exit_code(replayed.exit_code for replayed in ran)
+
+
+def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> Iterator[Replay]:
+    """Run the failures one after the other on one subject, which serves the HAL version of their run."""
+    from npu_conformance.harness.run import replay
+    from npu_conformance.harness.run.session_options import open_by_options
+
+    versions = sorted({failure.hal_version.value for failure in documents})
+    if options.hal is None and len(versions) > 1:
+        raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose by --hal")
+    options.hal = options.hal or versions[0]
+    cases = [replay.rebuild(failure) for failure in documents]
     subject = open_by_options(session_options(options))
     try:
-        outcome = replay.replay(failure, case, subject)
+        for failure, case in zip(documents, cases, strict=True):
+            yield replay.replay(failure, case, subject)
     finally:
         subject.close()
-    console = Console(sys.stdout)
-    console.say(f"was {failure.result.outcome.value}, now {outcome.outcome.value}")
-    if outcome.outcome is Outcome.PASS:
-        console.say(f"case: {case.headline}")
-    console.say(explain(outcome.result, console.paint))
-    return outcome.bisect_code if options.bisect else outcome.exit_code
+
+
+def _explained(replayed: Replay, console: Console) -> str:
+    """All about a failure that was replayed alone."""
+    from npu_conformance.harness.report.lines import explain
+    from npu_conformance.specs.outcomes import Outcome
+
+    lines = [f"was {replayed.failure.result.outcome.value}, now {replayed.outcome.value}"]
+    if replayed.outcome is Outcome.PASS:
+        lines.append(f"case: {replayed.case.headline}")
+    return "\n".join([*lines, explain(replayed.result, console.paint)])
+
+
+def _line(replayed: Replay, console: Console) -> str:
+    """One of many."""
+    from npu_conformance.harness.report.lines import headline
+
+    return f"was {replayed.failure.result.outcome.value}, now {headline(replayed.result, console.paint)}"
+
+
+def _sum(replays: Sequence[Replay]) -> str:
+    """How many still fail, how many pass now, and what became of the others."""
+    from npu_conformance.harness.judge.outcome_table import is_red
+    from npu_conformance.specs.outcomes import Outcome
+
+    red = sum(is_red(replayed.outcome) for replayed in replays)
+    counted = Counter(replayed.outcome for replayed in replays if not is_red(replayed.outcome))
+    passed = counted.pop(Outcome.PASS, 0)
+    others = [f"{number} now {outcome.value}" for outcome, number in counted.items()]
+    return ", ".join([f"{red} still fail", f"{passed} now pass", *others])

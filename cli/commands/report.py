@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from npu_conformance.specs.documents.summary import Results
 
 PLUGIN_WORDS = "--plugin P"
-"""Names the plug-in where no failure file holds the options of the run's command line."""
+"""Names the plug-in where an earlier version has not recorded how it was named."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("folder", metavar="DIR", type=Path, help="report folder of a run, also of one that was killed")
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="report folder, also of a killed run; of a plug-in: its latest run"
+    )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
     show = parser.add_mutually_exclusive_group()
@@ -32,19 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Read what was recorded and show what was asked for; the table where nothing else was."""
-    from npu_conformance.harness.report.lines import ReplayCommands
-    from npu_conformance.harness.run import events, failures, results
-    from npu_conformance.harness.run.session import EVENTS, FAILURES
+    from npu_conformance.harness.run import folders, results, shards
+    from npu_conformance.harness.run.session import Summary, replay_commands
 
-    log = events.read_log(options.folder / EVENTS)
-    stored = options.folder / results.FILE
+    folder = folders.resolve(options.folder)
+    log = shards.read_run(folder)
+    stored = folder / folders.RESULTS
     outcome = results.read(stored) if stored.exists() and log.footer else results.build(log)
     verdicts = results.complete(log)
-    plugin = failures.plugin_words(options.folder / FAILURES) or PLUGIN_WORDS
-    _write(options, outcome, verdicts, ReplayCommands(FAILURES, plugin))
+    plugin = log.header.plugin_words or PLUGIN_WORDS
+    replays = replay_commands(folder, plugin)
+    _write(options, outcome, verdicts, replays)
     console = Console(sys.stdout)
     if options.failures:
-        _show_failures(console, verdicts, ReplayCommands(str(options.folder / FAILURES), plugin))
+        _show_failures(console, verdicts, replays)
     elif options.warnings:
         _show_warnings(console, verdicts)
     elif options.json:
@@ -52,9 +55,7 @@ def execute(options: argparse.Namespace) -> int:
 
         print_json(outcome)
     elif not (options.html or options.junit):
-        from npu_conformance.harness.run.session import Summary
-
-        for line in Summary(outcome, tuple(verdicts), options.folder, plugin).lines(console.paint):
+        for line in Summary(outcome, tuple(verdicts), folder, plugin).lines(console.paint):
             console.say(line)
     return OK
 

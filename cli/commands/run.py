@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from npu_conformance.cli.commands._diagnostics import diagnosed
 from npu_conformance.cli.commands._options import add_plugin_options, add_selection_options, session_options
 from npu_conformance.cli.errors import UsageError
@@ -14,10 +16,12 @@ from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.budget import by_worth, parse_budget
 from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
+from npu_conformance.harness.run.session_options import SessionOptions
 
-_SESSION_OPTIONS = ("scope", "waivers", "baseline", "report", "seed", "shuffle", "resume", "stop_after")
+_SESSION_OPTIONS = ("scope", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,10 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
     parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
     parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
-    parser.add_argument("--report", metavar="DIR", default="", help="report folder (default: .npu-conformance/NAME)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run that the report folder holds")
+    parser.add_argument(
+        "--report", metavar="DIR", default="", help="report folder (default: a new one in .npu-conformance/NAME)"
+    )
+    parser.add_argument(
+        "--keep", metavar="N", type=int, default=KEPT, help=f"keep the newest N reports, this one too (default {KEPT})"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the latest run of the plug-in, or with that of --report DIR"
+    )
+    parser.add_argument("--last-failed", action="store_true", help="of what is selected, run what was red in that run")
     parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
-    parser.add_argument("--baseline", metavar="FILE", help="an earlier results.json: only regressions are red")
+    parser.add_argument(
+        "--baseline", metavar="DIR", help="an earlier report folder or results.json: only regressions are red"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the run; printed")
     parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")
     parser.add_argument("-x", "--stop-after", metavar="N", type=int, help="stop after N red cases")
@@ -41,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="FILE", type=Path, help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
     )
-    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # for a shard, whose parent prints
+    parser.add_argument("--part", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # for a shard, whose parent prints
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -52,70 +66,97 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
     console = Console(sys.stdout)
-    if options.processes > 1:
-        from npu_conformance.cli.commands import _shards
-
-        _, cases = _select(wanted)
-        summary = _shards.run(options, cases, console)
-    else:
-        summary = _run_here(options, wanted, console)
-    if not options.part:
-        console.say("\n".join(summary.lines(console.paint)))
-    return summary.exit_code
+    session = Session(_session_options(options))
+    try:
+        summary = _run(options, session, console)
+        if not options.part:
+            console.say("\n".join(summary.lines(console.paint)))
+        return summary.exit_code
+    finally:
+        session.close()
 
 
 def _require_sense(options: argparse.Namespace) -> None:
     for flag, number in (("-n", options.processes), ("-x", options.stop_after)):
         if number is not None and number < 1:
             raise UsageError(f"{flag}: expected a positive number, found {number}")
-    if options.processes > 1 and (options.resume or options.shard):
-        flag = "--resume" if options.resume else "--shard"
-        raise UsageError(f"{flag} goes with one process: leave out -n {options.processes}")
+    if options.processes > 1 and options.shard:
+        raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
 
 
-def _select(wanted: Wanted) -> tuple[selection.Selected, list[Case]]:
-    selected = selection.select(wanted)
-    cases = _part(selected.cases, wanted.shard)
-    if not cases:
-        raise UsageError("nothing is selected: see `npu-conformance list`")
-    return selected, cases
-
-
-def _run_here(options: argparse.Namespace, wanted: Wanted, console: Console) -> Summary:
-    given = session_options(
+def _session_options(options: argparse.Namespace) -> SessionOptions:
+    given = {name: getattr(options, name) for name in _SESSION_OPTIONS}
+    if options.part:
+        given |= {"report": str(options.part), "part_of": str(options.part.parents[1])}
+    return session_options(
         options,
-        **{name: getattr(options, name) for name in _SESSION_OPTIONS},
+        **given,
         vectors=str(options.vectors) if options.vectors else None,
         seconds=parse_budget(options.budget) if options.budget else None,
     )
-    session = Session(given)
-    try:
-        session.prepare()  # imports the plug-in while the cases are looked up
-        selected, cases = _select(wanted)
-        if options.budget:
-            cases = by_worth(cases)
-        subject = session.subject
-        described = wanted.described(selected.deselected(subject.manifest, subject.version))
-        progress = progress_for(len(cases), quiet=options.quiet)
-        if not options.part:
-            console.say(
-                f"{subject.manifest.name} {subject.manifest.version} ({options.plugin}), HAL {subject.version}, "
-                f"seed {options.seed}: {len(cases)} cases, scope {options.scope}"
-            )
-        session.start(cases, described, [] if options.part else [progress])
-        summary = session.run_all()
-        progress.close()
-        return summary
-    finally:
-        session.close()
 
 
-def _part(cases: list[Case], shard: str) -> list[Case]:
-    if not shard:
-        return cases
-    from npu_conformance.harness.run.partition import parse_shard, partition
+def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
+    session.prepare()  # imports the plug-in while the cases are looked up
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
+    selected = selection.select(wanted)
+    if options.last_failed:
+        selected = selected.only(_earlier(session))
+    cases = _part(options, selected.cases)
+    subject = session.subject
+    described = wanted.described(selected.deselected(subject.manifest, subject.version))
+    described = replace(described, last_failed=options.last_failed)
+    if options.processes > 1:
+        from npu_conformance.cli.commands import _shards
 
-    index, count = parse_shard(shard)
-    return partition(cases, count)[index - 1]
+        opened = session.open_report(cases, described)
+        console.say(_headline(options, session, len(cases)))
+        return _shards.run(options, session, cases, opened)
+    progress = progress_for(len(cases), quiet=options.quiet)
+    session.start(cases, described, [] if options.part else [progress])
+    if not options.part:
+        console.say(_headline(options, session, len(cases)))
+    summary = session.run_all()
+    progress.close()
+    return summary
+
+
+def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
+    manifest, version = session.subject.manifest, session.subject.version
+    split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
+    return (
+        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: {cases} cases, "
+        f"scope {options.scope}{split}"
+    )
+
+
+def _part(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
+    """What this process has to run of the selection, in its order. Raises UsageError where that is nothing."""
+    if options.part:
+        from npu_conformance.cli.commands import _shards
+
+        cases = _shards.part(options, cases)
+    elif options.shard:
+        from npu_conformance.harness.run.partition import parse_shard, partition
+
+        index, count = parse_shard(options.shard)
+        cases = partition(cases, count)[index - 1]
+    if not cases:
+        raise UsageError("nothing is selected: see `npu-conformance list`")
+    return by_worth(cases) if options.budget else cases
+
+
+def _earlier(session: Session) -> frozenset[str]:
+    """The cases that --last-failed means: red in the earlier run; all of it where that is resumed."""
+    from npu_conformance.harness.report.summary import red_that_ran
+    from npu_conformance.harness.run import results, shards
+
+    folder = session.earlier_folder()
+    log = shards.read_run(folder)
+    if session.options.resume:
+        return frozenset(log.header.cases)
+    red = frozenset(result.case for result in red_that_ran(results.complete(log)))
+    if not red:
+        raise UsageError(f"--last-failed: nothing was red in {folder}")
+    return red

@@ -23,7 +23,8 @@ from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.recording import unexecuted
 from npu_conformance.harness.run.selection import Selected, Wanted
-from npu_conformance.harness.run.session import Session, SessionOptions, Summary
+from npu_conformance.harness.run.session import Session, Summary
+from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Selection
@@ -83,6 +84,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         vectors=option("--npu-vectors"),
         catalogues=tuple(option("--npu-catalogue")),
         report=option("--npu-report") or "",
+        keep=option("--npu-keep"),
         seed=option("--npu-seed"),
     )
 

@@ -36,7 +36,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"
     )
     group.addoption("--npu-waivers", metavar="FILE", help="known failures with reason, owner and expiry")
-    group.addoption("--npu-report", metavar="DIR", help="report folder (default .npu-conformance/<plug-in>)")
+    group.addoption(
+        "--npu-report", metavar="DIR", help="report folder (default: a new one in .npu-conformance/<plug-in>)"
+    )
+    group.addoption("--npu-keep", metavar="N", type=int, default=20, help="how many reports of a plug-in are kept")
     group.addoption(
         "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
     )

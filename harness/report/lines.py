@@ -31,7 +31,12 @@ class ReplayCommands:
         name = str(result.notes.get(FAILURE_FILE, ""))
         if not name.endswith(".json"):
             return ""
-        return f"npu-conformance replay {shlex.quote(f'{self.folder}/{name}')} {self.plugin}"
+        return replay_command(f"{self.folder}/{name}", self.plugin)
+
+
+def replay_command(file: str, plugin_words: str) -> str:
+    """Return the command that runs a failure file, or all of a report folder, again: as it is, for a shell."""
+    return f"npu-conformance replay {shlex.quote(file)} {plugin_words}"
 
 
 def headline(result: CaseResult, paint: Paint = plain) -> str:

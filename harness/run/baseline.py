@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.run import folders
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
@@ -52,8 +53,8 @@ class Baseline:
 
 
 def load(path: Path, digests: Digests) -> Baseline:
-    """Read a baseline; raises DocumentError for a bad one, and for one of other vectors."""
-    earlier = documents.read(path, Results)
+    """Read a results.json, or that of a report folder; raises DocumentError for a bad one, and for other vectors."""
+    earlier = documents.read(folders.results_file(path), Results)
     if earlier.digests.vectors != digests.vectors:
         raise DocumentError(
             str(path),

@@ -51,6 +51,7 @@ class EngineOptions:
 
     seed: of the run. case_seed: of its only case, where that is known (replay). seconds: budget; cases it does not
     reach are left out. only: one configuration (replay). stop_after: red cases after which the rest is not run.
+    plugin_words: the options that name the plug-in, for the header.
     """
 
     seed: int = 0
@@ -61,6 +62,7 @@ class EngineOptions:
     only: str = ""
     stop_after: int | None = None
     suite_version: str = ""
+    plugin_words: str = ""
     digests: results.Digests = field(default_factory=results.Digests)
     selection: results.Selection = field(default_factory=results.Selection)
 
@@ -139,21 +141,7 @@ class Engine:
 
     def begin(self) -> None:
         """Write the header."""
-        options = self._options
-        header = results.RunStarted(
-            format=results.FORMAT,
-            suite_version=options.suite_version,
-            digests=options.digests,
-            manifest=self._subject.manifest,
-            hal_version=self._subject.version.value,
-            seed=options.seed,
-            shuffled=options.shuffle,
-            selection=options.selection,
-            cases=self._selected,
-            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            resumed=self._resumed,
-        )
-        self._sink.write(header)
+        self._sink.write(header(self._options, self._subject, self._selected, resumed=self._resumed))
 
     def run_case(self, case: Case) -> CaseResult:
         """Run one case and record its verdict; it must be one of the engine's own and have none yet."""
@@ -252,6 +240,26 @@ class Engine:
     def _end(self, ending: RunEnding, reason: str) -> None:
         self.outcome.ending = ending
         self.outcome.reason = reason
+
+
+def header(
+    options: EngineOptions, subject: SubjectHandle, cases: tuple[str, ...], *, resumed: bool = False
+) -> results.RunStarted:
+    """Return the header of a run that begins now. cases: the ids of all that is selected."""
+    return results.RunStarted(
+        format=results.FORMAT,
+        suite_version=options.suite_version,
+        digests=options.digests,
+        manifest=subject.manifest,
+        hal_version=subject.version.value,
+        seed=options.seed,
+        shuffled=options.shuffle,
+        selection=options.selection,
+        cases=cases,
+        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        resumed=resumed,
+        plugin_words=options.plugin_words,
+    )
 
 
 def _judge(case: Case, context: CaseContext) -> None:

@@ -17,7 +17,6 @@ from npu_conformance.specs.documents.results import (
     CaseLeftOut,
     CaseResult,
     CaseStarted,
-    Digests,
     Event,
     RunFinished,
     RunStarted,
@@ -143,19 +142,6 @@ def _read_line(log: Log, line: bytes, where: str) -> None:
     if not log.headers:
         raise problem
     log.problems.append(str(problem))
-
-
-def earlier_results(log: Log, digests: Digests, document: str) -> dict[str, CaseResult]:
-    """The verdicts that a resumption keeps: all but not-run.
-
-    Raises DocumentError where suite, vectors or subject are no longer those of the run.
-    """
-    for name in ("suite", "vectors", "subject"):
-        before, now = getattr(log.header.digests, name), getattr(digests, name)
-        if before != now:
-            rule = f"cannot be resumed: the {name} is another now: expected {now[:12]}, found {before[:12]}"
-            raise DocumentError(document, f"$.digests.{name}", rule)
-    return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
 
 
 def _cut_torn_line(path: Path) -> None:

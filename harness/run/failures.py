@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.report.rule import broken_rule, concerned
+from npu_conformance.harness.run import folders
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs import documents
-from npu_conformance.specs.documents import DocumentError, results
+from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.results import CaseResult, Digests, Note
 
@@ -22,7 +23,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.,-]+")
 _LONGEST_NAME = 150
 
 REPLAY = "replay"
-"""Note of a failure file: the command that runs it again, from its own folder."""
+"""Note of a failure file: the command that runs it again, from where the run was started."""
 
 
 class FailureWriter:
@@ -60,7 +61,7 @@ class FailureWriter:
 
         Notes may have new keys: older versions of the suite read them too.
         """
-        replay = {REPLAY: f"npu-conformance replay {shlex.quote(name)} {self._plugin}"} if self._plugin else {}
+        replay = {REPLAY: replay_command(str(self._directory / name), self._plugin)} if self._plugin else {}
         rule = broken_rule(result)
         if rule is None:
             return {**replay}
@@ -75,15 +76,12 @@ def file_name(case_id: str) -> str:
     return f"{plain[:_LONGEST_NAME]}-{hashlib.sha256(case_id.encode()).hexdigest()[:8]}.json"
 
 
-def plugin_words(folder: Path) -> str:
-    """The options that name the plug-in, as the failure files in a folder keep them; empty where nothing says so."""
-    for path in sorted(folder.glob("*.json")):
-        try:
-            command = str(load(path).result.notes.get(REPLAY, ""))
-        except DocumentError:  # a file that somebody damaged says nothing; the next one may
-            continue
-        return command.partition(f"{path.name} ")[2]
-    return ""
+def files(path: Path) -> list[Path]:
+    """The failure files that a user means: a file itself, or those of a report folder or of its folder `failures`."""
+    if path.is_file() and path.name != folders.RESULTS:
+        return [path]
+    folder = folders.resolve(path)
+    return sorted((folder if folder.name == folders.FAILURES else folder / folders.FAILURES).glob("*.json"))
 
 
 def load(path: Path) -> FailureFile:

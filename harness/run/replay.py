@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ class Replay:
 
     failure: FailureFile
     result: CaseResult
+    case: Case
 
     @property
     def outcome(self) -> Outcome:
@@ -76,7 +78,13 @@ def replay(failure: FailureFile, case: Case, subject: SubjectHandle, sink: Sink 
         digests=failure.digests,
     )
     run = Engine([case], subject, sink or Discard(), options).run()
-    return Replay(failure, run.results[0])
+    return Replay(failure, run.results[0], case)
+
+
+def bisect_code(replays: Sequence[Replay]) -> int:
+    """The exit code of several together: BAD where one is, GOOD where all are."""
+    codes = {replayed.bisect_code for replayed in replays}
+    return BAD if BAD in codes else NEITHER if NEITHER in codes else GOOD
 
 
 def rebuild(failure: FailureFile) -> Case:

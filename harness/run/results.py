@@ -19,7 +19,6 @@ from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-FILE = "results.json"
 _NO_VERDICT = "no verdict was recorded"
 
 

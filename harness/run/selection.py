@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +53,12 @@ class Selected:
     cases: list[Case] = field(default_factory=list)
     others: list[Case] = field(default_factory=list)
     areas_left_out: list[str] = field(default_factory=list)
+
+    def only(self, names: Container[str]) -> Selected:
+        """Return a selection that leaves out all other cases."""
+        kept = [case for case in self.cases if case.id in names]
+        others = [case for case in self.cases if case.id not in names]
+        return Selected(kept, [*self.others, *others], self.areas_left_out)
 
     def deselected(self, manifest: Manifest, version: Version) -> int:
         """How many applicable cases the selection leaves out, at least: an area not looked at counts as one."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,87 +13,43 @@ from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report import summary, table
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import ReplayCommands
-from npu_conformance.harness.run import baseline, digests, events, results
+from npu_conformance.harness.run import baseline, digests, engine, events, folders, results, resuming, shards
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.run.events import EventLog, Log
 from npu_conformance.harness.run.failures import FailureWriter
+from npu_conformance.harness.run.folders import EVENTS, FAILURES, RESULTS, ROOT, ReportFolder
 from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.run.selection import in_scope
-from npu_conformance.harness.subject.inference_tool import given_tool
-from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
-from npu_conformance.specs import versions
+from npu_conformance.harness.run.session_options import (
+    SessionOptions,
+    open_by_options,
+    parse_options,
+    start_by_options,
+)
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseResult, Digests, Event, Selection
+from npu_conformance.specs.documents.results import CaseResult, Digests, Event, RunStarted, Selection
 from npu_conformance.specs.documents.summary import Results
 
 if TYPE_CHECKING:
     from npu_conformance.harness.run.baseline import Baseline
     from npu_conformance.harness.subject.handle import SubjectHandle
-
-EVENTS, FAILURES = "events.jsonl", "failures"
-CONNECTION_OPTIONS = ("key-file",)
-"""Options that say how to reach a plug-in rather than what it does."""
-ROOT = Path(".npu-conformance")
-TRANSPORTS = ("path", "descriptor", "message")
-
-
-@dataclass(frozen=True)
-class SessionOptions:
-    """What a run needs to know, as on a command line. report: empty for the default folder, None for no report."""
-
-    plugin: str
-    plugin_options: tuple[str, ...] = ()
-    hal: str | None = None
-    isolation: Isolation = "process"
-    transports: tuple[str, ...] = ()
-    inference_tool: str | None = None
-    inference_tool_uid: int | None = None
-    scope: str = "default"
-    waivers: str | None = None
-    baseline: str | None = None
-    vectors: str | None = None
-    catalogues: tuple[str, ...] = ()
-    report: str | None = ""
-    seed: int = 0
-    shuffle: bool = False
-    resume: bool = False
-    seconds: float | None = None
-    stop_after: int | None = None
-
-    @property
-    def plugin_words(self) -> str:
-        """The options that name the plug-in, for a command line."""
-        words = ["--plugin", self.plugin]
-        for option in self.plugin_options:
-            words += ["--plugin-option", option]
-        if self.hal:
-            words += ["--hal", self.hal]
-        if self.isolation != "process":
-            words += ["--isolation", self.isolation]
-        for transport in self.transports:
-            words += ["--transport", transport]
-        words += self.tool_words
-        for folder in self.catalogues:
-            words += ["--catalogue", folder]
-        return shlex.join(words)
-
-    @property
-    def tool_words(self) -> list[str]:
-        """The options that name the inference tool."""
-        command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
-        uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
-        return [*command, *uid]
+    from npu_conformance.harness.subject.loading import Starting
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a run. plugin_words: the options that name the plug-in; folder: of the report, None without one."""
+    """The result of a run.
+
+    plugin_words: the options that name the plug-in; folder: of the report, None without one. notice: what the user has
+    to know of the report folder; empty for nothing.
+    """
 
     results: Results
     verdicts: tuple[CaseResult, ...]
     folder: Path | None
     plugin_words: str
+    notice: str = ""
 
     def lines(self, paint: Paint = plain, *, explained: bool = True) -> list[str]:
         """Return the verdict table, the conclusion, what is wrong, and what to do next.
@@ -102,13 +57,14 @@ class Summary:
         explained: False where what is wrong stands elsewhere already.
         """
         wrong = summary.wrong(self.verdicts, self.replays, paint) if explained else []
+        notice = [self.notice] if self.notice else []
         told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
-        return [*table.lines(self.results, paint), *wrong, *told]
+        return [*table.lines(self.results, paint), *wrong, *notice, *told]
 
     @property
     def replays(self) -> ReplayCommands:
         """The commands that run failures again."""
-        return ReplayCommands(str(self.folder / FAILURES) if self.folder else FAILURES, self.plugin_words)
+        return replay_commands(self.folder, self.plugin_words)
 
     @property
     def exit_code(self) -> int:
@@ -134,6 +90,15 @@ class Memory:
         return log
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A run whose report folder is open. earlier: the verdicts of the run that is resumed."""
+
+    options: EngineOptions
+    header: RunStarted
+    earlier: Mapping[str, CaseResult]
+
+
 class Session:
     """One run of one plug-in: `start`, `run_all` (or `begin`, `run_case`..., `finish`), `close` on every way out."""
 
@@ -146,7 +111,9 @@ class Session:
         self._baseline: Baseline | None = None
         self._memory = Memory()
         self._interruption = Interruption()
+        self._report: ReportFolder | None = None
         self._file: EventLog | None = None
+        self._notice = ""
 
     @property
     def started(self) -> bool:
@@ -172,46 +139,64 @@ class Session:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the report."""
-        if self.options.report is None:
-            return None
-        return Path(self.options.report) if self.options.report else ROOT / self.subject.manifest.name
+        """The folder of the report; None before it is opened, and where there is no report."""
+        return self._report.path if self._report else None
+
+    @property
+    def home(self) -> Path:
+        """Where the reports of the plug-in are, by time."""
+        return ROOT / self.subject.manifest.name
 
     @property
     def replays(self) -> ReplayCommands | None:
         """The commands that run failures again; None where there is no report."""
-        return ReplayCommands(str(self.folder / FAILURES), self.options.plugin_words) if self.folder else None
+        return replay_commands(self.folder, self.options.plugin_words) if self.folder else None
+
+    def earlier_folder(self) -> Path:
+        """The folder of the run that --resume and --last-failed mean. Raises DocumentError where there is none.
+
+        It is the one of --report; where that is new, --last-failed means the latest run of the plug-in.
+        """
+        options, latest = self.options, self.home / folders.LATEST
+        places = [Path(options.report)] if options.report else [latest]
+        places += [] if options.resume else [latest]
+        found = (folders.resolve(place) for place in places)
+        folder = next((place for place in found if (place / EVENTS).exists()), None)
+        if folder is None:
+            raise DocumentError(str(places[0]), "", "there is no earlier run here")
+        return folder
 
     def in_scope(self, case: Case) -> bool:
         """True where the run's scope includes the case."""
         return in_scope(case, Scope(self.options.scope))
 
-    def start(self, cases: Iterable[Case], selection: Selection | None = None, sinks: Sequence[Sink] = ()) -> None:
-        """Read the documents, start the subject and open the event file. Raises LoadError and DocumentError."""
+    def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
+        """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()
         if options.waivers:
             self._waivers = waivers.load(Path(options.waivers))
         if options.baseline:
             self._baseline = baseline.load(Path(options.baseline), found)
-        earlier = self._open_file(found)
+        described = selection or Selection(scope=Scope(options.scope).value)
+        engine_options = self._engine_options(found, described)
+        header = engine.header(engine_options, self.subject, tuple(case.id for case in cases))
+        return Opened(engine_options, header, self._open_folder(header))
+
+    def start(self, cases: Iterable[Case], selection: Selection | None = None, sinks: Sequence[Sink] = ()) -> None:
+        """Read the documents, start the subject and open the event file. Raises LoadError and DocumentError."""
+        taken = list(cases)
+        opened = self.open_report(taken, selection)
+        if self.folder is not None:
+            self._file = EventLog(self.folder / EVENTS, resume=True)
         self._engine = Engine(
-            cases,
+            taken,
             self.subject,
             events.Tee([*([self._file] if self._file else []), self._memory, *sinks, self._interruption]),
-            EngineOptions(
-                seed=options.seed,
-                shuffle=options.shuffle,
-                scope=Scope(options.scope),
-                seconds=options.seconds,
-                stop_after=options.stop_after,
-                suite_version=__version__,
-                digests=found,
-                selection=selection or Selection(scope=Scope(options.scope).value),
-            ),
+            opened.options,
             waivers=self._waivers,
             baseline=self._baseline,
-            earlier=earlier,
-            on_failure=self._failure_writer(found),
+            earlier=opened.earlier,
+            on_failure=self._failure_writer(opened.options.digests),
         )
 
     def run_all(self) -> Summary:
@@ -234,20 +219,32 @@ class Session:
         return self._conclude()
 
     def _conclude(self) -> Summary:
-        log = events.read_log(self._file_path()) if self._file else self._memory.log()
-        return conclude(log, self.folder, self._waivers, self._baseline, self.options.plugin_words)
+        return self.conclude(events.read_log(self.folder / EVENTS) if self.folder else self._memory.log())
 
-    def close(self) -> None:
-        """End the subject and close the event file; safe to call twice."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+    def conclude(self, log: Log) -> Summary:
+        """Write the report of what was recorded."""
+        folder = None if self.options.part_of else self.folder
+        summary = conclude(log, folder, self._waivers, self._baseline, self.options.plugin_words)
+        return replace(summary, notice=self._notice)
+
+    def close_subject(self) -> None:
+        """End the subject, for a run whose shards start their own; safe to call twice."""
         if self._starting is not None:
             self._starting.cancel()
             self._starting = None
         if self._subject is not None:
             self._subject.close()
             self._subject = None
+
+    def close(self) -> None:
+        """End the subject, close the event file and leave the report folder; safe to call twice."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self.close_subject()
+        if self._report is not None:
+            self._report.close()
+            self._report = None
 
     def _running(self) -> Engine:
         if self._engine is None:
@@ -265,69 +262,50 @@ class Session:
             catalogues=tuple(map(Path, self.options.catalogues)),
         )
 
-    def _file_path(self) -> Path:
-        if self.folder is None:
-            raise RuntimeError("the session keeps no report")
-        return self.folder / EVENTS
+    def _engine_options(self, found: Digests, selection: Selection) -> EngineOptions:
+        options = self.options
+        return EngineOptions(
+            seed=options.seed,
+            shuffle=options.shuffle,
+            scope=Scope(options.scope),
+            seconds=options.seconds,
+            stop_after=options.stop_after,
+            suite_version=__version__,
+            plugin_words=options.plugin_words,
+            digests=found,
+            selection=selection,
+        )
 
-    def _open_file(self, found: Digests) -> dict[str, CaseResult]:
-        """Open the event file, and return the verdicts of the run that is resumed."""
-        if self.folder is None:
+    def _open_folder(self, header: RunStarted) -> dict[str, CaseResult]:
+        """Open the report folder, and return the verdicts of the run that is resumed."""
+        options = self.options
+        if options.report is None:
             return {}
-        path, earlier = self._file_path(), {}
-        if self.options.resume and path.exists():
-            earlier = events.earlier_results(events.read_log(path), found, str(path))
-        try:
-            self._file = events.EventLog(path, resume=self.options.resume)
-        except OSError as error:
-            raise DocumentError(str(self.folder), "", f"cannot keep the report: {error.strerror}") from None
-        return earlier
+        if options.keep < 1:
+            raise DocumentError("--keep", "", f"expected a positive number, found {options.keep}")
+        if options.resume:
+            return self._resume(header)
+        if not options.report:
+            about = folders.label(header.hal_version, header.selection)
+            self._report = folders.create(self.home, about, options.keep)
+            return {}
+        self._report, moved = folders.take(Path(options.report), options.keep)
+        if moved:
+            self._notice = f"the earlier run in {options.report} is kept in {moved}"
+        return {}
+
+    def _resume(self, header: RunStarted) -> dict[str, CaseResult]:
+        folder = self.earlier_folder()
+        resuming.require_same(events.read_log(folder / EVENTS).header, header, str(folder))
+        self._report = folders.reopen(folder)
+        shards.absorb(folder)
+        return resuming.earlier_results(events.read_log(folder / EVENTS))
 
     def _failure_writer(self, found: Digests) -> OnFailure | None:
-        """Failure files of this run only: those of an earlier one are removed, unless it is resumed."""
         if self.folder is None:
             return None
-        directory = self.folder / FAILURES
-        if not self.options.resume:
-            for old in directory.glob("*.json"):
-                old.unlink()
-        return FailureWriter(directory, __version__, found, self.options.plugin_words)
-
-
-def start_by_options(options: SessionOptions) -> Starting:
-    """Start the subject that a command line names. Raises LoadError and DocumentError."""
-    named = parse_options(options.plugin_options)
-    version = None
-    if options.hal:
-        try:
-            version = versions.parse(options.hal)
-        except ValueError as error:
-            raise DocumentError("--hal", "", str(error)) from None
-        # A plug-in that can serve several versions has an option of that name; others ignore it.
-        named.setdefault("hal", version.value)
-    return start_subject(
-        options.plugin,
-        named,
-        options.isolation,
-        options.transports or TRANSPORTS,
-        version,
-        inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
-    )
-
-
-def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:
-    """Open the subject that a command line names. Raises LoadError, also for an option that the plug-in does not have.
-
-    starting: where it has been started already.
-    """
-    subject = (starting or start_by_options(options)).open()
-    known_names = {*subject.manifest.options, *CONNECTION_OPTIONS}
-    unknown = [name for name in parse_options(options.plugin_options) if name not in known_names]
-    if unknown and subject.manifest.options:
-        subject.close()
-        known = ", ".join(sorted(subject.manifest.options))
-        raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
-    return subject
+        whole = Path(self.options.part_of) if self.options.part_of else self.folder
+        return FailureWriter(whole / FAILURES, __version__, found, self.options.plugin_words)
 
 
 def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None, plugin_words: str) -> Summary:
@@ -337,19 +315,13 @@ def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline
     if folder is not None:
         from npu_conformance.harness.report import junit, page
 
-        replays = ReplayCommands(FAILURES, plugin_words)
-        results.write(outcome, folder / results.FILE)
+        replays = replay_commands(folder, plugin_words)
+        results.write(outcome, folder / RESULTS)
         (folder / "junit.xml").write_text(junit.document(outcome, verdicts, replays), encoding="utf-8")
         (folder / "report.html").write_text(page.document(outcome, verdicts, replays), encoding="utf-8")
     return Summary(outcome, verdicts, folder, plugin_words)
 
 
-def parse_options(pairs: Iterable[str]) -> dict[str, str]:
-    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =."""
-    parsed = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator or not name:
-            raise DocumentError("plug-in option", "", f"expected NAME=VALUE, found {pair!r}")
-        parsed[name] = value
-    return parsed
+def replay_commands(folder: Path | None, plugin_words: str) -> ReplayCommands:
+    """The commands that run the failures of a report folder again, from where the run was started."""
+    return ReplayCommands(str(folder / FAILURES) if folder else FAILURES, plugin_words)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
 from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.folders import EVENTS, SHARDS
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, CaseResult, Ending, RunFinished
+from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, CaseResult, Event, RunFinished
 from npu_conformance.specs.outcomes import Outcome
-
-EVENTS = "events.jsonl"
 
 
 @dataclass(frozen=True)
@@ -48,31 +47,62 @@ def collect(number: int, cases: Sequence[str], exit_code: int, directory: Path) 
     return Shard(number, tuple(cases), exit_code, log)
 
 
-def merge(shards: Sequence[Shard], path: Path) -> Log:
-    """Write one event file from those of all shards, and read it back.
+def merge(shards: Sequence[Shard], path: Path, earlier: Mapping[str, CaseResult] | None = None) -> Log:
+    """Append what all shards recorded to the event file of the run, which has its header, and read it back.
 
     What a dead shard owed becomes not-run with its fate as the reason; `problems` of the log names it, so that the run
-    ends as failed by the suite. Raises DocumentError where no shard has recorded anything.
+    ends as failed by the suite. earlier: verdicts of the run that is resumed, which the file holds already.
     """
-    headers = [shard.log.header for shard in shards if shard.log is not None]
-    if not headers:
-        raise DocumentError(str(path), "", "; ".join(shard.fate for shard in shards) or "no shards")
-    sink = EventLog(path)
-    cases = tuple(name for shard in shards for name in shard.cases)
-    sink.write(replace(headers[0], cases=cases, selection=replace(headers[0].selection, shard="")))
-    counts: dict[str, int] = {}
-    for shard in shards:
-        for result in _verdicts(shard):
-            sink.write(CaseFinished(result=result))
-            counts[result.outcome.value] = counts.get(result.outcome.value, 0) + 1
-        for name, reason in (shard.log.left_out if shard.log else {}).items():
-            sink.write(CaseLeftOut(case=name, reason=reason))
-    sink.write(_footer(shards, counts))
-    sink.close()
+    verdicts = [result for shard in shards for result in _verdicts(shard)]
+    left_out = {name: reason for shard in shards if shard.log for name, reason in shard.log.left_out.items()}
+    counts = Counter(result.outcome.value for result in (*(earlier or {}).values(), *verdicts))
+    events: list[Event] = [CaseFinished(result=result) for result in verdicts]
+    events += [CaseLeftOut(case=name, reason=reason) for name, reason in left_out.items()]
+    _append(path, [*events, _footer(shards, dict(counts))])
     log = read_log(path)
     log.problems += [shard.fate for shard in shards if shard.died]
     log.problems += [problem for shard in shards if shard.log for problem in shard.log.problems]
     return log
+
+
+def read_run(folder: Path) -> Log:
+    """Read the events of a run from its folder, with what the shards of a killed run left behind. DocumentError."""
+    log = read_log(folder / EVENTS)
+    for event in _left_behind(folder, log):
+        log.add(event)
+    return log
+
+
+def absorb(folder: Path) -> None:
+    """Move what the shards of a killed run left behind into the event file of the run."""
+    if (folder / SHARDS).is_dir():
+        _append(folder / EVENTS, list(_left_behind(folder, read_log(folder / EVENTS))))
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove the shards' own folders, once the event file of the run holds what they recorded."""
+    shutil.rmtree(folder / SHARDS, ignore_errors=True)
+
+
+def _left_behind(folder: Path, log: Log) -> Iterator[Event]:
+    """The verdicts that only a shard has recorded."""
+    for path in sorted((folder / SHARDS).glob(f"*/{EVENTS}")):
+        try:
+            recorded = read_log(path)
+        except DocumentError:  # killed before its first event
+            continue
+        known = {name for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
+        yield from (CaseFinished(result=result) for name, result in recorded.results.items() if name not in known)
+        unknown = (item for item in recorded.left_out.items() if item[0] not in log.results)
+        yield from (CaseLeftOut(case=name, reason=reason) for name, reason in unknown)
+
+
+def _append(path: Path, events: Iterable[Event]) -> None:
+    sink = EventLog(path, resume=True)
+    for event in events:
+        sink.write(event)
+    sink.close()
 
 
 def _verdicts(shard: Shard) -> list[CaseResult]:
@@ -87,10 +117,13 @@ def _verdicts(shard: Shard) -> list[CaseResult]:
 
 
 def _footer(shards: Sequence[Shard], counts: dict[str, int]) -> RunFinished:
+    """How the whole run ended: a dead shard is an interruption, which --resume can make good."""
     footers = [shard.log.footer for shard in shards if shard.log is not None and shard.log.footer is not None]
-    endings: list[Ending] = [footer.ending for footer in footers if footer.ending != "complete"]
-    reasons = [footer.reason for footer in footers if footer.reason]
-    seconds = max((footer.seconds for footer in footers), default=0.0)
+    endings = [footer.ending for footer in footers if footer.ending != "complete"]
+    dead = [shard.fate for shard in shards if shard.died]
     return RunFinished(
-        counts=counts, seconds=seconds, ending=endings[0] if endings else "complete", reason="; ".join(reasons)
+        counts=counts,
+        seconds=max((footer.seconds for footer in footers), default=0.0),
+        ending="interrupted" if dead else endings[0] if endings else "complete",
+        reason="; ".join([*dead, *(footer.reason for footer in footers if footer.reason)]),
     )

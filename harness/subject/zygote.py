@@ -291,6 +291,11 @@ def _silence() -> None:
     os.dup2(null, 2)
 
 
+def end_with_parent() -> None:
+    """Let this process be killed when the thread that started it ends."""
+    _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _process_control(option: int, value: int) -> None:
     import ctypes
 

@@ -85,7 +85,10 @@ class Digests(Document, frozen=True):
 
 
 class Selection(Document, frozen=True, omit_defaults=True):
-    """What was asked for. deselected: applicable cases that the selection leaves out."""
+    """What was asked for. deselected: applicable cases that the selection leaves out.
+
+    last_failed: only the cases that were red in an earlier run.
+    """
 
     suites: tuple[str, ...] = ()
     scope: Literal["smoke", "default", "full"] = "default"
@@ -93,10 +96,14 @@ class Selection(Document, frozen=True, omit_defaults=True):
     patterns: tuple[str, ...] = ()
     shard: str = ""
     deselected: Count = 0
+    last_failed: bool = False
 
 
 class RunStarted(Document, frozen=True, tag="run-started", tag_field="event"):
-    """The header: first line of a run, and again of each resumption. cases: every id that owes a verdict."""
+    """The header: first line of a run, and again of each resumption. cases: every id that owes a verdict.
+
+    plugin_words: the options that name the plug-in, as on the command line of the run.
+    """
 
     format: Format
     suite_version: str
@@ -109,6 +116,7 @@ class RunStarted(Document, frozen=True, tag="run-started", tag_field="event"):
     cases: tuple[str, ...]
     time: Annotated[str, Meta(description="UTC, ISO 8601")]
     resumed: bool = False
+    plugin_words: str = ""
 
 
 class CaseStarted(Document, frozen=True, tag="case-started", tag_field="event"):

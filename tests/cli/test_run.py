@@ -18,10 +18,12 @@ from places import HOSTILE, ROOT
 from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.session import Session, SessionOptions, Summary
+from npu_conformance.harness.run.session import Session, Summary
+from npu_conformance.harness.run.session_options import SessionOptions
 
 Command = Callable[..., tuple[int, str, str]]
 PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
+FIRST_DAY = Path(".npu-conformance/first-day")
 RED = ("run", "vts.queries", "vts.validation.RELU", "vts.generated.RELU", *PLUGIN)
 
 
@@ -48,7 +50,8 @@ def test_the_first_day_of_bring_up(command: Command) -> None:
     assert "what is wrong, most frequent first:" in lines
     assert "fail: getSupportedOperations of the invalid model: expected INVALID_ARGUMENT (RELU" in out
     assert "Let getSupportedOperations accept one operation, RELU say, then: npu-conformance run" in out
-    assert lines[-1].startswith("report: .npu-conformance/first-day (report.html")
+    (folder,) = FIRST_DAY.glob("*Z-1.0-vts.queries-vts.validation.RELU-vts.generated.RELU")
+    assert lines[-1].startswith(f"report: {folder} (report.html")
     assert err.startswith("FAIL RELU NNHAL-MODEL-")
 
 
@@ -65,7 +68,7 @@ def test_the_command_at_the_end_replays_the_failure(command: Command, tmp_path: 
 def test_the_folder_tells_it_again(command: Command, tmp_path: Path) -> None:
     _, out, _ = command(*RED, "--report", "kept")
     held = {path.name for path in (tmp_path / "kept").iterdir()}
-    assert held == {"events.jsonl", "results.json", "junit.xml", "report.html", "failures"}
+    assert held == {".run", "events.jsonl", "results.json", "junit.xml", "report.html", "failures"}
     _, again, _ = command("report", "kept")
     assert again.splitlines()[:6] == out.splitlines()[1:7]
     code, stored, _ = command("report", "kept", "--json")
@@ -183,16 +186,18 @@ def test_a_killed_run_goes_on(command: Command, tmp_path: Path) -> None:
 
 
 def test_processes_share_a_report(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(HOSTILE))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HOSTILE), os.environ.get("PYTHONPATH", "")]))
     code, out, _ = command("run", "vts.queries", "vts.validation.RELU6.graph_indexes", *PLUGIN, "-n", "2")
     assert code == 1
-    assert out.startswith("vendor_plugins:first_day, seed 0: 17 cases, scope default, in 2 processes\n")
-    folder = tmp_path / ".npu-conformance" / "first-day"
+    assert out.startswith("first-day 1 (vendor_plugins:first_day), HAL 1.0, seed 0: 17 cases, scope default, in 2 proc")
+    folder = (FIRST_DAY / "latest").resolve()
     assert {path.name for path in folder.iterdir()} == {
-        "events.jsonl", "results.json", "junit.xml", "report.html", "failures",
+        ".run", "events.jsonl", "results.json", "junit.xml", "report.html", "failures",
     }  # fmt: skip
-    assert [path.name for path in (folder / "failures").iterdir()] == ["vts.validation.RELU6.graph_indexes.json"]
-    assert list((tmp_path / ".npu-conformance").iterdir()) == [folder]
+    (file,) = (folder / "failures").iterdir()
+    assert file.name == "vts.validation.RELU6.graph_indexes.json"
+    replay = json.loads(file.read_text())["result"]["notes"]["replay"]
+    assert command(*shlex.split(replay)[1:])[0] == 1, "it runs as it is"
 
 
 class Finalised:
@@ -272,9 +277,7 @@ def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "report.html").exists()
 
 
-def test_shards_run_as_processes_at_once(tmp_path: Path) -> None:
-    directories = [tmp_path / "1", tmp_path / "2"]
-    codes = run_processes([["--version"], ["no-such-command"]], directories, lambda: None)
+def test_shards_run_as_processes_at_once() -> None:
+    codes = run_processes([["--version"], ["no-such-command"]], lambda: None)
     assert codes[0] == 0
     assert codes[1] != 0
-    assert all(directory.is_dir() for directory in directories)

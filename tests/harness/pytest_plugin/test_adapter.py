@@ -47,9 +47,13 @@ def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
         "all *",
         "first-day 1 (HAL 1.0): not shown to be conformant:",
         "  at least * applicable cases were not selected",
-        "report: .npu-conformance/first-day (report.html, *",
+        "report: .npu-conformance/first-day/*Z-1.0 (report.html, *",
     ])  # fmt: skip
-    assert (pytester.path / ".npu-conformance" / "first-day" / "report.html").exists()
+    home = pytester.path / ".npu-conformance" / "first-day"
+    assert (home / "latest" / "report.html").exists()
+    run(QUERIES, "-k", "ping", "--npu-keep", "2").assert_outcomes(passed=1)
+    run(QUERIES, "-k", "ping", "--npu-keep", "2").assert_outcomes(passed=1)
+    assert len([path for path in home.iterdir() if not path.is_symlink()]) == 2
 
 
 def test_a_node_id_and_what_is_listed(run: Run) -> None:
@@ -77,7 +81,7 @@ def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
         "  requirement: * (NNHAL-MODEL-*)",
         "  source: AOSP *",
         "  expected: INVALID_ARGUMENT*",
-        "  npu-conformance replay .npu-conformance/first-day/failures/vts.validation.RELU6.*.json --plugin *",
+        "  npu-conformance replay .npu-conformance/first-day/*/failures/vts.validation.RELU6.*.json --plugin *",
     ])  # fmt: skip
 
 

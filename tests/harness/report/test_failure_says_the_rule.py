@@ -90,7 +90,7 @@ def test_the_page(report: Path) -> None:
     wrong = page[page.index("What is wrong") : page.index("Operations and types")]
     first = wrong[wrong.index("<pre>") + 5 : wrong.index("</pre>")].splitlines()
     assert says(first), first
-    assert first[-1].startswith(f"$ {REPLAY.format('')}")
+    assert first[-1].startswith(f"$ {REPLAY.format(f'{report}/')}")
     assert wrong.index("     56 fail: output") < wrong.index("<details")
     examples = wrong.partition("</ul>")[2]
     assert examples.index("53 more of the same") < examples.index("against that of the unsigned counterpart")
@@ -101,7 +101,7 @@ def test_junit(report: Path) -> None:
     texts = [failure.text or "" for failure in suite.iter("failure")]
     assert len(texts) == 59
     assert says(block(texts[0]))
-    assert block(texts[0])[-1].startswith(REPLAY.format(""))
+    assert block(texts[0])[-1].startswith(REPLAY.format(f"{report}/"))
     assert sum(SENTENCE in text and SOURCE in text for text in texts) == 56
     assert all("\n  case: PAD, " in text and "\n  requirement: " in text and "\n  source: " in text for text in texts)
 
@@ -114,7 +114,7 @@ def test_the_failure_file(report: Path) -> None:
     notes = document["result"]["notes"]
     assert (notes["requirement"], notes["statement"]) == ("NNHAL-OPERATION-PAD-RESULT", SENTENCE)
     assert notes["source"] == SOURCE
-    assert notes["replay"].startswith(f"npu-conformance replay {NAME}.json {' '.join(WORDS)}")
+    assert notes["replay"].startswith(REPLAY.format(f"{report}/"))
 
 
 def test_a_replay(report: Path, capsys: pytest.CaptureFixture[str]) -> None:

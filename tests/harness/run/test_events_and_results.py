@@ -16,10 +16,11 @@ import pytest
 from npu_conformance.harness.judge.outcome_table import exit_code, row
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import events, results
+from npu_conformance.harness.run import results, resuming
 from npu_conformance.harness.run.cases import MANDATORY, Case, Group
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
@@ -163,7 +164,7 @@ def test_waiver_problems_turn_the_run_red(make_case: MakeCase, subject: Any, pat
 
 def test_results_are_written_and_read_back(make_case: MakeCase, subject: Any, path: Path) -> None:
     outcome = build(logged([make_case("a", fails)], subject, path))
-    file = path.with_name(results.FILE)
+    file = path.with_name(RESULTS)
     results.write(outcome, file)
     assert results.read(file) == outcome
 
@@ -258,7 +259,7 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
     logged(cases("b"), subject, path)
     with path.open("ab") as file:
         file.write(b'{"event":"case-st')
-    earlier = events.earlier_results(read_log(path), Digests(), str(path))
+    earlier = resuming.earlier_results(read_log(path))
     sink = EventLog(path, resume=True)
     Engine(cases(), subject, sink, earlier=earlier).run()
     sink.close()
@@ -268,15 +269,34 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
     assert (outcome.counts, outcome.problems, log.header.resumed) == ({"pass": 3}, (), True)
 
 
-@pytest.mark.parametrize("changed", ["suite", "vectors", "subject"])
-def test_a_run_of_something_else_is_not_resumed(make_case: MakeCase, subject: Any, path: Path, changed: str) -> None:
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"seed": 5}, "the seed was 0, and is 5 now"),
+        ({"shuffled": True}, "the order was not shuffled, and is shuffled now"),
+        ({"hal_version": "1.3"}, "the HAL version was 1.2, and is 1.3 now"),
+        (
+            {"manifest": Manifest(name="fake", vendor="nobody", version="2")},
+            "the plug-in was fake 1, and is fake 2 now",
+        ),
+        ({"plugin_words": "--plugin b"}, "the options of the plug-in were none, and are --plugin b now"),
+        ({"selection": Selection(patterns=("vts.a",))}, "the selection was everything, and is vts.a now"),
+        ({"selection": Selection(expression="a b")}, "the selection was everything, and is -k 'a b' now"),
+        ({"selection": Selection(scope="full")}, "the selection was everything, and is --scope full now"),
+        ({"selection": Selection(last_failed=True)}, "the selection was everything, and is --last-failed now"),
+        ({"digests": Digests(suite="2", vectors="1", subject="1")}, "the digest of the suite was 1, and is 2 now"),
+        ({"digests": Digests(suite="1", vectors="2", subject="1")}, "the digest of the vectors was 1, and is 2 now"),
+        ({"digests": Digests(suite="1", vectors="1", subject="2")}, "the digest of the subject was 1, and is 2 now"),
+        ({"cases": ("vts.area.subject.b",)}, r"the cases were 1 \(\w+\), and are 1 \(\w+\) now"),
+    ],
+)
+def test_a_run_of_something_else_is_not_resumed(
+    make_case: MakeCase, subject: Any, path: Path, changed: dict[str, Any], told: str
+) -> None:
     log = logged([make_case("a")], subject, path, digests=Digests(suite="1", vectors="1", subject="1"))
-    now = msgspec.structs.replace(log.header.digests, **{changed: "2"})
-    with pytest.raises(
-        DocumentError,
-        match=rf"\$\.digests\.{changed}: cannot be resumed: the {changed} is another now: expected 2, found 1",
-    ):
-        events.earlier_results(log, now, "events.jsonl")
+    resuming.require_same(log.header, msgspec.structs.replace(log.header, time="later"), "kept")
+    with pytest.raises(DocumentError, match=f"^kept: cannot be resumed: {told}$"):
+        resuming.require_same(log.header, msgspec.structs.replace(log.header, **changed), "kept")
 
 
 def test_a_broken_line_in_the_middle_costs_only_itself(make_case: MakeCase, subject: Any, path: Path) -> None:

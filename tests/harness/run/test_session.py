@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from places import HOSTILE
 
-from npu_conformance.harness.run.session import Session, SessionOptions, open_by_options, parse_options
+from npu_conformance.harness.run.session import Session
+from npu_conformance.harness.run.session_options import SessionOptions, open_by_options, parse_options
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.documents import DocumentError
 
@@ -42,8 +43,14 @@ def test_an_option_the_plug_in_does_not_have(isolation: str) -> None:
         open_by_options(options)
 
 
-def test_the_default_folder_is_named_after_the_plug_in() -> None:
+def test_the_default_folder_is_in_that_of_the_plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     session = Session(SessionOptions("vendor_plugins:first_day", isolation="inprocess"))
-    assert session.folder == Path(".npu-conformance/first-day")
+    assert session.folder is None
+    session.open_report([])
+    home = Path(".npu-conformance/first-day")
+    assert session.folder is not None
+    assert (session.folder.parent, session.folder.name.endswith("Z-1.0")) == (home, True)
+    assert (home / "latest").resolve() == session.folder.resolve()
     session.close()
     session.close()

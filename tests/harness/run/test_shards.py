@@ -6,20 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from npu_conformance.harness.run import shards
+from npu_conformance.harness.run import resuming, shards
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.engine import Engine
-from npu_conformance.harness.run.events import EventLog
+from npu_conformance.harness.run.engine import Engine, EngineOptions, header
+from npu_conformance.harness.run.events import EventLog, read_log
+from npu_conformance.harness.run.folders import EVENTS
 from npu_conformance.harness.run.results import build
-from npu_conformance.specs.documents import DocumentError
 
 MakeCase = Callable[..., Case]
 
 
 def recorded(cases: list[Case], subject: Any, directory: Path, *, cut: bool = False) -> None:
-    sink = EventLog(directory / shards.EVENTS)
+    sink = EventLog(directory / EVENTS)
     engine = Engine(cases, subject, sink)
     engine.begin()
     for case in cases[:-1] if cut else cases:
@@ -27,6 +25,15 @@ def recorded(cases: list[Case], subject: Any, directory: Path, *, cut: bool = Fa
     if not cut:
         engine.finish()
     sink.close()
+
+
+def begun(cases: list[Case], subject: Any, folder: Path) -> Path:
+    """The event file of a run whose shards record apart: its header alone."""
+    path = folder / EVENTS
+    sink = EventLog(path)
+    sink.write(header(EngineOptions(), subject, tuple(ids(cases))))
+    sink.close()
+    return path
 
 
 def ids(cases: list[Case]) -> list[str]:
@@ -38,7 +45,7 @@ def test_the_verdicts_of_all_shards_come_together(make_case: MakeCase, subject: 
     for number, part in enumerate((cases[:2], cases[2:])):
         recorded(part, subject, tmp_path / str(number))
     done = [shards.collect(n + 1, ids(cases[2 * n : 2 * n + 2]), 0, tmp_path / str(n)) for n in range(2)]
-    outcome = build(shards.merge(done, tmp_path / "events.jsonl"))
+    outcome = build(shards.merge(done, begun(cases, subject, tmp_path)))
     assert (outcome.counts, outcome.exit_code, outcome.problems) == ({"pass": 4}, 0, ())
 
 
@@ -53,14 +60,26 @@ def test_what_a_dead_shard_owed_is_not_run_and_the_suite_failed(
         shards.collect(2, ids(cases[2:4]), -9, tmp_path / "1"),
         shards.collect(3, ids(cases[4:]), 1, tmp_path / "nothing"),
     ]
-    outcome = build(shards.merge(done, tmp_path / "events.jsonl"))
+    outcome = build(shards.merge(done, begun(cases, subject, tmp_path)))
     assert outcome.counts == {"pass": 3, "not-run": 3}
-    assert outcome.exit_code == 3
+    assert (outcome.exit_code, outcome.complete) == (3, False)
     assert outcome.problems == ("shard 2 was killed by signal 9", "shard 3 ended with exit code 1")
     assert [entry.case[-1] for entry in outcome.not_run] == ["d", "e", "f"]
 
 
-def test_no_shard_at_all_is_an_error(tmp_path: Path) -> None:
-    dead = shards.collect(1, ["vts.a.b.c"], 2, tmp_path)
-    with pytest.raises(DocumentError, match="shard 1 ended with exit code 2"):
-        shards.merge([dead], tmp_path / "events.jsonl")
+def test_what_shards_of_a_killed_run_left_behind_is_kept(make_case: MakeCase, subject: Any, tmp_path: Path) -> None:
+    cases = [make_case(name) for name in "abcde"]
+    path = begun(cases, subject, tmp_path)
+    recorded(cases[:3], subject, tmp_path / "shards" / "1", cut=True)
+    (tmp_path / "shards" / "2").mkdir()
+    (tmp_path / "shards" / "2" / "events.jsonl").write_bytes(b"")
+    assert sorted(shards.read_run(tmp_path).results) == ids(cases[:2])
+    shards.absorb(tmp_path)
+    assert not (tmp_path / "shards").exists()
+    earlier = resuming.earlier_results(read_log(path))
+    assert sorted(earlier) == ids(cases[:2])
+    recorded(cases[2:], subject, tmp_path / "shards" / "1")
+    done = [shards.collect(1, ids(cases[2:]), 0, tmp_path / "shards" / "1")]
+    outcome = build(shards.merge(done, path, earlier))
+    assert (outcome.counts, outcome.exit_code, outcome.problems) == ({"pass": 5}, 0, ())
+    assert build(shards.read_run(tmp_path)).problems == (), "what is in the file already is not added again"

@@ -15,7 +15,7 @@ from patience import SECONDS
 from places import ROOT
 from wire_client import environment, served
 
-from npu_conformance.harness.run.session import SessionOptions
+from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.inference_tool import IGNORED, given_tool
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import InferenceTool

@@ -1,0 +1,193 @@
+"""Report folders: each run has its own, by time; `latest` leads to the newest; a run never replaces another.
+
+.npu-conformance/<plug-in>/20261122T185156Z-1.3-vts.queries/
+.npu-conformance/<plug-in>/latest -> 20261122T185156Z-1.3-vts.queries
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import Selection
+
+ROOT = Path(".npu-conformance")
+LATEST = "latest"
+EVENTS, RESULTS, FAILURES = "events.jsonl", "results.json", "failures"
+SHARDS = "shards"
+"""Where the processes of `run -n N` keep what they record until it is merged."""
+FILES = (EVENTS, RESULTS, "junit.xml", "report.html", FAILURES, SHARDS)
+KEPT = 20
+"""How many report folders of a plug-in are kept where the user does not say."""
+
+_MARKER = ".run"
+"""Marks a folder that a run has made, and is locked while the run lasts."""
+_EARLIER = "earlier-"
+_NAME = re.compile(rf"({_EARLIER})?\d{{8}}T\d{{6}}Z\b.*")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_LABEL = 60
+
+
+@dataclass
+class ReportFolder:
+    """The folder of a run that goes on; nobody else writes there, or removes it, before `close`."""
+
+    path: Path
+    lock: int
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        os.close(self.lock)
+
+
+def label(hal_version: str, selection: Selection) -> str:
+    """What a run is about, as a part of a file name: the HAL version, and what was asked for."""
+    words = [hal_version, *selection.suites, *selection.patterns, selection.expression]
+    words += [selection.scope] if selection.scope != "default" else []
+    words += ["last-failed"] if selection.last_failed else []
+    safe = (_UNSAFE.sub("_", word).strip("_") for word in words)
+    return "-".join(filter(None, safe))[:_LONGEST_LABEL]
+
+
+def create(home: Path, about: str, keep: int = KEPT) -> ReportFolder:
+    """Make the folder of a new run in a plug-in's folder, let `latest` lead there, and remove the oldest ones.
+
+    about: by `label`. Raises DocumentError where nothing can be written there.
+    """
+    try:
+        made = _made_anew(home, f"{_now()}-{about}")
+        _point(home / LATEST, made.path.name)
+    except OSError as error:
+        raise _cannot_keep(home, error) from None
+    prune(home, keep)
+    return made
+
+
+def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
+    """Use a folder that the user named; the run that it holds moves into `earlier-<time>` inside of it.
+
+    Returns the folder, and where the earlier run is now. Raises DocumentError where another run is writing there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = ReportFolder(folder, _locked(folder))
+        moved = _set_aside(folder)
+    except OSError as error:
+        raise _cannot_keep(folder, error) from None
+    prune(folder, keep - 1)
+    return taken, moved
+
+
+def reopen(folder: Path) -> ReportFolder:
+    """Go on in the folder of an earlier run. Raises DocumentError where another run is writing there."""
+    try:
+        return ReportFolder(folder, _locked(folder))
+    except OSError as error:
+        raise _cannot_keep(folder, error) from None
+
+
+def resolve(path: Path) -> Path:
+    """The folder of a run that a user means: a report folder, a plug-in's folder (its latest run) or a results.json."""
+    folder = path.parent if path.name == RESULTS else path
+    link = folder if folder.name == LATEST or path.name == RESULTS else folder / LATEST
+    return link.parent / link.readlink() if link.is_symlink() else folder
+
+
+def results_file(path: Path) -> Path:
+    """The results.json that a user means, by the file itself or by a folder as `resolve` takes it."""
+    return resolve(path) / RESULTS if path.is_dir() else path
+
+
+def prune(home: Path, keep: int) -> None:
+    """Remove the oldest runs but `keep`. Nothing else is removed: no folder that no run has made, none in use."""
+    made = sorted((entry for entry in home.iterdir() if _is_of_a_run(entry)), key=_time_of, reverse=True)
+    for old in made[keep:]:
+        with contextlib.suppress(DocumentError, OSError):
+            lock = _locked(old)
+            shutil.rmtree(old, ignore_errors=True)
+            os.close(lock)
+
+
+def _is_of_a_run(entry: Path) -> bool:
+    whole = _NAME.fullmatch(entry.name) is not None and not entry.is_symlink()
+    return whole and (entry / _MARKER).is_file()
+
+
+def _time_of(entry: Path) -> tuple[str, int]:
+    """The order of runs: by the second in their names, then by when they were made; 0 where it is gone meanwhile."""
+    made = 0
+    with contextlib.suppress(OSError):
+        made = (entry / _MARKER).stat().st_mtime_ns
+    return entry.name.removeprefix(_EARLIER)[:16], made
+
+
+def _made_anew(home: Path, name: str) -> ReportFolder:
+    home.mkdir(parents=True, exist_ok=True)
+    for path in _names(home / name):
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return ReportFolder(path, _locked(path))
+    raise AssertionError("there is always another name")
+
+
+def _names(path: Path) -> Iterator[Path]:
+    """The path, then path-2, path-3 ...: another run may have begun in the same second."""
+    yield path
+    yield from (path.with_name(f"{path.name}-{number}") for number in count(2))
+
+
+def _set_aside(folder: Path) -> Path | None:
+    held = [folder / name for name in FILES if (folder / name).exists()]
+    if not held:
+        return None
+    newest = max(path.stat().st_mtime for path in held)
+    when = datetime.datetime.fromtimestamp(newest, datetime.UTC)
+    aside = _made_anew(folder, _EARLIER + _in_words(when))
+    for path in held:
+        path.rename(aside.path / path.name)
+    aside.close()
+    return aside.path
+
+
+def _point(link: Path, target: str) -> None:
+    """Let a link lead elsewhere in one step: who follows it meanwhile finds the old or the new folder."""
+    temporary = link.with_name(f".{LATEST}-{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    temporary.replace(link)
+
+
+def _locked(folder: Path) -> int:
+    """Return the descriptor that holds the folder for this process, until it is closed or the process dies."""
+    descriptor = os.open(folder / _MARKER, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise DocumentError(str(folder), "", "another run is writing its report here") from None
+    except OSError:
+        pass  # a file system without locks: nothing tells that somebody else is here
+    return descriptor
+
+
+def _cannot_keep(folder: Path, error: OSError) -> DocumentError:
+    return DocumentError(str(folder), "", f"cannot keep the report: {error.strerror}")
+
+
+def _now() -> str:
+    return _in_words(datetime.datetime.now(datetime.UTC))
+
+
+def _in_words(time: datetime.datetime) -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ")

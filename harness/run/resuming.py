@@ -1,0 +1,61 @@
+"""What `--resume` keeps of an earlier run, and what it refuses: verdicts of something else are never mixed in."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterator, Sequence
+
+from npu_conformance.harness.run.events import Log
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import CaseResult, RunStarted, Selection
+from npu_conformance.specs.outcomes import Outcome
+
+_DIGEST = 12
+"""How much of a digest is shown."""
+_PLURAL = ("the options", "the cases")
+
+
+def require_same(before: RunStarted, now: RunStarted, document: str) -> None:
+    """Raise DocumentError where a run was of something else than what is asked for now; it names the first difference.
+
+    Time, budget, waivers, baseline and the number of processes may be others.
+    """
+    for (name, was), (_, is_now) in zip(_identity(before), _identity(now), strict=True):
+        if was != is_now:
+            verb, verb_now = ("were", "are") if name.startswith(_PLURAL) else ("was", "is")
+            rule = f"cannot be resumed: {name} {verb} {was or 'none'}, and {verb_now} {is_now or 'none'} now"
+            raise DocumentError(document, "", rule)
+
+
+def earlier_results(log: Log) -> dict[str, CaseResult]:
+    """The verdicts that a resumption keeps: all but not-run."""
+    return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
+
+
+def _identity(header: RunStarted) -> Iterator[tuple[str, str]]:
+    """What makes a run this run, the most telling first, as words for a message."""
+    yield "the plug-in", f"{header.manifest.name} {header.manifest.version}"
+    yield "the HAL version", header.hal_version
+    yield "the options of the plug-in", header.plugin_words
+    yield "the selection", _selection(header.selection)
+    yield "the seed", str(header.seed)
+    yield "the order", "shuffled" if header.shuffled else "not shuffled"
+    for name in ("suite", "vectors", "subject"):
+        yield f"the digest of the {name}", getattr(header.digests, name)[:_DIGEST]
+    yield "the cases", _cases(header.cases)
+
+
+def _selection(asked: Selection) -> str:
+    words = [*asked.suites, *asked.patterns]
+    words += ["-k", asked.expression] if asked.expression else []
+    words += ["--scope", asked.scope] if asked.scope != "default" else []
+    words += ["--shard", asked.shard] if asked.shard else []
+    words += ["--last-failed"] if asked.last_failed else []
+    return shlex.join(words) or "everything"
+
+
+def _cases(names: Sequence[str]) -> str:
+    """How many cases, and what tells two sets of one size apart: their order does not matter."""
+    digest = hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()
+    return f"{len(names)} ({digest[:_DIGEST]})"

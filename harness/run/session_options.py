@@ -1,0 +1,122 @@
+"""What a run is asked for, as on a command line, and the subject that it names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.run.folders import KEPT
+from npu_conformance.harness.subject.inference_tool import given_tool
+from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
+from npu_conformance.specs import versions
+from npu_conformance.specs.documents import DocumentError
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+CONNECTION_OPTIONS = ("key-file",)
+"""Options that say how to reach a plug-in rather than what it does."""
+TRANSPORTS = ("path", "descriptor", "message")
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """What a run needs to know, as on a command line.
+
+    report: empty for a new folder by time, None for no report. keep: how many reports are kept. part_of: the report
+    folder of the whole run, where this one is a shard of it: failure files go there, and no pages are made.
+    """
+
+    plugin: str
+    plugin_options: tuple[str, ...] = ()
+    hal: str | None = None
+    isolation: Isolation = "process"
+    transports: tuple[str, ...] = ()
+    inference_tool: str | None = None
+    inference_tool_uid: int | None = None
+    scope: str = "default"
+    waivers: str | None = None
+    baseline: str | None = None
+    vectors: str | None = None
+    catalogues: tuple[str, ...] = ()
+    report: str | None = ""
+    keep: int = KEPT
+    part_of: str | None = None
+    seed: int = 0
+    shuffle: bool = False
+    resume: bool = False
+    seconds: float | None = None
+    stop_after: int | None = None
+
+    @property
+    def plugin_words(self) -> str:
+        """The options that name the plug-in, for a command line."""
+        words = ["--plugin", self.plugin]
+        for option in self.plugin_options:
+            words += ["--plugin-option", option]
+        if self.hal:
+            words += ["--hal", self.hal]
+        if self.isolation != "process":
+            words += ["--isolation", self.isolation]
+        for transport in self.transports:
+            words += ["--transport", transport]
+        words += self.tool_words
+        for folder in self.catalogues:
+            words += ["--catalogue", folder]
+        return shlex.join(words)
+
+    @property
+    def tool_words(self) -> list[str]:
+        """The options that name the inference tool."""
+        command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
+        uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
+        return [*command, *uid]
+
+
+def start_by_options(options: SessionOptions) -> Starting:
+    """Start the subject that a command line names. Raises LoadError and DocumentError."""
+    named = parse_options(options.plugin_options)
+    version = None
+    if options.hal:
+        try:
+            version = versions.parse(options.hal)
+        except ValueError as error:
+            raise DocumentError("--hal", "", str(error)) from None
+        # A plug-in that can serve several versions has an option of that name; others ignore it.
+        named.setdefault("hal", version.value)
+    return start_subject(
+        options.plugin,
+        named,
+        options.isolation,
+        options.transports or TRANSPORTS,
+        version,
+        inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
+    )
+
+
+def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:
+    """Open the subject that a command line names. Raises LoadError, also for an option that the plug-in does not have.
+
+    starting: where it has been started already.
+    """
+    subject = (starting or start_by_options(options)).open()
+    known_names = {*subject.manifest.options, *CONNECTION_OPTIONS}
+    unknown = [name for name in parse_options(options.plugin_options) if name not in known_names]
+    if unknown and subject.manifest.options:
+        subject.close()
+        known = ", ".join(sorted(subject.manifest.options))
+        raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
+    return subject
+
+
+def parse_options(pairs: Iterable[str]) -> dict[str, str]:
+    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =."""
+    parsed = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise DocumentError("plug-in option", "", f"expected NAME=VALUE, found {pair!r}")
+        parsed[name] = value
+    return parsed

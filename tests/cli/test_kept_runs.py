@@ -1,0 +1,192 @@
+"""What was run is kept: reports beside each other, runs that are killed and go on, failures that run again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import HOSTILE
+
+from npu_conformance.cli.main import main
+
+Command = Callable[..., tuple[int, str, str]]
+PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
+REFERENCE = ("--plugin", "reference", "--isolation", "inprocess", "--hal", "1.0")
+ENDING = ("--plugin", "ending_plugins:plugin", "--isolation", "inprocess")
+RED = "vts.validation.RELU.graph_indexes"
+HOME = Path(".npu-conformance/first-day")
+WITH_INTERRUPT = """
+import signal, sys
+from npu_conformance.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background may have been told to ignore it
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in an empty folder, where the plug-ins of the tests can be imported."""
+    monkeypatch.syspath_prepend(str(HOSTILE))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HOSTILE), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+def process(*arguments: str) -> subprocess.Popen[str]:
+    """The command as a process of its own."""
+    program = [sys.executable, "-c", WITH_INTERRUPT, *arguments]
+    return subprocess.Popen(program, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def results(folder: Path) -> Any:
+    return json.loads((folder / "results.json").read_text())
+
+
+def latest() -> Path:
+    return HOME / (HOME / "latest").readlink()
+
+
+def runs() -> list[Path]:
+    """The report folders of the plug-in."""
+    return [path for path in HOME.iterdir() if not path.is_symlink()]
+
+
+def test_a_small_run_does_not_replace_a_large_one(command: Command) -> None:
+    assert command("run", "vts.queries", RED, *PLUGIN)[0] == 1
+    (large,) = runs()
+    assert command("run", "vts.queries", *PLUGIN)[0] == 0
+    assert len(results(large)["cases"]) == 17
+    assert len(results(HOME / "latest")["cases"]) == 16
+    code, out, _ = command("diff", str(large), str(HOME))
+    assert (code, out.splitlines()[0]) == (0, f"1 cases are only in {large}")
+    assert command("report", str(HOME))[1] == command("report", str(HOME / "latest" / "results.json"))[1]
+    code, out, _ = command("run", RED, *PLUGIN, "--baseline", str(large))
+    assert (code, "regression" in out) == (0, False)
+
+
+def test_runs_at_once_keep_both_reports(command: Command) -> None:
+    both = [process("run", target, *PLUGIN) for target in ("vts.queries", RED)]
+    assert [each.wait() for each in both] == [0, 1]
+    for each in both:
+        each.communicate()
+    counted = {folder.name[-5:]: len(results(folder)["cases"]) for folder in runs()}
+    assert counted == {"eries": 16, "dexes": 1}
+    assert (HOME / "latest").resolve() in [folder.resolve() for folder in runs()]
+
+
+def test_only_the_newest_are_kept(command: Command) -> None:
+    for _ in range(3):
+        assert command("run", RED, *PLUGIN, "--keep", "2")[0] == 1
+    assert len(runs()) == 2
+    assert command("run", RED, *PLUGIN, "--keep", "0")[::2] == (
+        2, "npu-conformance: --keep: expected a positive number, found 0\n",
+    )  # fmt: skip
+
+
+def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
+    assert command("run", "vts.queries", *PLUGIN, "--report", "kept")[0] == 0
+    code, out, _ = command("run", RED, *PLUGIN, "--report", "kept")
+    (earlier,) = Path("kept").glob("earlier-*")
+    assert (code, f"the earlier run in kept is kept in {earlier}\n" in out) == (1, True)
+    assert (len(results(Path("kept"))["cases"]), len(results(earlier)["cases"])) == (1, 16)
+    assert command("report", str(earlier))[0] == 0
+
+
+def test_only_the_same_run_is_resumed(command: Command) -> None:
+    target = ("run", "vts.queries", *PLUGIN)
+    code, out, err = command(*target, "--resume")
+    assert (code, out) == (2, "")
+    assert err == "npu-conformance: .npu-conformance/first-day/latest: there is no earlier run here\n"
+    assert command(*target)[0] == 0
+    assert command(*target, "--resume")[0] == 0
+    (folder,) = runs()
+    for changed, told in (
+        (("run", "vts.queries", *PLUGIN, "--seed", "5"), "the seed was 0, and is 5 now"),
+        (("run", RED, *PLUGIN), f"the selection was vts.queries, and is {RED} now"),
+        ((*target, "--plugin-option", "speed=1"), "the options of the plug-in were --plugin vendor_plugins:first_day"),
+    ):
+        code, out, err = command(*changed, "--resume")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"npu-conformance: {folder}: cannot be resumed: {told}")
+    assert len(results(folder)["cases"]) == 16
+
+
+def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Command) -> None:
+    target = ("run", "vts.queries", RED, "vts.validation.RELU6.graph_indexes", *ENDING)
+    Path("end-the-run").write_text(str(int(signal.SIGKILL)))
+    killed = process(*target, "-n", "2")
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
+    out = command("report", ".npu-conformance/ending")[1]
+    assert "the same command with --resume goes on" in out
+    assert command(*target, "--resume", "-n", "3")[0] == 1
+    folder = Path(".npu-conformance/ending/latest").resolve()
+    whole = results(folder)
+    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "fail": 2}
+    assert (whole["complete"], whole["problems"]) == (True, [])
+    assert len(list((folder / "failures").iterdir())) == 2
+    assert not (folder / "shards").exists()
+
+
+def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(command: Command) -> None:
+    target = ("run", "vts.queries", RED, *ENDING, "-n", "2")
+    Path("end-the-run").write_text(str(int(signal.SIGINT)))
+    interrupted = process(*target)
+    out, _ = interrupted.communicate()
+    assert interrupted.returncode == 3
+    assert "the run did not come to its end; the same command with --resume goes on from there\n" in out
+    assert command(*target, "--resume")[0] == 1
+    whole = results(Path(".npu-conformance/ending/latest"))
+    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "fail": 1}
+    assert (whole["complete"], whole["problems"]) == (True, [])
+
+
+def test_what_failed_last_runs_again(command: Command) -> None:
+    code, _, err = command("run", "--last-failed", *PLUGIN)
+    assert (code, err) == (2, "npu-conformance: .npu-conformance/first-day/latest: there is no earlier run here\n")
+    assert command("run", "vts.queries", RED, *PLUGIN)[0] == 1
+    code, out, _ = command("run", "--last-failed", *PLUGIN)
+    assert (code, ": 1 cases, scope default\n" in out) == (1, True)
+    assert latest().name.endswith("-1.0-last-failed")
+    assert results(HOME / "latest")["selection"]["last_failed"]
+    assert command("run", "--last-failed", *PLUGIN, "--resume")[0] == 1
+    code, _, err = command("run", "vts.queries", "--last-failed", *PLUGIN)
+    assert (code, err) == (2, "npu-conformance: nothing is selected: see `npu-conformance list`\n")
+    assert command("run", "vts.queries", *PLUGIN)[0] == 0
+    code, _, err = command("run", "--last-failed", *PLUGIN)
+    assert (code, err) == (2, f"npu-conformance: --last-failed: nothing was red in {latest()}\n")
+
+
+def test_all_failures_of_a_folder_run_again(command: Command) -> None:
+    assert command("run", RED, "vts.validation.RELU6.graph_indexes", *PLUGIN)[0] == 1
+    code, out, _ = command("replay", str(HOME), *PLUGIN)
+    assert code == 1
+    assert [line.partition(" NNHAL")[0] for line in out.splitlines()[:-1]] == [
+        "was fail, now FAIL RELU", "was fail, now FAIL RELU6",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "2 still fail, 0 now pass"
+    assert command("replay", str(HOME), *PLUGIN, "--bisect")[0] == 1
+    code, out, _ = command("replay", str(HOME), *REFERENCE)
+    assert (code, out.splitlines()[-1]) == (0, "0 still fail, 2 now pass")
+    assert command("replay", str(HOME / "latest" / "failures"), *REFERENCE, "--bisect")[0] == 0
+    assert command("replay", ".", *PLUGIN)[::2] == (2, "npu-conformance: .: no failure file is here\n")
+
+
+def test_several_requirements_are_shown(command: Command) -> None:
+    code, out, _ = command("requirements", "NNHAL-QUERY-003", "NNHAL-QUERY-001", "--json")
+    assert (code, [row["id"] for row in json.loads(out)]) == (0, ["NNHAL-QUERY-001", "NNHAL-QUERY-003"])
+    code, _, err = command("requirements", "NNHAL-QUERY-003", "NNHAL-QUERY-01")
+    assert (code, err.startswith("npu-conformance: no requirement matches 'NNHAL-QUERY-01';")) == (2, True)

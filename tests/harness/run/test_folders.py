@@ -1,0 +1,152 @@
+"""Report folders: none is ever replaced, only old ones of our own go, and `latest` leads to the newest."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.run import folders
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import Selection
+
+NOON = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
+
+
+@pytest.fixture
+def _at_noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all runs begin in the same second."""
+    monkeypatch.setattr(folders, "_now", lambda: "20261122T120000Z")
+
+
+def made(home: Path, about: str = "1.3", keep: int = folders.KEPT) -> Path:
+    """The folder of a run that has ended."""
+    folder = folders.create(home, about, keep)
+    folder.close()
+    return folder.path
+
+
+def names(home: Path) -> list[str]:
+    return sorted(path.name for path in home.iterdir() if path.name != "latest")
+
+
+@pytest.mark.parametrize(
+    ("selection", "label"),
+    [
+        (Selection(), "fl8"),
+        (
+            Selection(suites=("vts",), patterns=("vts.generated.PAD*",), scope="smoke"),
+            "fl8-vts-vts.generated.PAD-smoke",
+        ),
+        (Selection(expression="PAD and not (a or b)"), "fl8-PAD_and_not_a_or_b"),
+        (Selection(patterns=("../../etc",), last_failed=True), "fl8-.._.._etc-last-failed"),
+        (Selection(patterns=("x" * 300,)), "fl8-" + "x" * 56),
+    ],
+)
+def test_a_label_says_what_ran_in_a_safe_file_name(selection: Selection, label: str) -> None:
+    assert folders.label("fl8", selection) == label
+
+
+@pytest.mark.usefixtures("_at_noon")
+def test_runs_of_the_same_second_have_folders_of_their_own(tmp_path: Path) -> None:
+    assert [made(tmp_path).name for _ in range(3)] == [
+        "20261122T120000Z-1.3", "20261122T120000Z-1.3-2", "20261122T120000Z-1.3-3",
+    ]  # fmt: skip
+    assert (tmp_path / "latest").readlink() == Path("20261122T120000Z-1.3-3")
+
+
+@pytest.mark.usefixtures("_at_noon")
+def test_runs_at_once_have_folders_of_their_own(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: made(tmp_path), range(12)))
+    assert len(set(found)) == 12
+    assert folders.resolve(tmp_path) in found
+
+
+@pytest.mark.usefixtures("_at_noon")
+def test_the_oldest_runs_go_and_nothing_else(tmp_path: Path) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    theirs = home / "20200101T000000Z-mine"  # looks like ours, but no run has made it
+    theirs.mkdir(parents=True)
+    (home / "notes").mkdir()
+    outside = made(elsewhere)
+    (home / "20200101T000000Z-linked").symlink_to(outside)
+    runs = [made(home, f"1.{number}", keep=9) for number in range(3)]
+    for number, run in enumerate(runs):
+        os.utime(run / ".run", (number, number))
+    last = made(home, "last", keep=2)
+    assert [run.exists() for run in runs] == [False, False, True]
+    assert last.exists()
+    assert theirs.exists()
+    assert outside.exists()
+    assert (home / "notes").exists()
+
+
+@pytest.mark.usefixtures("_at_noon")
+def test_a_run_that_goes_on_is_not_removed(tmp_path: Path) -> None:
+    going_on = folders.create(tmp_path, "long")
+    os.utime(going_on.path / ".run", (0, 0))
+    made(tmp_path, "short", keep=1)
+    assert going_on.path.exists()
+    going_on.close()
+    made(tmp_path, "third", keep=1)
+    assert names(tmp_path) == ["20261122T120000Z-third"]
+
+
+def test_a_run_in_a_folder_of_the_user_is_set_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    (folder / "failures").mkdir(parents=True)
+    for name in ("events.jsonl", "notes.txt", "failures/a.json"):
+        (folder / name).write_text(name)
+        os.utime(folder / name, (NOON.timestamp(), NOON.timestamp()))
+    os.utime(folder / "failures", (NOON.timestamp(), NOON.timestamp()))
+    taken, moved = folders.take(folder)
+    taken.close()
+    assert moved == folder / "earlier-20261122T120000Z"
+    assert names(folder) == [".run", "earlier-20261122T120000Z", "notes.txt"]
+    assert (moved / "failures" / "a.json").read_text() == "failures/a.json"
+    again, moved = folders.take(folder)
+    again.close()
+    assert moved is None
+
+
+def test_earlier_runs_in_a_folder_of_the_user_are_kept_up_to_a_number(tmp_path: Path) -> None:
+    for number in range(4):
+        folder, _ = folders.take(tmp_path, keep=3)
+        (tmp_path / "events.jsonl").write_text(str(number))
+        folder.close()
+    earlier = {(path / "events.jsonl").read_text() for path in tmp_path.iterdir() if path.is_dir()}
+    assert earlier == {"1", "2"}
+
+
+def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
+    going_on, _ = folders.take(tmp_path)
+    (tmp_path / "events.jsonl").write_text("kept")
+    for use in (folders.take, folders.reopen):
+        with pytest.raises(DocumentError, match="another run is writing its report here"):
+            use(tmp_path)
+    assert (tmp_path / "events.jsonl").read_text() == "kept"
+    going_on.close()
+    folders.reopen(tmp_path).close()
+
+
+@pytest.mark.parametrize("use", [folders.take, lambda path: folders.create(path, "1.3")])
+def test_a_folder_that_cannot_be_made_is_one_line(use: object, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(DocumentError, match="file/kept: cannot keep the report: Not a directory"):
+        use(file / "kept")  # type: ignore[operator]
+
+
+def test_a_folder_is_named_in_every_way_a_user_would(tmp_path: Path) -> None:
+    run = made(tmp_path)
+    (run / "results.json").write_text("{}")
+    for path in (run, tmp_path, tmp_path / "latest", run / "results.json", tmp_path / "latest" / "results.json"):
+        assert folders.resolve(path).resolve() == run.resolve(), path
+        assert folders.results_file(path).resolve() == (run / "results.json").resolve(), path
+    other = tmp_path / "baseline.json"
+    other.write_text("{}")
+    assert folders.results_file(other) == other
