@@ -20,6 +20,7 @@ from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
+from npu_conformance.specs.documents.results import Selection
 
 _SESSION_OPTIONS = ("scope", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after")
 
@@ -98,15 +99,7 @@ def _session_options(options: argparse.Namespace) -> SessionOptions:
 
 
 def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
-    session.prepare()  # imports the plug-in while the cases are looked up
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
-    selected = selection.select(wanted)
-    if options.last_failed:
-        selected = selected.only(_earlier(session))
-    cases = _part(options, selected.cases)
-    subject = session.subject
-    described = wanted.described(selected.deselected(subject.manifest, subject.version))
-    described = replace(described, last_failed=options.last_failed)
+    cases, described = _select(options, session)
     if options.processes > 1:
         from npu_conformance.cli.commands import _shards
 
@@ -120,6 +113,19 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
     summary = session.run_all()
     progress.close()
     return summary
+
+
+def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
+    """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
+    session.prepare()  # imports the plug-in while the cases are looked up
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
+    selected = selection.select(wanted)
+    if options.last_failed:
+        selected = selected.only(_earlier(session))
+    cases = _part(options, selected.cases)
+    subject = session.subject
+    described = wanted.described(selected.deselected(subject.manifest, subject.version))
+    return cases, replace(described, last_failed=options.last_failed)
 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:

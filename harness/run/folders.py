@@ -95,6 +95,11 @@ def reopen(folder: Path) -> ReportFolder:
         raise _cannot_keep(folder, error) from None
 
 
+def is_home(folder: Path) -> bool:
+    """True for the folder of a plug-in, where each run has its own."""
+    return (folder / LATEST).is_symlink()
+
+
 def resolve(path: Path) -> Path:
     """The folder of a run that a user means: a report folder, a plug-in's folder (its latest run) or a results.json."""
     folder = path.parent if path.name == RESULTS else path
@@ -162,7 +167,7 @@ def _set_aside(folder: Path) -> Path | None:
 
 def _point(link: Path, target: str) -> None:
     """Let a link lead elsewhere in one step: who follows it meanwhile finds the old or the new folder."""
-    temporary = link.with_name(f".{LATEST}-{os.getpid()}")
+    temporary = link.with_name(f".{LATEST}-{target}")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     temporary.replace(link)

@@ -285,11 +285,12 @@ class Session:
             raise DocumentError("--keep", "", f"expected a positive number, found {options.keep}")
         if options.resume:
             return self._resume(header)
-        if not options.report:
+        named = Path(options.report or self.home)
+        if not options.report or folders.is_home(named):
             about = folders.label(header.hal_version, header.selection)
-            self._report = folders.create(self.home, about, options.keep)
+            self._report = folders.create(named, about, options.keep)
             return {}
-        self._report, moved = folders.take(Path(options.report), options.keep)
+        self._report, moved = folders.take(named, options.keep)
         if moved:
             self._notice = f"the earlier run in {options.report} is kept in {moved}"
         return {}

@@ -105,6 +105,13 @@ def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
     assert command("report", str(earlier))[0] == 0
 
 
+def test_a_report_to_the_folder_of_a_plug_in_is_one_more_run(command: Command) -> None:
+    for where in ((), ("--report", str(HOME))):
+        assert command("run", RED, *PLUGIN, *where)[0] == 1
+    assert len(runs()) == 2
+    assert all(len(results(folder)["cases"]) == 1 for folder in runs())
+
+
 def test_only_the_same_run_is_resumed(command: Command) -> None:
     target = ("run", "vts.queries", *PLUGIN)
     code, out, err = command(*target, "--resume")
