@@ -77,7 +77,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
         ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),
-        ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "--resume goes with one process"),
+        ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "report: there is no earlier run here"),
         ([*RUN, FIRST_DAY, "-n", "many"], "argument -n: invalid int value: 'many'"),
         ([*RUN, FIRST_DAY, "--budget", "3x"], "--budget: expected a time such as 90s, 15m or 2h, found '3x'"),
         ([*RUN, FIRST_DAY, "--report", "file"], "file: cannot keep the report: File exists"),
@@ -89,7 +89,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--vectors", "empty"], "empty: "),
         ([*RUN, FIRST_DAY, "--vectors", "broken.json"], "broken.json: not JSON"),
         (["check", "nonsense"], "unknown plug-in 'nonsense'"),
-        (["replay", "empty", "--plugin", FIRST_DAY], "empty: Is a directory"),
+        (["replay", "empty", "--plugin", FIRST_DAY], "empty: no failure file is here"),
         (["replay", "broken.json", "--plugin", FIRST_DAY], "broken.json: not JSON"),
         (["report", "empty"], "empty/events.jsonl: No such file or directory"),
         (["report", "file"], "file/events.jsonl: Not a directory"),
@@ -121,7 +121,7 @@ def test_a_run_of_something_else_is_not_resumed(command: Command, tmp_path: Path
     assert command(*RUN, FIRST_DAY)[0] == 0
     code, _, told = command(*RUN, "reference", "--resume")
     assert (code, told.count("\n")) == (2, 1)
-    assert "report/events.jsonl: $.digests.subject: cannot be resumed: the subject is another now" in told
+    assert "report: cannot be resumed: the plug-in was first-day 1, and is reference 1 now" in told
 
 
 def test_reports_of_other_vectors_are_not_compared(command: Command, tmp_path: Path) -> None:
