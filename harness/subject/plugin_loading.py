@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from npu_conformance.specs.plugin import Plugin
+from npu_conformance.specs.suggestions import did_you_mean
 
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
@@ -25,7 +26,9 @@ def load_plugin(spec: str) -> Plugin:
     found: Any = _import(spec, module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise LoadError(f"plug-in {spec}: module {module_name} has no {attribute}{_near(part, dir(found))}")
+            raise LoadError(
+                f"plug-in {spec}: module {module_name} has no {attribute}{did_you_mean(part, _public(found))}"
+            )
         found = getattr(found, part)
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
@@ -43,17 +46,14 @@ def _entry_point(name: str) -> str:
     known = installed()
     if name not in known:
         raise LoadError(
-            f"unknown plug-in {name!r}{_near(name, known)}; known: {', '.join(sorted(known))}; "
+            f"unknown plug-in {name!r}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}; "
             "or package.module:name, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
         )
     return known[name]
 
 
-def _near(name: str, known: Any) -> str:
-    import difflib
-
-    matches = difflib.get_close_matches(name, [other for other in known if not other.startswith("_")], n=3)
-    return f" (did you mean {' or '.join(matches)}?)" if matches else ""
+def _public(found: object) -> list[str]:
+    return [name for name in dir(found) if not name.startswith("_")]
 
 
 def _article(found: object) -> str:
