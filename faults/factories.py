@@ -10,7 +10,7 @@ from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Mechanism
 from npu_conformance.faults.source_edits import DetectedAs, EditedFault
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.manifest import Deadlines
+from npu_conformance.specs.manifest import Claim, Deadlines
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
@@ -25,14 +25,21 @@ PATIENT = Deadlines(prepare=500.0, execute=250.0, call=250.0, start=1500.0)
 
 
 def faulty_device(
-    kind: Callable[[ReferenceDevice], FaultyDevice], *, plays: Version | None = None, deadlines: Deadlines | None = None
+    kind: Callable[[ReferenceDevice], FaultyDevice],
+    *,
+    plays: Version | None = None,
+    deadlines: Deadlines | None = None,
+    claims: tuple[Claim, ...] = (),
 ) -> FaultySubject:
-    """The reference driver behind this kind of boundary. plays: the version that it implements, whatever it reports."""
+    """The reference driver behind this kind of boundary. plays: the version that it implements, whatever it reports.
+
+    claims: of its manifest.
+    """
 
     def create(context: Context, version: Version) -> Subject:
         return Subject(device=kind(ReferenceDevice(context, plays or version)))
 
-    return FaultySubject(create, deadlines=deadlines or Deadlines())
+    return FaultySubject(create, deadlines=deadlines or Deadlines(), manifest=lambda: {"claims": claims})
 
 
 def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | None = None) -> FaultySubject:

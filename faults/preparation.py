@@ -6,7 +6,9 @@ from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device
+from npu_conformance.faults.variants import ChoosyDevice
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.versions import Version
@@ -142,6 +144,16 @@ class _LaunchesNothingUnsupported(_NoFloat16):
             raise ServiceError(_GENERAL, "not supported")
 
 
+class _RefusesVectors(ChoosyDevice):
+    """Supports no addition whose first input has one dimension."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        return operation.type != OperationType.ADD or len(main.operands[operation.inputs[0]].dimensions) != 1
+
+
+_CLAIMED = Claim(operations=("ADD",), types=("TENSOR_FLOAT32",), ranks=(1, 4))
+
+
 _ANY = "vts.generated.RELU.float32_*"
 
 FAULTS = (
@@ -151,6 +163,9 @@ FAULTS = (
           "vts.generated.RELU.float16_*", _ClaimsEverything),
     fault("support-of-the-invalid", "getSupportedOperations answers for an invalid model.", "NNHAL-SUPPORT-003",
           "vts.validation.ADD.* vts.validation.model.*", _SupportsTheInvalid),
+    fault("support-claimed-but-refused", "Additions of vectors, which the manifest claims, are refused.",
+          "NNHAL-OPERATION-ADD-RESULT", "vts.generated.ADD.float32_negative_zeros vts.models.*",
+          faulty_device(_RefusesVectors, claims=(_CLAIMED,))),
     fault("support-fails-for-unsupported", "getSupportedOperations fails where it means no.", "NNHAL-SUPPORT-002",
           "vts.generated.RELU.float16_*", _SupportFails),
     fault("supported-but-refused", "A model with SOFTMAX is said to be supported, and not prepared.",

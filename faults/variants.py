@@ -14,6 +14,7 @@ from npu_conformance.faults.factories import faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import declared_dimensions
@@ -33,7 +34,7 @@ _PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
 """The types of operands that configure an operation."""
 
 
-class _Choosy(FaultyDevice):
+class ChoosyDevice(FaultyDevice):
     """Supports only some operations, and reports so: a model with another one ends in GENERAL_FAILURE."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
@@ -55,14 +56,24 @@ class _Choosy(FaultyDevice):
             callback.notify(ErrorStatus.GENERAL_FAILURE, None)
 
 
-class _Tiny(_Choosy):
+class _Tiny(ChoosyDevice):
     """Supports four operations on float32."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
         return operation.type in _FEW and _kinds(main, operation.outputs) == {OperandType.TENSOR_FLOAT32}
 
 
-class _QuantisedOnly(_Choosy):
+_OF_TINY = Claim(operations=tuple(operation.name for operation in _FEW), types=("TENSOR_FLOAT32",))
+
+
+class _SupportsNothing(ChoosyDevice):
+    """Knows every model, and takes none."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        return False
+
+
+class _QuantisedOnly(ChoosyDevice):
     """Computes only with quantised tensors."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
@@ -70,7 +81,7 @@ class _QuantisedOnly(_Choosy):
         return _kinds(main, operation.outputs) <= _QUANTISED and parameters <= _PARAMETERS
 
 
-class _Float16Only(_Choosy):
+class _Float16Only(ChoosyDevice):
     """Computes only with float16."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
@@ -201,6 +212,9 @@ VARIANTS = (
     ),
     Variant("reference", "The reference itself.", faulty_device(FaultyDevice)),
     Variant("tiny", "Supports four operations on float32.", faulty_device(_Tiny)),
+    Variant("tiny-with-claims", "The same, which its manifest claims.", faulty_device(_Tiny, claims=(_OF_TINY,))),
+    Variant("supports-nothing", "Judges models and requests, and supports no operation.",
+            faulty_device(_SupportsNothing)),
     Variant("quantised-only", "Supports quantised tensors alone.", faulty_device(_QuantisedOnly)),
     Variant("float16-only", "Supports float16 alone.", faulty_device(_Float16Only)),
     Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",

@@ -14,9 +14,10 @@ InterfaceName = Literal["device", "scheduling", "workload", "scheduling_control"
 
 
 class Claim(Document, frozen=True):
-    """Operations a vendor says it supports: refusing a case inside a claim is a failure, not `not-supported`.
+    """Operations a vendor says it supports: refusing a model inside the claims is a failure, not `not-supported`.
 
-    Each list left empty means all. ranks: of the first input. max_elements: of any operand.
+    types: those that all tensors of an operation have to be among, TENSOR_INT32 constants left aside. ranks: of the
+    first input. max_elements: of any tensor. Each list left empty means all. docs/claims.md has examples.
     """
 
     operations: tuple[str, ...]

@@ -58,7 +58,7 @@ def excuse(result: CaseResult) -> str:
 def attribution(result: CaseResult) -> str:
     """The operation, where it can only be one, and the first requirement of what ended as the case did."""
     requirement = next(iter(concerned(result)), "")
-    operation = result.operations[0] if len(result.operations) == 1 else ""
+    operation = result.operation
     if operation and f"-{operation}-" in requirement:
         return requirement
     return " ".join(filter(None, (operation, requirement)))

@@ -98,7 +98,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _operation(result: CaseResult) -> str:
-    return result.operations[0] if len(result.operations) == 1 else attribution(result)
+    return result.operation or attribution(result)
 
 
 def _most(counted: Counter[str]) -> str:

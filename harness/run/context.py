@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge import asked_models, checks
+from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
@@ -29,7 +30,7 @@ from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import CacheHandle, ExtensionNameAndPrefix, Model, TokenValuePair
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
@@ -85,6 +86,7 @@ class Record:
     warnings: list[str] = field(default_factory=list)
     waived: bool = False
     seconds: float = 0.0
+    models: list[AskedModel] = field(default_factory=list)
 
 
 class CaseContext:
@@ -117,6 +119,8 @@ class CaseContext:
         self._tolerance_of = tolerance_of
         self._current = self.own
         self._to_close: list[Closeable] = []
+        # By id: to keep prepared models alive would change what the subject holds.
+        self._prepared: dict[int, AskedModel] = {}
 
     @property
     def version(self) -> Version:
@@ -224,11 +228,24 @@ class CaseContext:
             hints=hints,
             extensions=extensions,
         )
-        return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
+        preparation = prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
+        if preparation.prepared_model is not None:
+            self._prepared[id(preparation.prepared_model)] = self._asked(model)
+        return preparation
 
-    def supported_operations(self, model: Model) -> tuple[bool, ...]:
-        """Ask which operations of the main graph are supported; Failed where the number of answers is wrong."""
-        answers = self.device.get_supported_operations(model)
+    def mark_executed(self, prepared_model: PreparedModel) -> None:
+        """Say that an execution of a model from `prepare` ended with NONE."""
+        if id(prepared_model) in self._prepared:
+            self._prepared[id(prepared_model)].executed = True
+
+    def supported_operations(
+        self, model: Model, *, device: Device | None = None, is_valid: bool = True
+    ) -> tuple[bool, ...]:
+        """Ask which operations of the main graph are supported; Failed where the number of answers is wrong.
+
+        device: as an app sees it. is_valid: False for a model that breaks a rule, so that no claim is about it.
+        """
+        answers = (device or self.device).get_supported_operations(model)
         count = len(model.main.operations)
         if len(answers) != count:
             raise Failed(
@@ -236,7 +253,17 @@ class CaseContext:
                 str(count),
                 str(len(answers)),
             )
+        if is_valid:
+            self._current.models.append(asked_models.asked(model, answers))
         return answers
+
+    def _asked(self, model: Model) -> AskedModel:
+        """What is recorded of a model: that it was asked for before it was prepared, or that it is now."""
+        for one in (*self._current.models, *self.own.models):
+            if one.model is model:
+                return one
+        self._current.models.append(asked_models.asked(model))
+        return self._current.models[-1]
 
     def wants(self, configuration: str) -> bool:
         """False where a replay is after another configuration: lets a case skip work, changes no verdict."""
@@ -329,7 +356,7 @@ class CaseContext:
         return not self._current.warnings and not self._current.waived
 
     def note(self, key: str, value: Note) -> None:
-        """Keep a fact for the report: `rank` and `elements` are read by claims."""
+        """Keep a fact for the report."""
         self.notes[key] = value
 
     def attach(self, payload: Callable[[], Any]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from npu_conformance.harness.judge.asked_models import operations_of
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext, Record
-from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
 
@@ -14,10 +15,12 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
     A body that ended well adds no verdict of its own where it opened configurations.
     """
     own = context.own
-    configurations = tuple(_configuration_result(record) for record in context.configurations.values())
+    configurations = tuple(_configuration_result(case, own, record) for record in context.configurations.values())
     outcomes = [configuration.outcome for configuration in configurations]
     if own.details.outcome is not Outcome.PASS or not outcomes:
         outcomes.append(own.details.outcome)
+    models = [one for record in (own, *context.configurations.values()) for one in record.models]
+    named = _named(case, operations_of(models))
     return CaseResult(
         case=case.id,
         outcome=worst(*outcomes),
@@ -28,8 +31,11 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
         requirements=own.requirements,
-        operations=case.operations,
-        types=case.types,
+        operations=tuple(named),
+        types=tuple(dict.fromkeys(kind for types in named.values() for kind in types)),
+        executed=operations_of(one for one in models if one.executed) if case.operations else {},
+        refused=_refused(case, own),
+        interface=case.interface,
         group=case.group.value if case.group else None,
         warnings=tuple(own.warnings),
         notes=context.notes,
@@ -51,11 +57,36 @@ def unexecuted(case: Case, outcome: Outcome, reason: str) -> CaseResult:
         requirements=case.requirements,
         operations=case.operations,
         types=case.types,
+        interface=case.interface,
         group=case.group.value if case.group else None,
     )
 
 
-def _configuration_result(record: Record) -> ConfigurationResult:
+def _named(case: Case, asked: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The operations that a case is about, with their types; none for a behaviour that any operation would show.
+
+    Those that it is listed with come first; where no model was asked for, they are all that is known.
+    """
+    listed = dict.fromkeys(case.operations, case.types)
+    if not case.operations or not asked:
+        return listed
+    return {name: asked[name] for name in dict.fromkeys((*listed, *asked)) if name in asked}
+
+
+def _refused(case: Case, *records: Record) -> tuple[ModelUse, ...]:
+    """The models that the last of the records, which ended as not-supported, could not go on with.
+
+    Where the device said that it supports them all, it is the last one that it did not execute.
+    """
+    if records[-1].details.outcome is not Outcome.NOT_SUPPORTED:
+        return ()
+    refused = tuple(dict.fromkeys(one.uses for one in records[-1].models if one.is_refused))
+    if refused or not case.operations:
+        return refused
+    return tuple(one.uses for record in records for one in record.models)[-1:]
+
+
+def _configuration_result(case: Case, own: Record, record: Record) -> ConfigurationResult:
     details = record.details
     return ConfigurationResult(
         name=record.name,
@@ -65,6 +96,7 @@ def _configuration_result(record: Record) -> ConfigurationResult:
         found=details.found,
         dispositions=_dispositions([record]),
         requirements=record.requirements,
+        refused=_refused(case, own, record),
         warnings=tuple(record.warnings),
         seconds=record.seconds,
         signal=details.signal,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness.judge import claims
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject.inference_tool import given_tool
 from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
@@ -97,7 +98,9 @@ def start_by_options(options: SessionOptions) -> Starting:
 
 
 def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:
-    """Open the subject that a command line names. Raises LoadError, also for an option that the plug-in does not have.
+    """Open the subject that a command line names.
+
+    Raises LoadError, also for an option that the plug-in does not have; DocumentError for a claim about nothing.
 
     starting: where it has been started already.
     """
@@ -108,6 +111,11 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
         subject.close()
         known = ", ".join(sorted(subject.manifest.options))
         raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
+    try:
+        claims.check_names(subject.manifest)
+    except DocumentError:
+        subject.close()
+        raise
     return subject
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from npu_conformance.specs.documents import Document
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 Format = Literal[1]
@@ -31,8 +31,26 @@ DESCRIPTION = "description"
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 
 
+class OperationUse(Document, frozen=True, omit_defaults=True):
+    """One operation in a model that a device was asked for.
+
+    types: of its tensors, without the TENSOR_INT32 constants that are its parameters. rank: of its first input, and
+    elements: of its largest tensor; null where the model leaves them open. supported: what the device said.
+    """
+
+    operation: str
+    types: tuple[str, ...] = ()
+    rank: int | None = None
+    elements: int | None = None
+    supported: bool = True
+
+
+ModelUse = tuple[OperationUse, ...]
+"""The operations of one model, those of its main graph first."""
+
+
 class ConfigurationResult(Document, frozen=True, omit_defaults=True):
-    """The verdict of one configuration or mutation, addressed as `case#name`."""
+    """The verdict of one configuration or mutation, addressed as `case#name`. refused: as of CaseResult."""
 
     name: str
     outcome: Outcome
@@ -41,6 +59,7 @@ class ConfigurationResult(Document, frozen=True, omit_defaults=True):
     found: str = ""
     dispositions: tuple[Disposition, ...] = ()
     requirements: tuple[str, ...] = ()
+    refused: tuple[ModelUse, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: Seconds = 0.0
     signal: int = 0
@@ -53,6 +72,10 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
 
     warnings: quality warnings. signal, stderr: of a host that died. traceback: the tail, for a suite-error.
     own_outcome: what the case's body itself ended as, before its configurations were counted in.
+
+    operations, types: of a case about operations; those of the models that the device was asked for, and what the case
+    is listed with where it was asked for none. executed: the types of each operation in models that were executed.
+    refused: the models that the body, where it ended as not-supported, could not go on with.
     """
 
     case: str
@@ -66,6 +89,9 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     requirements: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    executed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    refused: tuple[ModelUse, ...] = ()
+    interface: InterfaceName = "device"
     group: GroupName | None = None
     warnings: tuple[str, ...] = ()
     notes: dict[str, Note] = field(default_factory=dict)
@@ -74,6 +100,13 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     signal: int = 0
     stderr: str = ""
     traceback: str = ""
+
+    @property
+    def operation(self) -> str:
+        """The operation that the case is about: the one that its id names, or its only one; empty without one."""
+        words = self.case.split(".")
+        named = [name for name in self.operations if name in words] or self.operations
+        return named[0] if len(named) == 1 else ""
 
 
 class Digests(Document, frozen=True):

@@ -75,7 +75,15 @@ def bind(
     What the run returns is whatever came back; a failure is an answer, not an exception.
     """
     chosen = EXECUTORS[executor or executors(context.version)[0]]
-    return chosen.bind(context, prepared_model, request, options or ExecutionOptions())
+    run = chosen.bind(context, prepared_model, request, options or ExecutionOptions())
+
+    def recorded() -> Execution:
+        execution = run()
+        if execution.status == ErrorStatus.NONE:
+            context.mark_executed(prepared_model)
+        return execution
+
+    return recorded
 
 
 def execute(

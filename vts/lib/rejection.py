@@ -78,7 +78,7 @@ def expect_request_rejected(
 
 def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:
     try:
-        supported = all(context.supported_operations(model))
+        supported = all(context.supported_operations(model, is_valid=False))
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the invalid model")
         expect_preparation_rejected(context, model)

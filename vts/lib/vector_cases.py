@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector, VectorHeader
@@ -61,7 +63,15 @@ def stored_case(
         return describe(header.operation, vectors.load_document(header.operation, header.name), variation)
 
     suffix = f"[{variation}]" if variation else ""
-    return case_of(header, load, f"{area}.{header.operation}.{header.name}{suffix}", since, about)
+    return case_of(_retyped(header, variation), load, f"{area}.{header.operation}.{header.name}{suffix}", since, about)
+
+
+def _retyped(header: VectorHeader, variation: str) -> VectorHeader:
+    """The header with the types that the variation's model has."""
+    changed = allowed.RETYPED.get(variation)
+    if changed is None:
+        return header
+    return replace(header, types=tuple(dict.fromkeys(changed.get(kind, kind) for kind in header.types)))
 
 
 def case_from(payload: Any) -> Case:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims, waivers
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse, OperationUse
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
-from npu_conformance.specs.manifest import Claim
+from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.versions import Version
 
@@ -165,10 +167,17 @@ def test_a_missing_file_gets_one_clear_line(tmp_path: Path) -> None:
         waivers.load(tmp_path / "none.json")
 
 
-REFUSED = CaseResult(
-    case=CASE, outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED, message="no",
-    operations=("PAD",), types=("TENSOR_FLOAT32",), notes={"rank": 4, "elements": 100},
-)  # fmt: skip
+PAD = OperationUse(operation="PAD", types=("TENSOR_FLOAT32",), rank=4, elements=100, supported=False)
+ADD = OperationUse(operation="ADD", types=("TENSOR_FLOAT32",), rank=4, elements=100)
+OPEN = OperationUse(operation="PAD", types=("TENSOR_FLOAT32",))
+OF_VENDOR = OperationUse(operation="extension 0x10000", types=("TENSOR_FLOAT32",))
+
+
+def refused(*models: ModelUse) -> CaseResult:
+    """A case that ended since these models are not supported."""
+    return CaseResult(
+        case=CASE, outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED, message="no", refused=models
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,20 +196,70 @@ REFUSED = CaseResult(
     ],
 )
 def test_refusing_inside_a_claim_is_a_failure(claim: Claim, inside: bool) -> None:
-    outcome = claims.enforce(REFUSED, [claim], Version.V1_2).outcome
+    outcome = claims.enforce(refused((PAD,)), [claim], Version.V1_2).outcome
     assert outcome is (Outcome.FAIL if inside else Outcome.NOT_SUPPORTED)
 
 
-def test_a_refused_configuration_counts_too() -> None:
-    part = ConfigurationResult(name="a", outcome=Outcome.NOT_SUPPORTED, message="no")
-    verdict = CaseResult(
-        case=CASE, outcome=Outcome.NOT_SUPPORTED, configurations=(part,), operations=("PAD",)
-    )  # fmt: skip
-    enforced = claims.enforce(verdict, [Claim(operations=("PAD",))], Version.V1_2)
+@pytest.mark.parametrize(
+    ("model", "inside"),
+    [((PAD,), True), ((PAD, ADD), False), ((OPEN,), False), ((OF_VENDOR,), False), ((), False)],
+)
+def test_every_operation_of_a_model_has_to_be_claimed(model: ModelUse, inside: bool) -> None:
+    shaped = [Claim(operations=("PAD",), ranks=(4,), max_elements=100), Claim(operations=(), since=Version.FL8)]
+    assert claims.is_claimed(model, shaped, Version.V1_2) is inside
+
+
+def test_operations_may_lie_in_different_claims() -> None:
+    both = [Claim(operations=("PAD",)), Claim(operations=("ADD",), types=("TENSOR_FLOAT32",))]
+    assert claims.enforce(refused((PAD, ADD)), both, Version.V1_2).outcome is Outcome.FAIL
+
+
+def test_all_operations_are_those_of_the_catalogue() -> None:
+    assert not claims.is_claimed((OF_VENDOR,), [Claim(operations=())], Version.V1_2)
+
+
+def test_one_refused_model_that_is_claimed_is_enough() -> None:
+    float16 = replace(PAD, types=("TENSOR_FLOAT16",))
+    only = [Claim(operations=("PAD",), types=("TENSOR_FLOAT32",))]
+    assert claims.enforce(refused((float16,), (PAD,)), only, Version.V1_2).outcome is Outcome.FAIL
+    assert claims.enforce(refused((float16,)), only, Version.V1_2).outcome is Outcome.NOT_SUPPORTED
+
+
+def test_a_configuration_is_judged_by_what_was_refused_in_it() -> None:
+    parts = tuple(
+        ConfigurationResult(name=name, outcome=Outcome.NOT_SUPPORTED, message="no", refused=(model,))
+        for name, model in {"a": (PAD,), "b": (replace(PAD, types=("TENSOR_FLOAT16",)),)}.items()
+    )
+    verdict = CaseResult(case=CASE, outcome=Outcome.NOT_SUPPORTED, configurations=parts)
+    enforced = claims.enforce(verdict, [Claim(operations=("PAD",), types=("TENSOR_FLOAT32",))], Version.V1_2)
     assert enforced.outcome is Outcome.FAIL
+    assert [part.outcome.value for part in enforced.configurations] == ["fail", "not-supported"]
     assert enforced.configurations[0].message == "claimed as supported, but refused: no"
 
 
-def test_cases_without_operations_are_outside_all_claims() -> None:
-    verdict = CaseResult(case=CASE, outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED)
-    assert claims.enforce(verdict, [Claim(operations=())], Version.V1_2) is verdict
+def test_a_case_in_which_no_model_was_refused_is_outside_all_claims() -> None:
+    assert claims.enforce(refused(), [Claim(operations=())], Version.V1_2) == refused()
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        (
+            Claim(operations=("ADD", "ADDD")),
+            r"$.claims[1].operations[1]: there is no operation 'ADDD' (did you mean ADD",
+        ),
+        (Claim(operations=("Relu",)), r"$.claims[1].operations[0]: there is no operation 'Relu' (did you mean RELU"),
+        (
+            Claim(operations=("ADD",), types=("FLOAT",)),
+            r"$.claims[1].types[0]: there is no type of tensors 'FLOAT' (did you mean TENSOR_FLOAT",
+        ),
+        (
+            Claim(operations=("ADD",), types=("FLOAT32",)),
+            r"$.claims[1].types[0]: there is no type of tensors 'FLOAT32'",
+        ),
+    ],
+)
+def test_names_that_there_are_not_are_errors(claim: Claim, message: str) -> None:
+    manifest = Manifest(name="mine", vendor="v", version="1", claims=(Claim(operations=("ADD",)), claim))
+    with pytest.raises(DocumentError, match=re.escape(f"manifest of mine: {message}")):
+        claims.check_names(manifest)

@@ -107,7 +107,7 @@ class BufferFixture:
 
     def prepare_model(self, model: Model) -> PreparedModel:
         """Prepare a model. NotSupported where the device said that it does not support all of it."""
-        is_supported = all(self.device.get_supported_operations(model))
+        is_supported = all(self.context.supported_operations(model, device=self.device))
         arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
         preparation = prepare(self.context.subject, self.device, model, arguments, PreparationRecorder())
         if preparation.prepared_model is not None:
