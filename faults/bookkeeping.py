@@ -8,7 +8,20 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from npu_conformance.faults.fakes import Body, FakeSubject, Little, build_results, make_case, passing, raising, run
+from npu_conformance.faults.fakes import (
+    Body,
+    FakeDevice,
+    FakeSubject,
+    Little,
+    build_results,
+    executing,
+    make_case,
+    passing,
+    raising,
+    refusing,
+    run,
+    stored_model,
+)
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report.lines import explain
@@ -19,9 +32,11 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.specs.documents.results import RunFinished
+from npu_conformance.specs.documents.summary import Counts
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plugin import Subject
 
 _checks = CaseGroup("self.bookkeeping")
 _TODAY = datetime.date(2030, 1, 15)
@@ -137,9 +152,58 @@ def quality_warning(_: CaseContext) -> None:
 
 @_checks.case("verdicts.claims")
 def claims(_: CaseContext) -> None:
-    """Refusing what the manifest claims is a failure."""
-    little = run({"case": raising(NotSupported("no"))}, claims=[Claim(operations=("ADD",))])
-    _expect(little.outcomes(), {"case": "fail"}, "outcome of a refused claim")
+    """Refusing a model of which the manifest claims every operation is a failure; refusing another model is not."""
+    claim = Claim(operations=("ADD",), types=("TENSOR_FLOAT32",))
+    for name, variation, outcome in (
+        ("ADD", "", "fail"),
+        ("ADD", "float16", "not-supported"),
+        ("MUL", "", "not-supported"),
+    ):
+        model = stored_model(name, "float32_none_same", variation)
+        found = run({"case": refusing(model)}, FakeSubject(interfaces=Subject(device=FakeDevice())), claims=[claim])
+        _expect(found.outcomes(), {"case": outcome}, f"outcome of {name} {variation}")
+
+
+@_checks.case("coverage.refusals")
+def refusals_are_no_support(_: CaseContext) -> None:
+    """An operation has a passing case where a model of it was executed, not where one was refused."""
+    model = stored_model("ADD", "float32_none_same", "")
+
+    def rejects(context: CaseContext) -> None:
+        context.supported_operations(model)
+
+    for supported, executes, counts in (
+        (False, refusing(model), {"not-supported": 1}),
+        (True, executing(model), {"pass": 1}),
+    ):
+        chosen = FakeSubject(interfaces=Subject(device=FakeDevice(supported=supported)))
+        found = run({"rejects": rejects, "executes": executes}, chosen)
+        _expect(_of_execution(found), counts, f"verdicts on executing ADD in float32, supported: {supported}")
+
+
+def _of_execution(little: Little) -> Counts:
+    entries = little.results.by_operation
+    return next((entry.counts for entry in entries if (entry.operation, entry.type) == ("ADD", "TENSOR_FLOAT32")), {})
+
+
+@_checks.case("coverage.nothing_executed")
+def nothing_executed(_: CaseContext) -> None:
+    """A device that answers everything and supports no operation is green and not conformant."""
+    groups = {group.value: group for group in MANDATORY["device"]}
+    bodies: dict[str, Body] = {**dict.fromkeys(groups, passing), "executes": raising(NotSupported("no"))}
+    found = run(bodies, groups=groups).results
+    reasons = ("no operation was executed with the right values",)
+    _expect((found.exit_code, found.reasons), (0, reasons), "exit code and reasons")
+
+
+@_checks.case("coverage.unasked")
+def mostly_unasked(_: CaseContext) -> None:
+    """A device of which most cases could not be asked is green and not conformant; other versions' are no such."""
+    groups = {group.value: group for group in MANDATORY["device"]}
+    for reason, conformant in (("no fence", False), ("since fl5, the subject is 1.2", True)):
+        unasked = dict.fromkeys((f"unasked_{number}" for number in range(5)), raising(NotApplicable(reason)))
+        found = run({**dict.fromkeys(groups, passing), **unasked}, groups=groups).results
+        _expect((found.exit_code, found.conformant), (0, conformant), f"exit code and conformant: {reason}")
 
 
 @_checks.case("report.rule")

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
+from npu_conformance.corpus import variations, vectors
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.baseline import Baseline
@@ -18,8 +21,9 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.documents.results import CaseFinished, CaseResult, Event
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.manifest import Claim, Manifest
-from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Memory, Model
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 
@@ -112,6 +116,50 @@ def raising(error: BaseException) -> Body:
 
 def passing(context: CaseContext) -> None:
     """A body that passes."""
+
+
+class FakeDevice(Device):
+    """Supports every operation, or none; prepares what it supports."""
+
+    def __init__(self, *, supported: bool = False) -> None:
+        self._supported = supported
+
+    def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
+        """The same answer for each operation."""
+        return (self._supported,) * len(model.main.operations)
+
+    def prepare_model(self, *arguments: Any) -> None:
+        """Notify a prepared model."""
+        arguments[-1].notify(ErrorStatus.NONE, PreparedModel())
+
+
+def stored_model(operation: str, name: str, variation: str) -> Model:
+    """The model of a stored vector, after a variation if one is named."""
+    vector = vectors.load(operation, name)
+    varied = variations.apply(variation, vector) if variation else vector
+    assert varied is not None
+    return build_model(varied, varied.since).model
+
+
+def refusing(model: Model) -> Body:
+    """A body that ends since the device does not support a model."""
+
+    def body(context: CaseContext) -> None:
+        if not all(context.supported_operations(model)):
+            raise NotSupported("no")
+
+    return body
+
+
+def executing(model: Model) -> Body:
+    """A body that prepares a model and says that an execution of it was right."""
+
+    def body(context: CaseContext) -> None:
+        prepared_model = context.prepare(model).prepared_model
+        assert prepared_model is not None
+        context.mark_executed(prepared_model)
+
+    return body
 
 
 def make_case(name: str, body: Body = passing, **fields: Any) -> Case:

@@ -1,4 +1,7 @@
-"""The page's table of operations and types: a cell for each pair that has cases, coloured by its gravest verdict."""
+"""The page's table of operations and types: a cell for each pair that was to be executed, by its gravest verdict.
+
+Green is only what was executed, with right values: cases that see something invalid refused do not count.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ from npu_conformance.specs.outcomes import Outcome, worst
 
 
 def matrix(results: Results) -> Iterator[str]:
-    """The table as lines of HTML; nothing where no case names an operation."""
-    asked = {(entry.operation, entry.type): entry.counts for entry in results.by_operation}
+    """The table as lines of HTML; nothing where no operation was to be executed."""
+    found = ((entry, _applicable(entry.counts)) for entry in results.by_operation)
+    asked = {(entry.operation, entry.type): counts for entry, counts in found if counts}
     if not asked:
         return
     operations = sorted({operation for operation, _ in asked})
     types = sorted({kind for _, kind in asked})
     yield f"<h2>Operations and types <small>{len(operations)} operations</small></h2>"
-    yield "<p>Passed of the cases that apply; a case counts with each of its operations and types.</p>"
+    yield "<p>Passed of the cases that execute a model; a case counts with each operation and type of its models. "
+    yield "Cases that see something invalid refused are not counted here.</p>"
     yield "<div class=scroll><table class=matrix><tr><th>"
     yield "".join(f"<th><span>{escape(_short(kind))}</span>" for kind in types)
     for operation in operations:
@@ -34,11 +39,14 @@ def _short(kind: str) -> str:
     return told if kind.startswith("TENSOR_") else f"{told} scalar"
 
 
+def _applicable(counts: Counts) -> Counts:
+    return {name: count for name, count in counts.items() if name != Outcome.NOT_APPLICABLE.value}
+
+
 def _cell(counts: Counts) -> str:
-    applicable = {name: count for name, count in counts.items() if name != Outcome.NOT_APPLICABLE.value}
-    if not applicable:
+    if not counts:
         return "<td>"
-    gravest = worst(*map(Outcome, applicable)).value
-    told = ", ".join(f"{count} {name}" for name, count in applicable.items())
-    passed = applicable.get(Outcome.PASS.value, 0)
-    return f'<td class="cell {gravest}" title="{told}">{passed}/{sum(applicable.values())}'
+    gravest = worst(*map(Outcome, counts)).value
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    passed = counts.get(Outcome.PASS.value, 0)
+    return f'<td class="cell {gravest}" title="{told}">{passed}/{sum(counts.values())}'

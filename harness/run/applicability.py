@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
+
+_OTHER_VERSION = re.compile(r"(since|until) \S+, the subject is \S+|the subject has AOSP's profile, .*")
+"""What cases say that are about another version of the interface than the subject has."""
 
 
 def inapplicable(case: Case, manifest: Manifest, version: Version) -> str:
@@ -16,3 +21,8 @@ def inapplicable(case: Case, manifest: Manifest, version: Version) -> str:
     if version > case.until:
         return f"until {case.until}, the subject is {version}"
     return ""
+
+
+def is_about_another_version(reason: str) -> bool:
+    """True where a case does not apply as it is about another version: nothing of the subject is left unasked."""
+    return _OTHER_VERSION.fullmatch(reason) is not None

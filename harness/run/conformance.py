@@ -6,14 +6,22 @@ A waived failure is green, but not conformant.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from npu_conformance.harness.run import execution
+from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _NAMED = 5
+_INTERFACES: Mapping[InterfaceName, str] = {
+    "device": "the NN HAL", "scheduling": "the npu scheduling HAL", "manager": "the NPU Manager",
+}  # fmt: skip
+"""What has cases of its own, by the name of its interface."""
+
 _COMPANIONS = ("workload", "scheduling_control", "manager_control")
 """The interfaces by which cases of another interface arrange and drive what they judge."""
 _TO_BRING = {
@@ -25,7 +33,11 @@ _TO_BRING = {
 
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
     """Say why a run does not show that the subject conforms; none where it does."""
-    found = [*_of_outcomes(verdicts), *_of_groups(log, verdicts)]
+    interfaces = log.header.manifest.interfaces
+    found = [*_of_outcomes(verdicts), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
+    executed, missing = execution.coverage(verdicts)
+    if missing and not executed:
+        found.append("no operation was executed with the right values")
     if log.left_out:
         found.append(f"{len(log.left_out)} cases were left out by the budget")
     if log.header.selection.deselected:
@@ -46,26 +58,42 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     lines = list(_of_companions(verdicts))
     if not refused:
         return lines
-    tried = {name for result in ran for name in result.operations}
-    supported = {name for result in ran if has_pass(result) for name in result.operations}
+    executed, missing = execution.coverage(ran)
     lines.append(f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})")
-    missing = sorted(tried - supported)
     if missing:
-        lines.append(f"{len(supported)} of {len(tried)} operations have a passing case; none: {' '.join(missing)}")
+        count = f"{len(executed)} of {len(executed) + len(missing)} operations"
+        lines.append(f"{count} have a passing case; none: {' '.join(missing)}")
     return lines
 
 
-def has_pass(result: CaseResult) -> bool:
-    """True where the case, or one of its configurations, passed."""
-    return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
-
-
 def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
-    for companion in _COMPANIONS:
-        reason = _lacks(companion)
-        count = sum(result.outcome is Outcome.NOT_APPLICABLE and result.message == reason for result in verdicts)
-        if count:
-            yield f"{count} not applicable: {reason}"
+    """Say of how many cases of an interface the subject brings nothing to ask them with, and how to bring it."""
+    for interface, name in _INTERFACES.items():
+        concerned = _concerned(interface, verdicts)
+        for companion in _COMPANIONS:
+            count = sum(_is_unasked(result) and result.message == _lacks(companion) for result in concerned)
+            if count:
+                yield f"{count} of {len(concerned)} cases of {name} could not be asked: {_with_hint(_lacks(companion))}"
+
+
+def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    """Say of which interfaces that the subject offers most cases show nothing."""
+    for interface, name in _INTERFACES.items():
+        concerned = _concerned(interface, verdicts)
+        unasked = [result for result in concerned if _is_unasked(result)]
+        if interface in interfaces and 2 * len(unasked) > len(concerned):
+            count = f"{len(unasked)} of {len(concerned)} cases"
+            yield f"most of {name} could not be asked: {count}, mostly since {_mostly(unasked)}"
+
+
+def _concerned(interface: InterfaceName, verdicts: Sequence[CaseResult]) -> list[CaseResult]:
+    """The cases of an interface that are about the version that the subject has."""
+    own = (result for result in verdicts if result.interface == interface)
+    return [result for result in own if not (_is_unasked(result) and is_about_another_version(result.message))]
+
+
+def _is_unasked(result: CaseResult) -> bool:
+    return result.outcome is Outcome.NOT_APPLICABLE
 
 
 def _lacks(interface: str) -> str:
@@ -85,12 +113,12 @@ def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
     return lines
 
 
-def _of_groups(log: Log, verdicts: Sequence[CaseResult]) -> list[str]:
+def _of_groups(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> list[str]:
     lines = []
     seen = {result.group for result in verdicts}
     for interface, groups in MANDATORY.items():
         # Where no case of the interface was selected at all, the selection is the reason.
-        if interface in log.header.manifest.interfaces and any(group.value in seen for group in groups):
+        if interface in interfaces and any(group.value in seen for group in groups):
             lines += [line for group in groups if (line := _of_group(group, verdicts))]
     return lines
 
@@ -98,7 +126,7 @@ def _of_groups(log: Log, verdicts: Sequence[CaseResult]) -> list[str]:
 def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
     """Say why a mandatory group shows nothing of the subject; empty where something of it passed."""
     asked = [result for result in verdicts if result.group == group.value]
-    if any(map(has_pass, asked)):
+    if any(map(execution.has_pass, asked)):
         return ""
     if any(result.outcome is not Outcome.NOT_APPLICABLE for result in asked):
         return f"nothing of the mandatory group {group.value} passes"
@@ -106,11 +134,19 @@ def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
 
 
 def _why_not(inapplicable: Sequence[CaseResult]) -> str:
-    """What most of the cases say that do not apply, and what a plug-in may bring so that they do."""
-    for reason, _ in Counter(result.message for result in inapplicable).most_common(1):
-        wanted = next((hint for name, hint in _TO_BRING.items() if reason == _lacks(name)), "")
-        return f": {reason}" + (f" (to be judged, {wanted})" if wanted else "")
-    return ""
+    return f": {_with_hint(_mostly(inapplicable))}" if inapplicable else ""
+
+
+def _mostly(inapplicable: Sequence[CaseResult]) -> str:
+    """What most of the cases say that do not apply."""
+    ((reason, _),) = Counter(result.message for result in inapplicable).most_common(1)
+    return reason
+
+
+def _with_hint(reason: str) -> str:
+    """Add what a plug-in may bring so that cases apply that now say this."""
+    wanted = next((hint for name, hint in _TO_BRING.items() if reason == _lacks(name)), "")
+    return f"{reason} (to be judged, {wanted})" if wanted else reason
 
 
 def _has_waived(result: CaseResult) -> bool:

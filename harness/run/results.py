@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, exit_code, row
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import conformance
+from npu_conformance.harness.run import conformance, execution
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs import documents
@@ -111,21 +111,29 @@ def bookkeeping_problems(log: Log) -> list[str]:
 
 
 def by_operation(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
-    """Verdicts for each operation and type, sorted by both."""
+    """Verdicts on executing each operation with each type, sorted by both.
+
+    A pass counts for what was executed in it. That a model or a request is refused says nothing of an operation.
+    """
+    return _counted((result, execution.asked(result)) for result in verdicts)
+
+
+def unsupported(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
+    """Operation and type of every case the subject does not support, with how many."""
+    refused = (result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED)
+    return _counted((result, execution.named(result)) for result in refused)
+
+
+def _counted(verdicts: Iterable[tuple[CaseResult, Mapping[str, Sequence[str]]]]) -> tuple[OperationCounts, ...]:
     counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for result in verdicts:
-        for operation in result.operations:
-            for kind in result.types or ("",):
+    for result, operations in verdicts:
+        for operation, types in operations.items():
+            for kind in types or ("",):
                 counted[operation, kind][result.outcome.value] += 1
     return tuple(
         OperationCounts(operation=operation, type=kind, counts=dict(counts))
         for (operation, kind), counts in sorted(counted.items())
     )
-
-
-def unsupported(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
-    """Operation and type of every case the subject does not support, with how many."""
-    return by_operation(result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED)
 
 
 def _missing(name: str, log: Log) -> CaseResult:

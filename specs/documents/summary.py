@@ -16,7 +16,7 @@ Counts = dict[str, Count]
 
 
 class OperationCounts(Document, frozen=True):
-    """Verdicts of the cases that use one operation with one operand type; type is empty where a case names none."""
+    """Verdicts of cases about one operation with one type of tensors; type is empty where a case names none."""
 
     operation: str
     type: str

@@ -54,7 +54,10 @@ def summary(*verdicts: CaseResult) -> Summary:
 def case(name: str, outcome: Outcome = Outcome.PASS, **fields: object) -> CaseResult:
     """A verdict on an operation."""
     operation, _, _ = name.partition(".")
-    given: dict[str, Any] = {"requirements": (f"NNHAL-OPERATION-{operation}-RESULT",), "types": ("TENSOR_FLOAT32",)}
+    given: dict[str, Any] = {
+        "requirements": (f"NNHAL-OPERATION-{operation}-RESULT",), "types": ("TENSOR_FLOAT32",),
+        "executed": {operation: ("TENSOR_FLOAT32",)} if outcome is Outcome.PASS else {},
+    }  # fmt: skip
     return CaseResult(
         case=f"vts.generated.{name}",
         outcome=outcome,
@@ -96,8 +99,13 @@ def test_operations_and_types_are_coloured_by_the_gravest() -> None:
     assert '<tr><th>SOFTMAX<td class="cell not-supported"' in text
 
 
+def test_what_was_refused_colours_nothing() -> None:
+    refusals = [case("IF.rejected", executed={}), case("IF.accepted", Outcome.FAIL, group="validation")]
+    assert "Operations and types" not in html([*refusals, case("RANK.new", Outcome.NOT_APPLICABLE)])
+
+
 def test_a_scalar_is_told_from_a_tensor_of_its_type() -> None:
-    text = html([case("PAD.a", types=("FLOAT32", "TENSOR_FLOAT32"))])
+    text = html([case("PAD.a", Outcome.FAIL, types=("FLOAT32", "TENSOR_FLOAT32"))])
     assert "<th><span>float32 scalar</span><th><span>float32</span>" in text
 
 

@@ -124,6 +124,19 @@ def test_variants_that_can_be_asked_are_conformant(name: str) -> None:
     assert outcome.conformant, outcome.reasons
 
 
+def test_a_service_of_which_most_could_not_be_asked_is_told_so_and_not_called_conformant() -> None:
+    """Executions alone are work enough for a case of each group, and leave three quarters of them unasked."""
+    cases = [case for case in CASES.values() if case.interface == "scheduling"]
+    outcome = run(FAULTY, cases, "npu-device", "process")
+    assert (outcome.exit_code, outcome.conformant, groups_named(outcome)) == (0, False, set())
+    (reason,) = (line for line in outcome.reasons if "most of the npu scheduling HAL could not be asked" in line)
+    assert reason.endswith("mostly since the subject has no workload interface")
+    (told,) = (line for line in outcome.thin_coverage if "workload" in line)
+    assert re.fullmatch(
+        rf"\d+ of {len(cases)} cases of the npu scheduling HAL could not be asked: {re.escape(NO_WORK)}", told
+    )
+
+
 def test_each_case_of_a_service_is_in_a_group_of_it_and_those_of_buffers_in_none() -> None:
     for name, case in CASES.items():
         if name.startswith("cts.npu_buffers."):  # a manager need not have an allocator

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from npu_conformance.faults.fakes import FakeDevice, executing, stored_model
 from npu_conformance.harness.judge.outcome_table import exit_code, row
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
@@ -26,6 +27,7 @@ from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.plugin import Subject
 
 MakeCase = Callable[..., Case]
 
@@ -137,8 +139,9 @@ def test_what_the_budget_left_out_is_green_but_not_conformant(make_case: MakeCas
 
 
 def test_unsupported_is_counted_and_thin_coverage_said(make_case: MakeCase, subject: Any, path: Path) -> None:
+    subject.interfaces = Subject(device=FakeDevice(supported=True))
     cases = [
-        make_case("a", operations=("PAD",), types=("TENSOR_FLOAT32",)),
+        make_case("a", executing(stored_model("PAD", "float32_rank1", "")), operations=("PAD",)),
         make_case("b", refuses, operations=("ADD",), types=("TENSOR_FLOAT32", "TENSOR_INT32")),
     ]
     outcome = build(logged(cases, subject, path))

@@ -1,0 +1,40 @@
+"""What a verdict says about the execution of operations. Refusals of what is invalid say nothing about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from npu_conformance.harness.run.cases import Group
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
+
+Operations = Mapping[str, Sequence[str]]
+"""Names of operations, with the types of their tensors."""
+
+
+def has_pass(result: CaseResult) -> bool:
+    """True where the case, or one of its configurations, passed."""
+    return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
+
+
+def named(result: CaseResult) -> Operations:
+    """The operations that a case is about, each with the types that the case has."""
+    return dict.fromkeys(result.operations, result.types)
+
+
+def asked(result: CaseResult) -> Operations:
+    """The operations whose execution the verdict is about.
+
+    A pass is about what was executed; any other verdict about all that the case would have executed.
+    """
+    if result.outcome is Outcome.PASS:
+        return result.executed
+    return {} if result.group == Group.VALIDATION.value else named(result)
+
+
+def coverage(verdicts: Iterable[CaseResult]) -> tuple[list[str], list[str]]:
+    """The operations of which something was executed and is right, and those that were asked for in vain."""
+    ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
+    executed = {name for result in ran if has_pass(result) for name in result.executed}
+    tried = executed.union(*map(asked, ran))
+    return sorted(executed), sorted(tried - executed)
