@@ -22,14 +22,26 @@ def named(result: CaseResult) -> Operations:
     return dict.fromkeys(result.operations, result.types)
 
 
+def refused(result: CaseResult) -> Operations:
+    """The operations that a device said no to, or did not execute; all of the case where no model was refused."""
+    models = [*result.refused, *(model for part in result.configurations for model in part.refused)]
+    found: dict[str, dict[str, None]] = {}
+    for model in models:
+        for use in [use for use in model if not use.supported] or model:
+            found.setdefault(use.operation, {}).update(dict.fromkeys(use.types))
+    return {operation: tuple(types) for operation, types in found.items()} or named(result)
+
+
 def asked(result: CaseResult) -> Operations:
     """The operations whose execution the verdict is about.
 
-    A pass is about what was executed; any other verdict about all that the case would have executed.
+    A pass is about what was executed; any other verdict about what the case would have executed.
     """
     if result.outcome is Outcome.PASS:
         return result.executed
-    return {} if result.group == Group.VALIDATION.value else named(result)
+    if result.group == Group.VALIDATION.value or not result.operations:
+        return {}
+    return refused(result) if result.outcome is Outcome.NOT_SUPPORTED else named(result)
 
 
 def coverage(verdicts: Iterable[CaseResult]) -> tuple[list[str], list[str]]:

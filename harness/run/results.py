@@ -120,8 +120,8 @@ def by_operation(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
 
 def unsupported(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
     """Operation and type of every case the subject does not support, with how many."""
-    refused = (result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED)
-    return _counted((result, execution.named(result)) for result in refused)
+    left = (result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED and result.operations)
+    return _counted((result, execution.refused(result)) for result in left)
 
 
 def _counted(verdicts: Iterable[tuple[CaseResult, Mapping[str, Sequence[str]]]]) -> tuple[OperationCounts, ...]:
