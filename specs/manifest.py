@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
@@ -90,3 +92,8 @@ class Manifest(Document, frozen=True):
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
     claims: tuple[Claim, ...] = ()
+
+
+def read_claims(path: Path) -> tuple[Claim, ...]:
+    """The claims of a file that `npu-conformance check --write-claims` wrote. Raises DocumentError."""
+    return documents.read(path, tuple[Claim, ...])

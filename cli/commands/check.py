@@ -7,11 +7,15 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.judge import proposals
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
+from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.report.symptoms import Cause, cause
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.cases import Scope
@@ -23,6 +27,7 @@ from npu_conformance.specs.documents.results import CaseResult
 _SHOWN = 5
 _FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
 _EXECUTIONS = "vts.generated."
+_CLAIMABLE = ("vts",)
 _TARGETS = (*(f"{area}*" for area in _FIRST_CALLS), f"{_EXECUTIONS}ADD.*", f"{_EXECUTIONS}RELU.*")
 _GRADES = {
     "A": "the first calls of each interface pass: run the suites",
@@ -53,10 +58,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_plugin_options(parser, positional=True)
     add_catalogue_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--write-claims",
+        metavar="FILE",
+        type=Path,
+        help="run all of vts, which takes minutes, and write the claims that it bears out (docs/claims.md)",
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Shake hands, run the first calls of each interface, and say how far the adapter has come."""
+    if options.write_claims:
+        return _write_claims(options, options.write_claims)
     started = time.monotonic()
     session = Session(session_options(options, report=None, scope="smoke"))
     try:
@@ -113,3 +126,28 @@ def _grade(summary: Summary) -> Grade:
     letter = "D" if not passed else "C" if first_calls_fail else "A" if can_execute else "B"
     red = tuple(headline(case) for case in summary.verdicts if is_red(case.outcome, case.dispositions))
     return Grade(letter, _GRADES[letter], len(passed), len(failed), red, summary.results.thin_coverage)
+
+
+def _write_claims(options: argparse.Namespace, path: Path) -> int:
+    """Run all of vts, and write the claims that no verdict speaks against."""
+    try:
+        path.touch()  # before the run: it would be in vain
+    except OSError as error:
+        raise UsageError(f"--write-claims: {path}: {error.strerror}") from None
+    session = Session(session_options(options, report=None))
+    try:
+        cases = selection.select(Wanted(_CLAIMABLE)).cases
+        progress = progress_for(len(cases))
+        session.start(cases, sinks=[progress])
+        verdicts = session.run_all().verdicts
+        progress.close()
+        found = proposals.proposed(verdicts, session.subject.version)
+    finally:
+        session.close()
+    path.write_text(proposals.text(found))
+    claimed = {name for claim in found for name in claim.operations}
+    left = sorted({name for name, _ in proposals.executed(verdicts)} - claimed)
+    print(f"{len(found)} claims about {len(claimed)} operations: {path}")
+    if left:
+        print(f"executed, but something of it is refused or wrong, so not claimed: {' '.join(left)}")
+    return OK if found else WRONG

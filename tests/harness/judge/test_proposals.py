@@ -1,0 +1,109 @@
+"""Claims that are proposed from a run hold in the next one, and turn red what is refused later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from npu_conformance.cli.commands import check
+from npu_conformance.cli.main import main
+from npu_conformance.faults import plugin
+from npu_conformance.harness.judge import proposals
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.documents.results import CaseResult, Event, ModelUse, OperationUse
+from npu_conformance.specs.manifest import Claim, read_claims
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.vts import generated
+
+FLOAT32, FLOAT16 = "TENSOR_FLOAT32", "TENSOR_FLOAT16"
+FAULTY = f"{plugin.__name__}:plugin"
+
+
+class Kept(Log):
+    """A record in memory."""
+
+    def write(self, event: Event) -> None:
+        """Keep an event."""
+        self.add(event)
+
+
+def run(fault: str, claims: tuple[Claim, ...] = (), operations: Sequence[str] = ("RELU", "FLOOR")) -> list[CaseResult]:
+    """The verdicts on these operations for an implementation with these claims."""
+    subject, log = open_subject(FAULTY, {"fault": fault, "hal": "1.2"}, "inprocess"), Kept()
+    subject.manifest = replace(subject.manifest, claims=claims)  # type: ignore[misc]
+    cases: list[Case] = [case for name in operations for case in generated.cases_under(name)]
+    try:
+        Engine(cases, subject, log).run()
+    finally:
+        subject.close()
+    return list(log.results.values())
+
+
+def red(verdicts: Sequence[CaseResult]) -> list[str]:
+    return [result.case for result in verdicts if result.outcome is Outcome.FAIL]
+
+
+def test_what_is_proposed_holds_and_a_refusal_of_it_is_red() -> None:
+    found = proposals.proposed(run("tiny"), Version.V1_2)
+    # The additions are those of the variation all_inputs_as_internal.
+    assert found == (Claim(operations=("ADD", "RELU"), types=(FLOAT32,), since=Version.V1_2),)
+    assert red(run("tiny", found)) == []
+    refused = red(run("float16-only", found))
+    assert "vts.generated.RELU.float32_rank1" in refused
+    assert not [case for case in refused if "float16" in case or "FLOOR" in case]
+
+
+def use(operation: str, *types: str, supported: bool = True) -> OperationUse:
+    return OperationUse(operation=operation, types=types, supported=supported)
+
+
+def verdict(outcome: Outcome, refused: tuple[ModelUse, ...] = (), **executed: tuple[str, ...]) -> CaseResult:
+    types = tuple(kind for kinds in executed.values() for kind in kinds)
+    return CaseResult(
+        case="vts.generated.X.y", outcome=outcome, own_outcome=outcome, refused=refused, executed=executed,
+        operations=tuple(executed), types=types,
+    )  # fmt: skip
+
+
+PASSED = [verdict(Outcome.PASS, ADD=(FLOAT32,)), verdict(Outcome.PASS, ADD=(FLOAT16,), MUL=(FLOAT16,))]
+
+
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [
+        (verdict(Outcome.FAIL, ADD=(FLOAT16,)), {("MUL", FLOAT16), ("ADD", FLOAT32)}),
+        (
+            verdict(Outcome.NOT_SUPPORTED, ((use("ADD", FLOAT32, supported=False),),)),
+            {("ADD", FLOAT16), ("MUL", FLOAT16)},
+        ),
+        (
+            verdict(Outcome.NOT_SUPPORTED, ((use("MUL", FLOAT16), use("ADD", FLOAT16, supported=False)),)),
+            {("ADD", FLOAT32), ("MUL", FLOAT16)},
+        ),
+        (
+            verdict(Outcome.NOT_SUPPORTED, ((use("IF", supported=False), use("ADD", FLOAT32, supported=False)),)),
+            {("ADD", FLOAT32), ("ADD", FLOAT16), ("MUL", FLOAT16)},
+        ),
+        (verdict(Outcome.NOT_SUPPORTED, ((use("ADD", FLOAT32),),)), {("ADD", FLOAT16), ("MUL", FLOAT16)}),
+    ],
+    ids=["wrong", "refused", "refused beside another", "refused with what is not claimed", "not executed"],
+)
+def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, left: set[tuple[str, str]]) -> None:
+    found = proposals.proposed([*PASSED, later], NEWEST)
+    assert {(name, kind) for claim in found for name in claim.operations for kind in claim.types} == left
+
+
+def test_the_command_writes_claims_that_a_manifest_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_CLAIMABLE", ("vts.generated.FLOOR", "vts.generated.RELU"))
+    file = tmp_path / "claims.json"
+    options = ["--plugin-option", "fault=tiny", "--hal", "1.2", "--isolation", "inprocess"]
+    assert main(["check", FAULTY, *options, "--write-claims", str(file)]) == 0
+    assert read_claims(file) == (Claim(operations=("ADD", "RELU"), types=(FLOAT32,), since=Version.V1_2),)
+    assert main(["check", FAULTY, *options, "--write-claims", str(tmp_path / "none" / "c.json")]) == 2
