@@ -57,7 +57,7 @@ class Case:
     """One addressable test. `run` raises a CaseEnded of harness.judge.verdicts; where it returns, the case passes.
 
     id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for, the one that it is about
-    first. about: the description, or what makes it. operations, types: names, for counts and claims. since, until:
+    first. about: the description, or what makes it. operations, types: names, as far as the id tells. since, until:
     versions of the HAL the case applies to. hazards: names, of its vector.
     """
 
