@@ -78,7 +78,7 @@ def test_the_terminal(report: Path) -> None:
 def test_many_failures_of_one_cause_are_led_by_the_symptom(report: Path) -> None:
     lines = (report / "printed.out").read_text().splitlines()
     start = lines.index("what is wrong, most frequent first:")
-    types = "TENSOR_QUANT8_ASYMM, TENSOR_QUANT8_ASYMM_SIGNED"
+    types = "TENSOR_QUANT8_ASYMM, TENSOR_QUANT8_ASYMM_SIGNED, TENSOR_INT32"
     assert lines[start + 1] == f"     56 fail: output 'output': 2..168 of 5..180 elements outside 1 (PAD; {types})"
     assert lines[start + 2].startswith("      3 fail: output 'output' against that of the unsigned counterpart")
     assert [line for line in lines if line.startswith("FAIL ")] == [lines[start + 3], lines[start + 3 + 9]]
