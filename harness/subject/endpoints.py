@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
+from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import FileStore
 from npu_conformance.harness.subject.supervisor import Supervisor
@@ -184,8 +185,7 @@ def connect_to(address: str) -> socket.socket:
             connection.connect(rest)
             return connection
         if scheme == "tcp":
-            host, _, port = rest.rpartition(":")
-            return socket.create_connection((host.strip("[]"), int(port)), timeout=10.0)
+            return socket.create_connection(host_and_port(rest), timeout=10.0)
     except (OSError, ValueError, OverflowError) as error:
         with contextlib.suppress(AttributeError):
             connection.close()  # type: ignore[union-attr]

@@ -14,6 +14,7 @@ from npu_conformance.harness.subject.pools import FileStore
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
+from npu_conformance.specs.errors import IllegalState
 from npu_conformance.specs.manifest import Deadlines, InferenceTool
 from npu_conformance.specs.versions import Version
 
@@ -87,6 +88,8 @@ def _open_in_process(
         return InProcessSubject(spec, options, version, inference_tool)
     except LoadError:
         raise
+    except IllegalState as error:
+        raise LoadError(f"plug-in {spec}: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it is made
         raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
 

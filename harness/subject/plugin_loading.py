@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
+import sys
 import traceback
 from types import ModuleType
 from typing import Any
@@ -23,6 +26,8 @@ def load_plugin(spec: str) -> Plugin:
     """Import the plug-in that `spec` names. Raises LoadError."""
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
+    if ":" in spec:
+        look_in_current_folder()
     found: Any = _import(spec, module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -33,6 +38,14 @@ def load_plugin(spec: str) -> Plugin:
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
     return found
+
+
+def look_in_current_folder() -> None:
+    """Let modules of the current folder be found first, as with `python -m`; the command's own path lacks it."""
+    with contextlib.suppress(FileNotFoundError):  # somebody has removed the folder
+        here = os.getcwd()
+        if not {here, ""} & set(sys.path):
+            sys.path.insert(0, here)
 
 
 def installed() -> dict[str, str]:
@@ -57,7 +70,8 @@ def _public(found: object) -> list[str]:
 
 
 def _article(found: object) -> str:
-    return f"a {type(found).__name__}" if not isinstance(found, ModuleType) else "a module"
+    name = "module" if isinstance(found, ModuleType) else type(found).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def _import(spec: str, module_name: str) -> ModuleType:
@@ -65,10 +79,16 @@ def _import(spec: str, module_name: str) -> ModuleType:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
-            raise LoadError(f"plug-in {spec}: no module named {error.name}") from None
+            raise LoadError(f"plug-in {spec}: no module named {error.name}{_where_looked(error.name)}") from None
         raise LoadError(f"plug-in {spec}: {where(error)}: {error}") from None
     except (Exception, SystemExit) as error:
         raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
+
+
+def _where_looked(name: str) -> str:
+    if "." in name:  # its package was found
+        return ""
+    return f": it is neither installed nor in the current folder; start in the folder that holds {name}"
 
 
 def where(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, NotA
 from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.subject.files import Files, ServedFiles
+from npu_conformance.harness.subject.first_words import SilenceHint, hint_after
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -41,9 +42,19 @@ _ROOTS = {
 
 
 class RemoteApplication:
-    """One connection to the subject: the part that the handle and applications share."""
+    """One connection to the subject: the part that the handle and applications share.
 
-    def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
+    meanwhile: called now and then while the handshake is awaited.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        store: FileStore,
+        options: StartOptions,
+        initialize: dict[str, Any],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
         self._endpoint = endpoint
         self._options = options
         self.is_deaf = False
@@ -58,7 +69,9 @@ class RemoteApplication:
             deadline_of=self.seconds_for,
         )
         try:
+            self.connection.lines.meanwhile = meanwhile
             self._begin(store, initialize)
+            self.connection.lines.meanwhile = None
         except BaseException:
             self.connection.close()
             raise
@@ -152,10 +165,11 @@ class RemoteSubject:
         self._store = endpoint.store
         self._applications: list[RemoteApplication] = []
         try:
-            self._main = self._connect({"key": options.key} if options.key else {})
+            hint = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
+            self._main = self._connect({"key": options.key} if options.key else {}, meanwhile=hint)
         except CaseEnded as ended:
             self._endpoint.close()
-            raise LoadError(f"plug-in {endpoint.spec}: {ended}") from None
+            raise LoadError(f"plug-in {endpoint.spec}: {ended}{hint_after(endpoint.spec, ended)}") from None
         except (errors.InterfaceError, LoadError, OSError) as error:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
@@ -281,8 +295,13 @@ class RemoteSubject:
         self._close_connections()
         self._endpoint.close()
 
-    def _connect(self, initialize: dict[str, Any], options: StartOptions | None = None) -> RemoteApplication:
-        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize)
+    def _connect(
+        self,
+        initialize: dict[str, Any],
+        options: StartOptions | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> RemoteApplication:
+        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize, meanwhile)
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):

@@ -17,6 +17,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 
+from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.wire.framing import LineSocket
@@ -57,8 +58,7 @@ def listen(address: str) -> tuple[socket.socket, str]:
         if scheme == "unix":
             return listen_unix(rest), address
         if scheme == "tcp":
-            host, _, port = rest.rpartition(":")
-            return _listen_tcp(host.strip("[]"), int(port))
+            return _listen_tcp(*host_and_port(rest))
     except (OSError, ValueError, OverflowError) as error:
         raise LoadError(f"cannot listen on {address}: {getattr(error, 'strerror', None) or error}") from None
     raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")

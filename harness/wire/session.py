@@ -102,7 +102,7 @@ class HostState:
                     on_hang_up=self._hang_up_listeners.append,
                     exports=self.memory,
                 )
-                self._subject = self.plugin.create(context)
+                self._subject = _require_subject(self.plugin.create(context))
             return self._subject
 
     def connected(self, caller: Caller) -> Caller:
@@ -130,6 +130,16 @@ class HostState:
         if found is None:
             raise SecurityDenied("the ticket is not valid")
         return found
+
+
+def _require_subject(made: object) -> Subject:
+    """Return what a plug-in's factory made. Raises IllegalState where that is something else than a subject."""
+    if isinstance(made, Subject):
+        return made
+    raise IllegalState(
+        f"its factory returned {'None' if made is None else f'an object of {type(made).__name__}'}: expected a "
+        "npu_conformance.specs.plugin.Subject, such as Subject(device=...)"
+    )
 
 
 class Session(Connection):

@@ -52,4 +52,6 @@ uncontrolled = Plugin(
 forgotten = Plugin(
     Manifest(name="forgotten", vendor="tests", version="1", interfaces=("manager",)), lambda context: Subject()
 )
+makes_nothing = Plugin(_MANIFEST, lambda context: None)  # type: ignore[arg-type,return-value]
+makes_a_device = Plugin(_MANIFEST, lambda context: FirstDay())  # type: ignore[arg-type,return-value]
 number = 3
