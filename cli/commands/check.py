@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_conformance.cli.commands._grades import EXECUTIONS, FIRST_CALLS, GRADES, letter_of, meaning_of
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
@@ -23,18 +25,11 @@ from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
 
 _SHOWN = 5
-_FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
-_EXECUTIONS = "vts.generated."
 _CLAIMABLE = ("vts",)
-_TARGETS = (*(f"{area}*" for area in _FIRST_CALLS), f"{_EXECUTIONS}ADD.*", f"{_EXECUTIONS}RELU.*")
-_GRADES = {
-    "A": "the first calls of each interface pass: run the suites",
-    "B": "queries pass, no execution does: look at getSupportedOperations and prepareModel first",
-    "C": "the handshake works, some first calls do not",
-    "D": "the handshake works, nothing else does",
-}
+_TARGETS = (*(f"{area}*" for area in FIRST_CALLS), f"{EXECUTIONS}ADD.*", f"{EXECUTIONS}RELU.*")
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,8 @@ class Grade:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
+    grades = "\n".join(f"  {letter}  {meaning}" for letter, meaning in GRADES.items())
+    parser.description = f"{parser.description}\n\ngrades, of which A alone ends with exit code 0:\n{grades}"
     add_plugin_options(parser, positional=True)
     add_catalogue_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -118,14 +115,18 @@ def _failures(red: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _grade(summary: Summary) -> Grade:
-    passed = {case.case for case in summary.results.cases if case.outcome.value == "pass"}
-    failed = [case for case in summary.results.cases if case.outcome.value not in ("pass", "not-applicable")]
-    first_calls_fail = any(case.case.startswith(_FIRST_CALLS) for case in failed)
-    executes = any(name.startswith(_EXECUTIONS) for name in passed)
-    can_execute = executes or "device" not in summary.results.manifest.interfaces
-    letter = "D" if not passed else "C" if first_calls_fail else "A" if can_execute else "B"
-    red = tuple(headline(case) for case in summary.verdicts if is_red(case.outcome, case.dispositions))
-    return Grade(letter, _GRADES[letter], len(passed), len(failed), red, summary.results.thin_coverage)
+    interfaces, verdicts = summary.results.manifest.interfaces, summary.verdicts
+    counts = Counter(case.outcome for case in verdicts)
+    letter = letter_of(interfaces, verdicts)
+    red = tuple(headline(case) for case in verdicts if is_red(case.outcome, case.dispositions))
+    return Grade(
+        letter,
+        meaning_of(letter, interfaces, verdicts),
+        counts[Outcome.PASS],
+        counts.total() - counts[Outcome.PASS] - counts[Outcome.NOT_APPLICABLE],
+        red,
+        summary.results.thin_coverage,
+    )
 
 
 def _write_claims(options: argparse.Namespace, path: Path) -> int:

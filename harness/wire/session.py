@@ -136,10 +136,8 @@ def _require_subject(made: object) -> Subject:
     """Return what a plug-in's factory made. Raises IllegalState where that is something else than a subject."""
     if isinstance(made, Subject):
         return made
-    raise IllegalState(
-        f"its factory returned {'None' if made is None else f'an object of {type(made).__name__}'}: expected a "
-        "npu_conformance.specs.plugin.Subject, such as Subject(device=...)"
-    )
+    found = "None" if made is None else f"an object of {type(made).__name__}"
+    raise IllegalState(f"its factory returned {found}: expected a Subject, such as Subject(device=...)")
 
 
 class Session(Connection):

@@ -54,6 +54,16 @@ def files(tmp_path: Path) -> None:
         ([], "COMMAND"),
         (["bogus"], "invalid choice: 'bogus'"),
         (["run"], "required: --plugin (see npu-conformance run --help)"),
+        (
+            ["run", "--plugn", "reference"],
+            "unrecognized argument: --plugn: did you mean --plugin? (see npu-conformance run",
+        ),
+        (
+            ["check", "reference", "--isolatoin=process"],
+            "unrecognized argument: --isolatoin: did you mean --isolation?",
+        ),
+        (["check", "reference", "--frobnicate"], "unrecognized arguments: --frobnicate (see npu-conformance check"),
+        (["completion", "tcsh"], "invalid choice: 'tcsh'"),
         ([*RUN, "referense"], "unknown plug-in 'referense' (did you mean reference?)"),
         ([*RUN, "no_such_module:plugin"], "plug-in no_such_module:plugin: no module named no_such_module"),
         (
@@ -69,7 +79,10 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the host process exited with status 0"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the socket whose number is in NPU_CONFORMANCE_FD"),
-        ([*RUN, "vendor_plugins:makes_nothing"], "its factory returned None: expected a npu_conformance.specs.plugin"),
+        (
+            [*RUN, "vendor_plugins:makes_nothing"],
+            "its factory returned None: expected a Subject, such as Subject(device=",
+        ),
         (["check", "vendor_plugins:makes_a_device"], "its factory returned an object of FirstDay: expected"),
         (["check", "tcp:127.0.0.1"], "cannot connect to tcp:127.0.0.1: expected tcp:HOST:PORT, with a number as"),
         (["run", "--plugin", "tcp:127.0.0.1:1", "vts.queries"], "cannot connect to tcp:127.0.0.1:1"),
@@ -150,7 +163,7 @@ def test_a_bug_of_the_suite_is_not_taken_for_a_verdict(command: Command, monkeyp
     def broken(given: list[str]) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(front_door, "_parser", broken)
+    monkeypatch.setattr(front_door, "parser_of", broken)
     code, _, told = command("list")
     assert code == 3
     assert "ZeroDivisionError: a bug" in told

@@ -15,6 +15,7 @@ import pytest
 from patience import SECONDS
 from places import HOSTILE, ROOT
 
+from npu_conformance.cli.commands._grades import GRADES
 from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.run.cases import Case
@@ -137,20 +138,46 @@ def test_a_check_names_what_does_not_work(command: Command) -> None:
     assert code == 1
     assert "interfaces: device; HAL 1.2; handshake" in out
     assert "  CRASH NNHAL-QUERY-013: vts.queries.type.legal: device.getType: the host process was killed" in out
-    assert out.splitlines()[-1] == "grade C: the handshake works, some first calls do not"
+    assert out.splitlines()[-1] == "grade D: the handshake works, some first calls do not: see the failures"
     code, out, _ = command("check", "vendor_plugins:first_day", "--isolation", "inprocess", "--json")
     answer = json.loads(out)
-    assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "B")
+    assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "C")
 
 
 def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
     lines = command("check", "vendor_plugins:scheduling", "--isolation", "inprocess")[1].splitlines()
-    assert lines[-1] == "grade C: the handshake works, some first calls do not"
+    assert lines[-1] == "grade D: the handshake works, some first calls do not: see the failures"
     wrong = [line.split(": ")[1] for line in lines if line.startswith("  ") and ": vts." in line]
     assert "vts.npu_scheduling.callback.set" in wrong
     assert "vts.npu_scheduling.configs.set.valid" not in wrong, "it needs no callback"
     code, out, _ = command("check", "reference", "--isolation", "inprocess")
-    assert (code, out.splitlines()[-1]) == (0, "grade A: the first calls of each interface pass: run the suites")
+    assert (code, out.splitlines()[-1]) == (0, f"grade A: {GRADES['A']}: run the suites")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "letter", "following"),
+    [
+        ("reference", "A", "run the suites"),
+        ("graded_plugins:half_right", "B", "see the failures"),
+        ("vendor_plugins:first_day", "C", "let the driver support an operation, and execute it"),
+        ("graded_plugins:idle", "C", "give the plug-in a workload interface, or --inference-tool, and report the work"),
+        ("faulty_plugins:crasher", "D", "see the failures"),
+        ("vendor_plugins:scheduling", "D", "see the failures"),
+        ("vendor_plugins:uncontrolled", "E", "give the plug-in a manager_control, and grant a model"),
+    ],
+)
+def test_each_grade_is_earned(command: Command, plugin: str, letter: str, following: str) -> None:
+    code, out, _ = command("check", plugin)
+    assert out.splitlines()[-1] == f"grade {letter}: {GRADES[letter]}: {following}"
+    assert code == (0 if letter == "A" else 1)
+
+
+def test_the_help_of_check_has_the_table_of_grades(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command("check", "--help")
+    assert [f"  {letter}  {meaning}" for letter, meaning in GRADES.items()] == [
+        line for line in capsys.readouterr().out.splitlines() if line[:4].strip() in GRADES and line[:2] == "  "
+    ]
 
 
 def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> None:

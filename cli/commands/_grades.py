@@ -1,0 +1,70 @@
+"""The grades of `npu-conformance check`: how far an adapter has come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
+
+FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
+"""Where the ids of the cases begin that call each interface for the first time."""
+EXECUTIONS = "vts.generated."
+GRADES = {
+    "A": "all that was asked passes, and each interface has done work",
+    "B": "each interface has done work, and something is wrong",
+    "C": "the first calls pass, and no work was seen",
+    "D": "the handshake works, some first calls do not",
+    "E": "the handshake works, and nothing else was seen to work",
+}
+"""What each letter means, the best first."""
+_NEXT = {"A": "run the suites", "B": "see the failures", "D": "see the failures"}
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What shows that an interface does its work: a passing case of these. next: what to do where there is none."""
+
+    cases: tuple[str, ...]
+    next: str
+
+
+_WORK = {
+    "device": _Work((EXECUTIONS, "vts.extension."), "let the driver support an operation, and execute it"),
+    "scheduling": _Work(
+        ("vts.npu_scheduling.work.",),
+        "give the plug-in a workload interface, or --inference-tool, and report the work",
+    ),
+    "manager": _Work(("cts.npu_manager.lifecycle.",), "give the plug-in a manager_control, and grant a model"),
+}
+
+
+def letter_of(interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> str:
+    """Return the grade of what these interfaces made of the cases."""
+    red = [case for case in verdicts if is_red(case.outcome, case.dispositions)]
+    if not any(case.outcome is Outcome.PASS for case in verdicts):
+        return "E"
+    if any(case.case.startswith(FIRST_CALLS) for case in red):
+        return "D"
+    if _idle(interfaces, verdicts):
+        return "C"
+    return "B" if red else "A"
+
+
+def meaning_of(letter: str, interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> str:
+    """Return what a grade means, and what to do next."""
+    idle = [_WORK[interface].next for interface in _idle(interfaces, verdicts)]
+    following = "; ".join(idle) if letter in ("C", "E") else _NEXT[letter]
+    return f"{GRADES[letter]}{': ' if following else ''}{following}"
+
+
+def _idle(interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> list[str]:
+    """The interfaces that have done no work that a case could see."""
+    passed = [case.case for case in verdicts if case.outcome is Outcome.PASS]
+    return [
+        interface
+        for interface, work in _WORK.items()
+        if interface in interfaces and not any(name.startswith(work.cases) for name in passed)
+    ]

@@ -1,0 +1,98 @@
+"""The command line as a whole: the commands, their help with examples, and errors in one line."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NoReturn
+
+from npu_conformance.cli.examples import EXAMPLES
+from npu_conformance.harness.judge.outcome_table import OK, USAGE
+
+# Name and one line of help of each command; its file in commands/ is imported only when it is used.
+COMMANDS = {
+    "plugins": "list the plug-ins that are installed",
+    "check": "shake hands with a plug-in and say what it has: an adapter's own smoke test",
+    "list": "list case ids",
+    "run": "run the suites against a plug-in",
+    "replay": "run the failures of an earlier run again",
+    "report": "make an HTML page or a JUnit file from a report folder",
+    "diff": "compare two report folders",
+    "requirements": "the requirements, and the cases that are evidence for each",
+    "faults": "run the suites against implementations wrong on purpose: the kill matrix",
+    "vectors": "recompute witnesses, generate and check the stored vectors",
+    "new-operation": "lay out the files of an operation, for contributors",
+    "catalogue": "check the catalogue of a vendor's own extension",
+    "schemas": "print or write the JSON Schemas of documents and messages",
+    "kit": "write enumerations, tables and sample models for a driver in another language",
+    "fuzz": "run a fuzzer",
+    "serve": "serve a Python plug-in on a socket",
+    "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
+    "completion": "print a script that lets bash, zsh or fish complete commands and options",
+}
+_EXIT_CODES = "exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 the suite failed"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports bad arguments in one line, as all bad input, and keeps the lines of its help."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+        self._given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse, and keep the words for a message."""
+        self._given = tuple(sys.argv[1:] if args is None else args)
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line and exit. A misspelt option is the cause where its right spelling is said to be missing."""
+        meant = next(self._misspelt(), "")
+        self.exit(USAGE, f"{self.prog}: {meant or message} (see {self.prog} --help)\n")
+
+    def _misspelt(self) -> Iterator[str]:
+        known = [flag for flag in self._option_string_actions if flag.startswith("--")]
+        for word in self._given:
+            flag = word.partition("=")[0]
+            if flag == "--":
+                return
+            if flag.startswith("--") and not any(other.startswith(flag) for other in known):
+                for near in difflib.get_close_matches(flag, known, n=1):
+                    yield f"unrecognized argument: {flag}: did you mean {near}?"
+
+
+def parser_of(wanted: Collection[str]) -> Parser:
+    """Return the parser of all commands, of which the wanted ones have their options."""
+    parser = Parser(
+        prog="npu-conformance",
+        description="Conformance of NPU drivers and managers: NN HAL, NPU scheduling HAL, NPU Manager.",
+        epilog=f"{_examples('')}\n\n{_EXIT_CODES}",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        description = summary[0].upper() + summary[1:] + "."
+        command = commands.add_parser(name, help=summary, description=description, epilog=_examples(name))
+        if name in wanted:
+            module = importlib.import_module(f"npu_conformance.cli.commands.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(execute=module.execute)
+    return parser
+
+
+def _examples(command: str) -> str:
+    return "\n".join(["examples:", *(f"  {line}" for line in EXAMPLES[command])])
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from npu_conformance import __version__
+
+        print(f"npu-conformance {__version__}")
+        parser.exit(OK)
