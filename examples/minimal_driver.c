@@ -4,11 +4,9 @@
  *   cc -std=c11 -O2 -Wall -Wextra -o minimal_driver examples/minimal_driver.c
  *   npu-conformance check 'exec:./minimal_driver'
  *
- * HAL 1.2 with two operations on float32 tensors of one shape, ADD (with its fused activation) and RELU. Whatever else
- * a model asks for is reported as not supported; models that are wrong as graphs are refused. Memory travels by path.
- *
- * What a driver must have and this one has not: the rules of the operations that it does not support, whose breach it
- * has to refuse all the same, and bursts.
+ * HAL 1.0 with two operations on float32 tensors of one shape, ADD (with its fused activation) and RELU. Whatever else
+ * a model asks for is reported as not supported; but what HAL 1.0 does not allow is refused, also where it concerns one
+ * of the 27 other operations. That is most of what a driver has to do before it computes anything. Memory travels by path.
  *
  * --crash-on OPERATION and --hang-on OPERATION show what the harness makes of a driver that dies or sticks.
  */
@@ -27,13 +25,12 @@
 #include <unistd.h>
 
 enum { LINE_LIMIT = 64 << 20, DEPTH_LIMIT = 64, MAX_RANK = 4 };
-enum { NONE = 0, GENERAL_FAILURE = 2, OUTPUT_INSUFFICIENT_SIZE = 3, INVALID_ARGUMENT = 4 };
-enum { INT32_SCALAR = 1, TENSOR_FLOAT32 = 3, TENSOR_QUANT8_ASYMM = 5, TENSOR_FLOAT16 = 8 };
+enum { NONE = 0, GENERAL_FAILURE = 2, INVALID_ARGUMENT = 4 };
+enum { FLOAT32_SCALAR, INT32_SCALAR, UINT32_SCALAR, TENSOR_FLOAT32, TENSOR_INT32, TENSOR_QUANT8_ASYMM };
 enum { TEMPORARY, MODEL_INPUT, MODEL_OUTPUT, CONSTANT_COPY, CONSTANT_POOL, NO_VALUE };
 enum { ADD = 0, RELU = 19 };
 enum { PARSE_ERROR = -32700, INVALID_REQUEST = -32600, UNKNOWN_METHOD = -32601, INVALID_PARAMS = -32602 };
-enum { SERVICE_ERROR = -32001, DEAD_OBJECT = -32005, MEMORY_UNREACHABLE = -32007 };
-static const char NO_TIMING[] = "{\"timeOnDevice\":18446744073709551615,\"timeInDriver\":18446744073709551615}";
+enum { SERVICE_ERROR = -32001, MEMORY_UNREACHABLE = -32007 };
 
 static int connection;
 static int crash_on = -1, hang_on = -1;
@@ -292,23 +289,16 @@ static unsigned char *bytes_of(const Value *value, int64_t offset, int64_t size)
     return memory->bytes + start + offset;
 }
 
-static int is_pixels(const Value *pool) { return is_word(field(pool, "kind"), "hardware_buffer"); }
-
-/* Of a kind that HAL 1.2 has, with a handle, and a BLOB where it is called one, which format 33 is. */
+/* Of a kind that HAL 1.0 has, with a handle. */
 static int is_pool_valid(const Value *pool) {
-    const Value *kind = field(pool, "kind"), *description = field(pool, "description");
+    const Value *kind = field(pool, "kind");
     if (integer(field(pool, "token"), 0) == 0 || integer(field(pool, "size"), -1) < 0) return 0;
-    if (integer(field(pool, "offset"), 0) < 0) return 0;
-    int has_format = description != NULL && description->kind == J_OBJECT;
-    int is_blob = !has_format || integer(field(description, "format"), -1) == 33;
-    if (is_pixels(pool)) return has_format && !is_blob;
-    if (is_word(kind, "hardware_buffer_blob")) return is_blob;
-    return is_word(kind, "ashmem") || is_word(kind, "mmap_fd");
+    return integer(field(pool, "offset"), 0) >= 0 && (is_word(kind, "ashmem") || is_word(kind, "mmap_fd"));
 }
 
 /* ---- Validation: the rules of operands and graphs --------------------------------------------------------------- */
 
-enum { LAST_OPERATION = 94, OEM = 10000, TENSOR_OEM_BYTE = 10001, PER_CHANNEL = 11, FIRST_OF_EXTENSIONS = 0x10000 };
+enum { OEM = 10000, TENSOR_OEM_BYTE = 10001 };
 enum { MUST_BE_ZERO, NOT_NEGATIVE, POSITIVE };
 typedef struct { int size, is_scalar, scale, last_zero_point; } Kind;
 
@@ -319,27 +309,11 @@ static const Kind kinds[] = {
     {4, 0, MUST_BE_ZERO, 0}, /* TENSOR_FLOAT32 */
     {4, 0, NOT_NEGATIVE, 0}, /* TENSOR_INT32 */
     {1, 0, POSITIVE, 255},   /* TENSOR_QUANT8_ASYMM */
-    {1, 1, MUST_BE_ZERO, 0}, /* BOOL */
-    {2, 0, POSITIVE, 0},     /* TENSOR_QUANT16_SYMM */
-    {2, 0, MUST_BE_ZERO, 0}, /* TENSOR_FLOAT16 */
-    {1, 0, MUST_BE_ZERO, 0}, /* TENSOR_BOOL8 */
-    {2, 1, MUST_BE_ZERO, 0}, /* FLOAT16 */
-    {1, 0, MUST_BE_ZERO, 0}, /* TENSOR_QUANT8_SYMM_PER_CHANNEL */
-    {2, 0, POSITIVE, 65535}, /* TENSOR_QUANT16_ASYMM */
-    {1, 0, POSITIVE, 0},     /* TENSOR_QUANT8_SYMM */
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int is_mapped(const Value *model, int64_t code) {
-    const Value *mappings = field(model, "extensionNameToPrefix");
-    const Value *mapping = length(mappings) == 0 ? NULL : mappings->first;
-    while (mapping != NULL && integer(field(mapping, "prefix"), -1) != code >> 16) mapping = mapping->next;
-    return mapping != NULL;
-}
-
-static int is_type(const Value *model, int64_t type) {
-    return (type >= 0 && type < KINDS) || type == OEM || type == TENSOR_OEM_BYTE ||
-           (type >= FIRST_OF_EXTENSIONS && is_mapped(model, type));
+static int is_type(int64_t type) {
+    return (type >= 0 && type < KINDS) || type == OEM || type == TENSOR_OEM_BYTE;
 }
 
 static int is_quantisation_valid(const Value *operand, const Kind *kind) {
@@ -348,21 +322,6 @@ static int is_quantisation_valid(const Value *operand, const Kind *kind) {
     if (zero_point < 0 || zero_point > kind->last_zero_point) return 0;
     if (kind->scale == MUST_BE_ZERO) return scale == 0;
     return kind->scale == NOT_NEGATIVE ? !(scale < 0) : !(scale <= 0);
-}
-
-/* Scales of channels belong to one type, an extension's parameters to its own types. */
-static int are_extras_valid(const Value *operand, int64_t type) {
-    const Value *extras = field(operand, "extraParams");
-    const Value *channels = field(extras, "channelQuant"), *blob = field(extras, "extension");
-    if (type < FIRST_OF_EXTENSIONS && blob != NULL && blob->kind != J_NULL) return 0;
-    if (channels == NULL || channels->kind == J_NULL) return type != PER_CHANNEL;
-    if (type != PER_CHANNEL) return 0;
-    const Value *scales = field(channels, "scales");
-    int64_t size = integer(item(field(operand, "dimensions"), integer(field(channels, "channelDim"), -1)), 0);
-    if (size == 0 || (int64_t)length(scales) != size) return 0;
-    for (const Value *scale = scales->first; scale != NULL; scale = scale->next)
-        if (real(scale) <= 0) return 0;
-    return 1;
 }
 
 /* Bytes of a constant with these dimensions, -1 where one is unknown or there are too many. */
@@ -391,17 +350,13 @@ static int is_location_valid(const Value *model, const Value *operand, int64_t l
 
 static int is_operand_valid(const Value *model, const Value *operand) {
     int64_t type = integer(field(operand, "type"), -1), lifetime = integer(field(operand, "lifetime"), -1);
-    int is_constant = lifetime == CONSTANT_COPY || lifetime == CONSTANT_POOL;
     size_t rank = length(field(operand, "dimensions"));
-    if (!is_type(model, type) || lifetime < TEMPORARY || lifetime > NO_VALUE) return 0;
+    if (!is_type(type) || lifetime < TEMPORARY || lifetime > NO_VALUE) return 0;
     int is_scalar = type == OEM || (type < KINDS && kinds[type].is_scalar);
-    int is_tensor = type == TENSOR_OEM_BYTE || (type < KINDS && !kinds[type].is_scalar);
-    if ((is_scalar && rank != 0) || (is_tensor && rank == 0 && is_constant)) return 0;
+    if (type != TENSOR_OEM_BYTE && is_scalar != (rank == 0)) return 0;
+    if (type == TENSOR_OEM_BYTE && rank == 0) return 0;
     if (!is_location_valid(model, operand, lifetime, type < KINDS ? kinds[type].size : 0)) return 0;
-    if (type == OEM || type == TENSOR_OEM_BYTE) return 1;
-    static const Kind of_extensions = {0, 0, MUST_BE_ZERO, 0};
-    const Kind *kind = type < KINDS ? &kinds[type] : &of_extensions;
-    return is_quantisation_valid(operand, kind) && are_extras_valid(operand, type);
+    return type >= KINDS || is_quantisation_valid(operand, &kinds[type]);
 }
 
 /* Every operand of this lifetime is listed once, and nothing else is. */
@@ -450,56 +405,99 @@ static int indexes_fit(const Value *indexes, size_t limit) {
     return length(indexes) > 0;
 }
 
-static int64_t type_of(const Value *const *operands, const Value *indexes, int64_t place) {
-    return integer(field(operands[integer(item(indexes, place), 0)], "type"), -1);
+/* The operands of each operation of HAL 1.0, inputs > outputs. F, Q, I are the tensors FLOAT32, QUANT8_ASYMM, INT32; f, i
+ * the scalars FLOAT32, INT32; o a tensor FLOAT32 that may be omitted. T is one of `types`, B the bias of such a T, and +
+ * repeats what stands before it. */
+static const struct { int code; const char *operands, *types; } signatures[] = {
+    {0, "TTi>T", "FQ"},                                                                        /* ADD */
+    {1, "Tiiiiiiiii>T", "FQ"}, {1, "Tiiiiii>T", "FQ"},                                         /* AVERAGE_POOL_2D */
+    {2, "T+i>T", "FQ"},                                                                        /* CONCATENATION */
+    {3, "TTBiiiiiii>T", "FQ"}, {3, "TTBiiii>T", "FQ"},                                         /* CONV_2D */
+    {4, "TTBiiiiiiii>T", "FQ"}, {4, "TTBiiiii>T", "FQ"},                                       /* DEPTHWISE_CONV_2D */
+    {5, "Ti>T", "FQ"},                                                                         /* DEPTH_TO_SPACE */
+    {6, "Q>F", "Q"},                                                                           /* DEQUANTIZE */
+    {7, "IT>T", "F"},                                                                          /* EMBEDDING_LOOKUP */
+    {8, "T>T", "F"},                                                                           /* FLOOR */
+    {9, "TTBi>T", "FQ"},                                                                       /* FULLY_CONNECTED */
+    {10, "IIT>TQ", "FIQ"},                                                                     /* HASHTABLE_LOOKUP */
+    {11, "T>T", "F"},                                                                          /* L2_NORMALIZATION */
+    {12, "Tiiiiiiiii>T", "F"}, {12, "Tiiiiii>T", "F"},                                         /* L2_POOL_2D */
+    {13, "Tifff>T", "F"},                                                                      /* LOCAL_RESPONSE_... */
+    {14, "T>T", "FQ"},                                                                         /* LOGISTIC */
+    {15, "FToi>I", "FIQ"},                                                                     /* LSH_PROJECTION */
+    {16, "FoFFFoFFFooooFFFooFFiff>FFFF", "F"},                                                 /* LSTM */
+    {17, "Tiiiiiiiii>T", "FQ"}, {17, "Tiiiiii>T", "FQ"},                                       /* MAX_POOL_2D */
+    {18, "TTi>T", "FQ"},                                                                       /* MUL */
+    {19, "T>T", "FQ"}, {20, "T>T", "FQ"}, {21, "T>T", "FQ"},                                   /* RELU, RELU1, RELU6 */
+    {22, "TI>T", "FQ"},                                                                        /* RESHAPE */
+    {23, "Tii>T", "F"},                                                                        /* RESIZE_BILINEAR */
+    {24, "FFFFFi>FF", "F"},                                                                    /* RNN */
+    {25, "Tf>T", "FQ"},                                                                        /* SOFTMAX */
+    {26, "Ti>T", "FQ"},                                                                        /* SPACE_TO_DEPTH */
+    {27, "FFFoFii>FF", "F"},                                                                   /* SVDF */
+    {28, "T>T", "F"},                                                                          /* TANH */
+};
+
+static int64_t type_of_letter(char letter, char chosen) {
+    if (letter == 'T') letter = chosen;
+    if (letter == 'B') letter = chosen == 'F' ? 'F' : 'I';
+    switch (letter) {
+    case 'f': return FLOAT32_SCALAR;
+    case 'i': return INT32_SCALAR;
+    case 'I': return TENSOR_INT32;
+    case 'Q': return TENSOR_QUANT8_ASYMM;
+    default: return TENSOR_FLOAT32;
+    }
 }
 
-/* The operands of ADD and RELU. The rules of the others are for drivers that have them. */
+/* Match operands against letters up to `end`; return what follows them, or NULL. */
+static const char *match(const char *letters, char end, char chosen, const Value *const *operands, const Value *indexes) {
+    const Value *index = indexes->first;
+    for (; *letters != end; letters++) {
+        int repeats = letters[1] == '+';
+        do {
+            const Value *operand = index != NULL ? operands[integer(index, 0)] : NULL;
+            if (integer(field(operand, "type"), -1) != type_of_letter(*letters, chosen)) return NULL;
+            if (*letters != 'o' && integer(field(operand, "lifetime"), -1) == NO_VALUE) return NULL;
+            index = index->next;
+        } while (repeats && index != NULL && integer(field(operands[integer(index, 0)], "type"), -1) ==
+                                                 type_of_letter(*letters, chosen));
+        letters += repeats;
+    }
+    return index == NULL ? letters + (end != '\0') : NULL;
+}
+
 static int is_signature_valid(int64_t code, const Value *const *operands, const Value *inputs, const Value *outputs) {
-    if (code != ADD && code != RELU) return 1;
-    if (length(inputs) != (code == ADD ? 3 : 1) || length(outputs) != 1) return 0;
-    int64_t type = type_of(operands, inputs, 0);
-    if (type != TENSOR_FLOAT32 && type != TENSOR_FLOAT16 && type != TENSOR_QUANT8_ASYMM) return 0;
-    if (type_of(operands, outputs, 0) != type) return 0;
-    return code == RELU || (type_of(operands, inputs, 1) == type && type_of(operands, inputs, 2) == INT32_SCALAR);
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
+        for (const char *chosen = signatures[i].types; signatures[i].code == code && *chosen != '\0'; chosen++) {
+            const char *rest = match(signatures[i].operands, '>', *chosen, operands, inputs);
+            if (rest != NULL && match(rest, '\0', *chosen, operands, outputs) != NULL) return 1;
+        }
+    }
+    return code == OEM;
 }
 
-static int is_operation_valid(const Value *model, const Value *operation, const Value *const *operands, size_t count) {
+static int is_operation_valid(const Value *operation, const Value *const *operands, size_t count) {
     const Value *inputs = field(operation, "inputs"), *outputs = field(operation, "outputs");
-    int64_t code = integer(field(operation, "type"), -1);
-    int is_known = (code >= 0 && code <= LAST_OPERATION) || code == OEM ||
-                   (code >= FIRST_OF_EXTENSIONS && is_mapped(model, code));
-    return is_known && indexes_fit(inputs, count) && indexes_fit(outputs, count) &&
-           is_signature_valid(code, operands, inputs, outputs);
+    return indexes_fit(inputs, count) && indexes_fit(outputs, count) &&
+           is_signature_valid(integer(field(operation, "type"), -1), operands, inputs, outputs);
 }
 
 static int is_graph_valid(const Value *model, const Value *const *operands, size_t count) {
     const Value *graph = field(model, "main"), *operations = field(graph, "operations");
     if (length(operations) == 0 || length(field(graph, "outputIndexes")) == 0) return 0;
     for (const Value *operation = operations->first; operation != NULL; operation = operation->next)
-        if (!is_operation_valid(model, operation, operands, count)) return 0;
+        if (!is_operation_valid(operation, operands, count)) return 0;
     return is_list_valid(operands, count, field(graph, "inputIndexes"), MODEL_INPUT) &&
            is_list_valid(operands, count, field(graph, "outputIndexes"), MODEL_OUTPUT) &&
            is_order_valid(operations, operands, count);
-}
-
-/* Extensions are mapped to prefixes one to one. */
-static int are_mappings_valid(const Value *mappings) {
-    for (const Value *one = length(mappings) ? mappings->first : NULL; one != NULL; one = one->next) {
-        int64_t prefix = integer(field(one, "prefix"), 0);
-        const Value *name = field(one, "name");
-        if (prefix <= 0 || prefix > 0xFFFF || name == NULL || name->kind != J_STRING) return 0;
-        for (const Value *other = one->next; other != NULL; other = other->next)
-            if (integer(field(other, "prefix"), 0) == prefix || is_word(field(other, "name"), name->text)) return 0;
-    }
-    return 1;
 }
 
 static int is_model_valid(const Value *model) {
     const Value *list = field(field(model, "main"), "operands"), *pools = field(model, "pools");
     size_t count = 0;
     const Value **operands = allocate(length(list) * sizeof *operands);
-    int right = are_mappings_valid(field(model, "extensionNameToPrefix"));
+    int right = 1;
     for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
         right &= is_pool_valid(pool);
     for (const Value *operand = length(list) ? list->first : NULL; right && operand != NULL; operand = operand->next) {
@@ -556,13 +554,9 @@ static int same_dimensions(const Value *left, const Value *right) {
 }
 
 static int is_supported(const Value *model, const Value *operation) {
-    const Value *operands = field(field(model, "main"), "operands"), *pools = field(model, "pools");
-    const Value *inputs = field(operation, "inputs");
+    const Value *operands = field(field(model, "main"), "operands"), *inputs = field(operation, "inputs");
     int64_t code = integer(field(operation, "type"), -1);
-    for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
-        if (is_pixels(pool)) return 0;
-    if ((code != ADD && code != RELU) || length(inputs) != (code == ADD ? 3 : 1)) return 0;
-    if (length(field(operation, "outputs")) != 1) return 0;
+    if (code != ADD && code != RELU) return 0;
     const Value *first = item(operands, integer(item(inputs, 0), -1));
     const Value *output = item(operands, integer(item(field(operation, "outputs"), 0), -1));
     if (!is_float_tensor(first) || !is_float_tensor(output) || !same_dimensions(first, output)) return 0;
@@ -727,55 +721,31 @@ static int copy_inputs(const Model *model, const Value *request) {
     return 1;
 }
 
-/* Copy what fits; write the shapes. Returns a status. */
-static int copy_outputs(const Model *model, const Value *request, Text *shapes) {
-    int status = NONE;
+/* Copy the outputs; the buffer of each has room for all of it, since HAL 1.0 has no other answer. */
+static int copy_outputs(const Model *model, const Value *request) {
     for (size_t i = 0; i < model->output_count; i++) {
         const Operand *operand = &model->operands[model->outputs[i]];
         int64_t size;
         unsigned char *bytes = argument_bytes(request, item(field(request, "outputs"), (int64_t)i), operand, &size);
-        if (bytes == NULL || operand->type != TENSOR_FLOAT32) return INVALID_ARGUMENT;
-        int fits = size >= operand->count * 4;
-        if (fits) memcpy(bytes, operand->values, (size_t)operand->count * 4);
-        else status = OUTPUT_INSUFFICIENT_SIZE;
-        append(shapes, "%s{\"dimensions\":[", i ? "," : "");
-        for (int64_t k = 0; k < operand->rank; k++)
-            append(shapes, "%s%lld", k ? "," : "", (long long)operand->dimensions[k]);
-        append(shapes, "],\"isSufficient\":%s}", fits ? "true" : "false");
+        if (bytes == NULL || operand->type != TENSOR_FLOAT32 || size < operand->count * 4) return INVALID_ARGUMENT;
+        memcpy(bytes, operand->values, (size_t)operand->count * 4);
     }
-    return status;
+    return NONE;
 }
 
-/* The status for memory that is wrong, or that is used whole since it holds pixels, which this driver cannot read. */
-static int judge_memory(const Value *request) {
-    static const char *const sides[] = {"inputs", "outputs"};
-    const Value *pools = field(request, "pools");
-    int status = NONE;
+static int are_pools_valid(const Value *pools) {
     for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
-        if (!is_pool_valid(field(pool, "pool"))) return INVALID_ARGUMENT;
-    for (int side = 0; side < 2; side++) {
-        const Value *arguments = field(request, sides[side]);
-        const Value *one = length(arguments) ? arguments->first : NULL;
-        for (; one != NULL; one = one->next) {
-            const Value *location = field(one, "location");
-            const Value *pool = item(pools, integer(field(location, "poolIndex"), 0));
-            if (!is_pixels(field(pool, "pool"))) continue;
-            if (integer(field(location, "offset"), 0) || integer(field(location, "length"), 0))
-                return INVALID_ARGUMENT;
-            status = GENERAL_FAILURE;
-        }
-    }
-    return status;
+        if (!is_pool_valid(field(pool, "pool"))) return 0;
+    return 1;
 }
 
-static int execute(const Model *model, const Value *request, Text *shapes) {
-    int status = judge_memory(request);
+static int execute(const Model *model, const Value *request) {
+    if (!are_pools_valid(field(request, "pools"))) return INVALID_ARGUMENT;
     if (length(field(request, "inputs")) != model->input_count) return INVALID_ARGUMENT;
     if (length(field(request, "outputs")) != model->output_count) return INVALID_ARGUMENT;
-    if (status != NONE) return status;
     if (!copy_inputs(model, request)) return INVALID_ARGUMENT;
     for (size_t i = 0; i < model->operation_count; i++) run_operation(model, &model->operations[i]);
-    return copy_outputs(model, request, shapes);
+    return copy_outputs(model, request);
 }
 
 /* ---- Methods -------------------------------------------------------------------------------------------------- */
@@ -784,22 +754,15 @@ static void initialize(const Value *id, const Value *params) {
     (void)params;
     send_result(id,
                 "{\"protocolVersion\":1,\"manifest\":{\"name\":\"minimal\",\"vendor\":\"npu-conformance examples\","
-                "\"version\":\"1\",\"interfaces\":[\"device\"],\"hal_version\":\"1.2\",\"instance\":\"minimal-device\","
+                "\"version\":\"1\",\"interfaces\":[\"device\"],\"hal_version\":\"1.0\",\"instance\":\"minimal-device\","
                 "\"memory_transports\":[\"path\"],\"deadlines\":{\"prepare\":2,\"execute\":2,\"call\":2,\"start\":10}},"
                 "\"objects\":{\"device\":1},\"transports\":[\"path\"],\"identity\":false}");
 }
 
 static void get_capabilities(const Value *id, const Value *params) {
-    Text text = {0};
     (void)params;
-    append(&text, "{\"relaxedFloat32toFloat16PerformanceScalar\":{\"execTime\":1,\"powerUsage\":1},"
-                  "\"relaxedFloat32toFloat16PerformanceTensor\":{\"execTime\":1,\"powerUsage\":1},"
-                  "\"operandPerformance\":[");
-    for (int type = 0; type < 14; type++)
-        append(&text, "%s{\"type\":%d,\"info\":{\"execTime\":1,\"powerUsage\":1}}", type ? "," : "", type);
-    append(&text, "]}");
-    send_result(id, text.data);
-    free(text.data);
+    send_result(id, "{\"float32Performance\":{\"execTime\":1,\"powerUsage\":1},"
+                    "\"quantized8Performance\":{\"execTime\":1,\"powerUsage\":1}}");
 }
 
 static void get_supported_operations(const Value *id, const Value *params) {
@@ -829,8 +792,7 @@ static void notify_prepared(const Value *params, int status, int64_t number) {
 
 static void prepare_model(const Value *id, const Value *params) {
     const Value *model = field(params, "model"), *operations = field(field(model, "main"), "operations");
-    int64_t preference = integer(field(params, "preference"), 1);
-    int status = is_model_valid(model) && preference >= 0 && preference <= 2 ? NONE : INVALID_ARGUMENT;
+    int status = is_model_valid(model) ? NONE : INVALID_ARGUMENT;
     int supported = 1;
     const Value *operation = status == NONE ? operations->first : NULL;
     for (; operation != NULL; operation = operation->next) supported &= is_supported(model, operation);
@@ -847,65 +809,30 @@ static void prepare_model(const Value *id, const Value *params) {
     else send_error(id, SERVICE_ERROR, status, "the model is invalid");
 }
 
-/* There is nothing to restore where no cache files are wanted. */
-static void prepare_model_from_cache(const Value *id, const Value *params) {
-    int has_callback = integer(field(params, "callback"), 0) != 0;
-    if (has_callback) notify_prepared(params, GENERAL_FAILURE, 0);
-    send_error(id, SERVICE_ERROR, has_callback ? GENERAL_FAILURE : INVALID_ARGUMENT, "this driver does not cache");
-}
-
 static Model *model_of(const Value *params) {
     int64_t index = integer(field(params, "object"), 0) - 2;
     return index >= 0 && index < prepared_count ? prepared[index] : NULL;
 }
 
-static const char *complaint(int status) {
-    return status == INVALID_ARGUMENT ? "the request does not fit the model" : "memory that this driver cannot read";
-}
-
-static void execute_synchronously(const Value *id, const Value *params) {
-    Model *model = model_of(params);
-    Text shapes = {0}, text = {0};
-    append(&shapes, "%s", "");
-    int status = model != NULL ? execute(model, field(params, "request"), &shapes) : NONE;
-    if (model == NULL) {
-        send_error(id, DEAD_OBJECT, 0, "no such prepared model");
-    } else if (status == INVALID_ARGUMENT || status == GENERAL_FAILURE) {
-        send_error(id, SERVICE_ERROR, status, complaint(status));
-    } else {
-        append(&text, "{\"outputSufficientSize\":%s,\"outputShapes\":[%s],\"timing\":%s}",
-               status == NONE ? "true" : "false", shapes.data, NO_TIMING);
-        send_result(id, text.data);
-    }
-    free(shapes.data);
-    free(text.data);
-}
-
+/* The outcome is notified, shapes and times are not part of HAL 1.0; the call itself says whether it was launched. */
 static void execute_asynchronously(const Value *id, const Value *params) {
     Model *model = model_of(params);
-    Text shapes = {0}, text = {0};
-    append(&shapes, "%s", "");
-    int status = model != NULL ? execute(model, field(params, "request"), &shapes) : INVALID_ARGUMENT;
-    int has_shapes = status == NONE || status == OUTPUT_INSUFFICIENT_SIZE;
+    Text text = {0};
+    if (integer(field(params, "callback"), 0) == 0) { /* nobody to tell */
+        send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the callback is null");
+        return;
+    }
+    int status = model != NULL ? execute(model, field(params, "request")) : INVALID_ARGUMENT;
     append(&text, "{\"jsonrpc\":\"2.0\",\"method\":\"executionCallback.notify\",");
-    append(&text, "\"params\":{\"object\":%lld,\"status\":%d,\"outputShapes\":[%s],\"timing\":%s}}",
-           (long long)integer(field(params, "callback"), 0), status, has_shapes ? shapes.data : "", NO_TIMING);
+    append(&text, "\"params\":{\"object\":%lld,\"status\":%d,\"outputShapes\":[],\"timing\":null}}",
+           (long long)integer(field(params, "callback"), 0), status);
     send_text(&text);
-    if (status == INVALID_ARGUMENT) send_error(id, SERVICE_ERROR, status, complaint(status));
+    if (status != NONE) send_error(id, SERVICE_ERROR, status, "the request does not fit the model");
     else send_result(id, "null");
-    free(shapes.data);
 }
 
 static void ping(const Value *id, const Value *params) { (void)params, send_result(id, "null"); }
 static void get_status(const Value *id, const Value *params) { (void)params, send_result(id, "0"); }
-static void get_type(const Value *id, const Value *params) { (void)params, send_result(id, "2"); }
-static void get_version_string(const Value *id, const Value *params) { (void)params, send_result(id, "\"minimal 1\""); }
-static void get_supported_extensions(const Value *id, const Value *params) { (void)params, send_result(id, "[]"); }
-
-static void get_number_of_cache_files_needed(const Value *id, const Value *params) {
-    (void)params;
-    send_result(id, "{\"numModelCache\":0,\"numDataCache\":0}");
-}
 
 static void detach_memory(const Value *id, const Value *params) {
     detach(integer(field(params, "token"), 0));
@@ -930,15 +857,9 @@ static const struct { const char *name; void (*handle)(const Value *, const Valu
     {"memory.detach", detach_memory},
     {"device.getCapabilities", get_capabilities},
     {"device.getStatus", get_status},
-    {"device.getType", get_type},
-    {"device.getVersionString", get_version_string},
-    {"device.getSupportedExtensions", get_supported_extensions},
-    {"device.getNumberOfCacheFilesNeeded", get_number_of_cache_files_needed},
     {"device.getSupportedOperations", get_supported_operations},
     {"device.prepareModel", prepare_model},
-    {"device.prepareModelFromCache", prepare_model_from_cache},
     {"preparedModel.execute", execute_asynchronously},
-    {"preparedModel.executeSynchronously", execute_synchronously},
 };
 
 static void handle(const Value *message) {

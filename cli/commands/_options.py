@@ -14,11 +14,13 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     if positional:
         parser.add_argument("plugin", metavar="PLUGIN", help=text)
     else:
-        parser.add_argument("--plugin", metavar="P", required=True, help=text)
+        parser.add_argument("--plugin", metavar="P", action=_Once, required=True, help=text)
     parser.add_argument(
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
     )
-    parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
+    parser.add_argument(
+        "--hal", metavar="VERSION", action=_Once, help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8"
+    )
     parser.add_argument(
         "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in runs"
     )
@@ -36,6 +38,18 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         help="command that runs test inferences, with {uid} in it (docs/npu-scheduling.md)",
     )
     parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
+
+
+class _Once(argparse.Action):
+    """Refuses a second value: two factors of a tox environment would else pass for one."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, *_: object
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        if before is not None:
+            parser.error(f"{self.option_strings[0]}: expected one value, found {before} and {value}")
+        setattr(namespace, self.dest, value)
 
 
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
 from npu_conformance.faults.fault import Fault, Variant
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run; return WRONG for a fault that is not caught, a variant that is not green, too few mutants killed."""
     if options.list:
-        return _list()
+        return _list(as_json=options.json)
     _require_sense(options)
     cases = kill_matrix.all_cases()
     if options.mutants is not None:
@@ -73,10 +74,20 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise UsageError(f"--sample-cases: expected a positive number, found {options.sample_cases}")
 
 
-def _list() -> int:
-    for fault in registry.faults().values():
+def _list(*, as_json: bool) -> int:
+    faults, variants = registry.faults().values(), registry.conforming().values()
+    if as_json:
+        names = ("id", "description", "breaks", "caught_by")
+        print_json(
+            {
+                "faults": [{name: getattr(fault, name) for name in names} for fault in faults],
+                "variants": [{name: getattr(variant, name) for name in names[:2]} for variant in variants],
+            }
+        )
+        return OK
+    for fault in faults:
         print(f"{fault.id}: {fault.description} [{' '.join(fault.breaks)}] -> {' '.join(fault.caught_by)}")
-    for variant in registry.conforming().values():
+    for variant in variants:
         print(f"{variant.id} (conforms): {variant.description}")
     return OK
 

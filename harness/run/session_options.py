@@ -120,11 +120,12 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, str]:
-    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =."""
-    parsed = {}
+    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =, and for two values of one option."""
+    parsed: dict[str, str] = {}
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
             raise DocumentError("plug-in option", "", f"expected NAME=VALUE, found {pair!r}")
-        parsed[name] = value
+        if parsed.setdefault(name, value) != value:
+            raise DocumentError("plug-in option", "", f"{name}: expected one value, found {parsed[name]} and {value}")
     return parsed

@@ -14,17 +14,18 @@ TAGS = ("compilation", "cpuexe", "driver", "execution", "manager", "model")
 """compilation: what preparing a model finds. cpuexe: each operation computed. driver: calls at the HAL. execution:
 requests and how they end. manager: decisions of the NPU Manager. model: models in full."""
 
+_ALL = {"all", "1"}
 VARIABLE, FILE_VARIABLE = "NPU_VLOG", "NPU_VLOG_FILE"
 
 
 @functools.cache
 def enabled_tags() -> frozenset[str]:
-    """The tags that NPU_VLOG names, separated by spaces, commas or colons; `all` is all. Raises ValueError."""
+    """The tags that NPU_VLOG names, separated by spaces, commas or colons; `all` or `1` is all. Raises ValueError."""
     asked = os.environ.get(VARIABLE, "").replace(",", " ").replace(":", " ").split()
-    unknown = sorted(set(asked) - {*TAGS, "all"})
+    unknown = sorted(set(asked) - {*TAGS, *_ALL})
     if unknown:
-        raise ValueError(f"{VARIABLE}: no tag {unknown[0]!r}; there are {' '.join(TAGS)}, and all")
-    return frozenset(TAGS if "all" in asked else asked)
+        raise ValueError(f"{VARIABLE}: no tag {unknown[0]!r}; there are {' '.join(TAGS)}, and all or 1")
+    return frozenset(TAGS if _ALL & set(asked) else asked)
 
 
 def is_enabled(tag: str) -> bool:

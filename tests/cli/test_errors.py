@@ -81,7 +81,7 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "exec:true", "vts.queries"], "the socket whose number is in NPU_CONFORMANCE_FD"),
         (
             [*RUN, "vendor_plugins:makes_nothing"],
-            "its factory returned None: expected a Subject, such as Subject(device=",
+            "its factory returned None: expected a Subject, such as",
         ),
         (["check", "vendor_plugins:makes_a_device"], "its factory returned an object of FirstDay: expected"),
         (["check", "tcp:127.0.0.1"], "cannot connect to tcp:127.0.0.1: expected tcp:HOST:PORT, with a number as"),
@@ -89,6 +89,11 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "unix:/no/socket", "vts.queries"], "cannot connect to unix:/no/socket"),
         ([*RUN, FIRST_DAY, "--plugin-option", "speed"], "expected NAME=VALUE, found 'speed'"),
         ([*RUN, FIRST_DAY, "--plugin-option", "sped=1"], "has no option 'sped'; it has speed"),
+        ([*RUN, FIRST_DAY, "--hal", "1.0", "--hal", "1.1"], "--hal: expected one value, found 1.0 and 1.1"),
+        (
+            [*RUN, "reference", "--plugin-option", "clock=real", "--plugin-option", "clock=virtual"],
+            "plug-in option: clock: expected one value, found real and virtual",
+        ),
         ([*RUN, FIRST_DAY, "--hal", "9"], "--hal: unknown HAL version '9'"),
         ([*RUN, FIRST_DAY, "--hal", "1.3"], "asked for HAL 1.3, it implements 1.0"),
         ([*RUN, FIRST_DAY, "-k", "a b"], "-k 'a b': column 3: expected 'and', 'or' or the end, found 'b'"),

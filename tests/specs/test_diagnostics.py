@@ -38,6 +38,12 @@ def test_text_is_made_for_enabled_tags_only(tags: pytest.MonkeyPatch, capsys: py
     assert vlog.is_enabled("model")
 
 
+@pytest.mark.parametrize("value", ["all", "1", "driver 1"])
+def test_one_and_all_are_every_tag(tags: pytest.MonkeyPatch, value: str) -> None:
+    tags.setenv(vlog.VARIABLE, value)
+    assert vlog.enabled_tags() == set(vlog.TAGS)
+
+
 def test_unknown_tags_are_refused(tags: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tags.setenv(vlog.VARIABLE, "driver noise")
     assert run(tmp_path) == USAGE

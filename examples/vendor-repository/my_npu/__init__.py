@@ -1,0 +1,1 @@
+"""A driver of one's own; driver.py is where it starts."""
