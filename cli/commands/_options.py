@@ -46,6 +46,7 @@ class _Once(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, *_: object
     ) -> None:
+        """Take the first value."""
         before = getattr(namespace, self.dest)
         if before is not None:
             parser.error(f"{self.option_strings[0]}: expected one value, found {before} and {value}")

@@ -14,6 +14,7 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents, versions
 
 _RUNS = 10_000
+_SECONDS = "seconds to spend on made inputs; the start is not counted, nor are Atheris' seeds, which it tries all first"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--runs", metavar="N", type=int, help=f"inputs to try (default: {_RUNS})")
-    limit.add_argument("--seconds", metavar="S", type=float, help="seconds to spend")
+    limit.add_argument("--seconds", metavar="S", type=float, help=_SECONDS)
     limit.add_argument("--replay", metavar="FILE", type=Path, help="run the input of a finding file again")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")
     parser.add_argument("--corpus", metavar="DIR", type=Path, help="further inputs to start from; Atheris adds to them")
@@ -43,7 +44,10 @@ def execute(options: argparse.Namespace) -> int:
     outcome = supervisor.run(job, options.artifacts)
     rate = outcome.runs / outcome.seconds if outcome.seconds else 0.0
     if outcome.finding is None:
-        print(f"nothing found in {outcome.runs} runs, {outcome.seconds:.1f} s ({rate:.0f} a second, start included)")
+        print(
+            f"nothing found in {outcome.runs} runs, {outcome.seconds:.1f} s ({rate:.0f} a second) "
+            f"after a start of {outcome.start_seconds:.1f} s"
+        )
         return OK
     print(f"{outcome.finding.verdict.upper()} in run {outcome.runs}: {outcome.finding.message}")
     print(f"input: {outcome.file}")

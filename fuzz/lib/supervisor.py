@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,10 +47,14 @@ def instrumented():
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run. runs: inputs that were begun. file: the finding's, None where nothing was found."""
+    """What came of a run. runs: inputs that were begun. file: the finding's, None where nothing was found.
+
+    start_seconds: until the first input was begun; seconds: since then.
+    """
 
     runs: int
     seconds: float
+    start_seconds: float
     finding: Finding | None = None
     file: Path | None = None
 
@@ -68,20 +73,21 @@ def run(job: Job, artifacts: Path) -> Outcome:
 
 
 class _Run:
-    def __init__(self, job: Job, artifacts: Path, work: Path) -> None:
+    def __init__(self, job: Job, artifacts: Path, work: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._job = job
         self._artifacts = artifacts
         self._work = work
         self._current_input = CurrentInput(work / "current_input")
-        self._started = time.monotonic()
+        self._clock = clock
+        self._started = self._first = clock()
 
     def outcome(self) -> Outcome:
         process, is_hanging = self._watched()
-        self._seconds = time.monotonic() - self._started
+        self._seconds, self._start_seconds = self._clock() - self._first, self._first - self._started
         self._runs, data = self._current_input.read()
         self._current_input.close()
         if process.returncode == OK and self._is_done():
-            return Outcome(self._runs, self._seconds)
+            return Outcome(self._runs, self._seconds, self._start_seconds)
         if process.returncode == USAGE or self._runs == 0:
             raise LoadError(self._last_words() or f"the fuzzer ended with status {process.returncode}")
         if process.returncode == WRONG and (self._work / "report.json").exists():
@@ -120,7 +126,7 @@ class _Run:
         path = self._artifacts / f"{job.target}-{verdict}-{digest}.json"
         self._artifacts.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(finding), indent=1) + b"\n")
-        return Outcome(self._runs, self._seconds, finding, path)
+        return Outcome(self._runs, self._seconds, self._start_seconds, finding, path)
 
     def _watched(self) -> tuple[subprocess.Popen[bytes], bool]:
         """Run the fuzzer to its end, or kill it where one input takes too long or the time is long over."""
@@ -142,13 +148,15 @@ class _Run:
 
     def _wait(self, process: subprocess.Popen[bytes]) -> bool:
         """True where the process has to be killed, since an input does not come to its end."""
-        count, since = 0, time.monotonic()
+        count, since = 0, self._clock()
         while True:
             try:
                 process.wait(_POLL_SECONDS)
                 return False
             except subprocess.TimeoutExpired:
-                now, latest = time.monotonic(), self._current_input.read()[0]
+                now, latest = self._clock(), self._current_input.read()[0]
+            if count == 0:
+                self._first = now
             if latest != count:
                 count, since = latest, now
             elif now - since > (self._deadline() if count else _START_SECONDS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,10 @@ import pytest
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
+from npu_conformance.fuzz.lib import supervisor
+from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.inputs import Finding
+from npu_conformance.fuzz.lib.job import Job
 from npu_conformance.specs import documents
 from npu_conformance.specs.neuralnetworks.types import Model
 
@@ -39,8 +43,36 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert fuzz(tmp_path, "--runs", "100", "--seed", "7") == 0
     out = capsys.readouterr().out
     assert f"fuzz models of {DRIVERS}, engine hypothesis, seed 7" in out
-    assert "nothing found in 100 runs" in out
+    assert re.search(
+        r"nothing found in 100 runs, [\d.]+ s \(\d+ a second\) after a start of [\d.]+ s$", out, re.MULTILINE
+    )
     assert not (tmp_path / "found").exists()
+
+
+def test_time_counts_from_the_first_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    job = Job("models", DRIVERS, {}, None, "hypothesis", None, 20.0, 0, None, str(tmp_path))
+    run = supervisor._Run(job, tmp_path, tmp_path, clock=lambda: now[0])
+
+    class Fuzzer:
+        """Starts for 30 seconds, tries inputs for 20, and ends."""
+
+        returncode = 0
+
+        def wait(self, seconds: float) -> None:
+            now[0] += 10.0
+            if now[0] == 150.0:
+                (tmp_path / "done").touch()
+                return
+            if now[0] >= 130.0:
+                CurrentInput(tmp_path / "current_input").begin(b"")
+            raise subprocess.TimeoutExpired("fuzzer", seconds)
+
+    fuzzer = Fuzzer()
+    monkeypatch.setattr(run, "_watched", lambda: (fuzzer, run._wait(fuzzer)))  # type: ignore[arg-type]
+    monkeypatch.setattr(run, "_deadline", lambda: 60.0)
+    outcome = run.outcome()
+    assert (outcome.start_seconds, outcome.seconds) == (30.0, 20.0)
 
 
 def test_a_finding_is_one_line_and_a_file_that_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

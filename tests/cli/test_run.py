@@ -180,6 +180,14 @@ def test_the_help_of_check_has_the_table_of_grades(command: Command, capsys: pyt
     ]
 
 
+def test_the_list_of_faults_is_json_where_that_is_asked_for(command: Command) -> None:
+    code, out, _ = command("faults", "--list", "--json")
+    known = json.loads(out)
+    (fault,) = [each for each in known["faults"] if each["id"] == "pad-raw-zero"]
+    assert (code, sorted(fault)) == (0, ["breaks", "caught_by", "description", "id"])
+    assert known["variants"][0].keys() == {"id", "description"}
+
+
 def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> None:
     case = "cts.npu_manager.lifecycle.grant"
     lines = command("run", case, "--plugin", "vendor_plugins:uncontrolled")[1].splitlines()
