@@ -75,7 +75,7 @@ def lines(symptoms: list[Symptom], paint: Paint = plain) -> Iterator[str]:
 
 def _own_rule(result: CaseResult) -> str:
     """The operation whose own rule broke; empty where the rule is not that of one operation."""
-    operation = result.operations[0] if len(result.operations) == 1 else ""
+    operation = result.operation
     requirement = next(iter(concerned(result)), "")
     return operation if operation and f"-{operation}-" in requirement else ""
 
