@@ -93,6 +93,16 @@ def by_sum(context: CaseContext) -> None:
         checks.equal(order, ["strong", "weak"], "order in which the runs ended")
 
 
+@cases.case("feature_id_decides_nothing", "NPU-HAL-040", "NPU-HAL-009")
+def feature_id_decides_nothing(context: CaseContext) -> None:
+    """A feature id does not put weaker work before stronger work that has none."""
+    with scheduling_fixture(context) as npu:
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
+        order = _weak_and_strong(npu, weak, InferenceRun(feature_id="assistant.voice"), strong, InferenceRun())
+        checks.equal(order, ["strong", "weak"], "order in which the runs ended")
+
+
 @cases.case("equals", "NPU-HAL-009")
 def equals(context: CaseContext) -> None:
     """Among equals nobody starves: both runs come to their end."""

@@ -11,6 +11,7 @@ from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     UNDISTURBED,
+    App,
     Event,
     SchedulingFixture,
     config,
@@ -21,7 +22,8 @@ cases = CaseGroup("vts.npu_scheduling.work", interface="scheduling", group=Group
 
 _UUID_BYTES = 16
 _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
-_PID = 4321
+_PID, _OTHER_PID = 4321, 8765
+_FEATURE = "camera.night_mode"
 _MOST_DEVICES = 64
 
 
@@ -141,35 +143,67 @@ def own_work(context: CaseContext) -> None:
 
 @cases.case("pid", "NPU-HAL-040", "NPU-HAL-015")
 def pid(context: CaseContext) -> None:
-    """The pid is that of the caller's process, where the transport says so, and never negative."""
+    """The pid is that of the caller's process, as the transport says, or 0 where the HAL does not report it."""
     with scheduling_fixture(context) as npu:
         npu.register_recorder()
         camera = npu.app(npu.camera, _PID)
         camera.works()
         npu.settle()
         npu.first_event(camera)
-        allowed = (_PID,) if context.manifest.inference_tool is None else range(1 << 31)
+        allowed = (_PID, 0) if context.manifest.inference_tool is None else range(1 << 31)
         for event in camera.events():
-            checks.that(event.work.debug_pid in allowed, f"debugPid: found {event.work.debug_pid}, not the caller's")
+            what = f"debugPid: found {event.work.debug_pid}, which is neither the caller's nor 0"
+            checks.that(event.work.debug_pid in allowed, what)
 
 
 @cases.case("feature_id", "NPU-HAL-040")
 def feature_id(context: CaseContext) -> None:
-    """The feature id is the one submitted."""
+    """The feature id is the one submitted, or null where the HAL does not report it."""
     with scheduling_fixture(context) as npu:
-        for event in _events_of(npu, InferenceRun(feature_id="camera.night_mode")):
-            checks.equal(
-                event.work.debug_feature_id, "camera.night_mode", f"debugFeatureId in the {event.event_type} event"
-            )
+        for event in _events_of(npu, InferenceRun(feature_id=_FEATURE)):
+            if event.work.debug_feature_id is not None:
+                checks.equal(event.work.debug_feature_id, _FEATURE, f"debugFeatureId in the {event.event_type} event")
+
+
+@cases.case("pid_decides_nothing", "NPU-HAL-040", "NPU-HAL-008", "NPU-HAL-011")
+def pid_decides_nothing(context: CaseContext) -> None:
+    """Of two processes of one uid neither is stronger, and neither has access that the other one lacks."""
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
+        apps = [npu.app(npu.camera, pid) for pid in (_PID, _OTHER_PID)]
+        for app in apps:
+            _has_the_rights_of_its_uid(npu, app, InferenceRun())
+
+
+@cases.case("feature_id_decides_nothing", "NPU-HAL-040", "NPU-HAL-008", "NPU-HAL-011")
+def feature_id_decides_nothing(context: CaseContext) -> None:
+    """Work with a feature id is as strong as work without, and is rejected where the uid has no direct access."""
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
+        camera = npu.app(npu.camera)
+        for run in (InferenceRun(feature_id=_FEATURE), InferenceRun()):
+            _has_the_rights_of_its_uid(npu, camera, run)
+
+
+def _has_the_rights_of_its_uid(npu: SchedulingFixture, app: App, run: InferenceRun) -> None:
+    """See that the config of the uid alone decides on a run: first on its priority, then on its access."""
+    npu.configure(config(app.uid, 300))
+    seen = len(app.events())
+    app.works(run)
+    npu.settle()
+    for event in app.events()[seen:]:
+        checks.equal(event.work.effective_priority, 300 + run.job_priority, "effective priority of a uid at 300")
+    npu.configure(config(app.uid, 300, direct=False))
+    app.is_rejected(run)
 
 
 @cases.case("no_feature_id", "NPU-HAL-040")
 def no_feature_id(context: CaseContext) -> None:
     """A run without a feature id does not have that of another run."""
     with scheduling_fixture(context) as npu:
-        _events_of(npu, InferenceRun(feature_id="camera.night_mode"))
+        _events_of(npu, InferenceRun(feature_id=_FEATURE))
         for event in _events_of(npu):
-            checks.that(event.work.debug_feature_id != "camera.night_mode", "debugFeatureId is that of an earlier run")
+            checks.that(event.work.debug_feature_id != _FEATURE, "debugFeatureId is that of an earlier run")
 
 
 @cases.case("group_id", "NPU-HAL-033")
