@@ -28,6 +28,12 @@ EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
 """The faults of a device whose executions are work of the HAL."""
 
+REAL_TIME = source_edits.read(_FOLDER / "real_time.json")
+"""The faults that show where time passes by itself."""
+
+REAL_TIME_VARIANTS = source_edits.read(_FOLDER / "real_time_variants.json")
+"""The conforming variants by source edits on which time passes by itself."""
+
 
 def _edited(row: EditedFault, promise: int | None = 10) -> FaultySubject:
     """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
@@ -54,6 +60,17 @@ def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manife
     return FaultySubject(lambda context, _: shape(context), interfaces, manifest=lambda: manifest)
 
 
+def _in_real_time(row: EditedFault) -> FaultySubject:
+    """The reference HAL with its source edited, on which time passes by itself."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(row.edits)
+        return shapes.page_in_real_time(context)
+
+    manifest = {"npu_profile": "page", "virtual_clock": False}
+    return FaultySubject(create, ("scheduling", "workload"), manifest=lambda: manifest)
+
+
 def _by_tool() -> dict[str, Any]:
     return {"virtual_clock": False, "inference_tool": shapes.tool_of_this_process()}
 
@@ -73,6 +90,7 @@ _IDLE = FaultySubject(
 
 FAULTS = (
     *(edited_fault(row, _edited(row)) for row in EDITED),
+    *(edited_fault(row, _in_real_time(row)) for row in REAL_TIME),
     _fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", "NPU-ACC-006",
            "configs.implements_hal", _shaped(_without_hal)),
     _fault("scheduling-idle", "The HAL checks its arguments and does nothing else.",
@@ -97,6 +115,9 @@ VARIANTS = (
             _shaped(shapes.without_workload, ("scheduling",), virtual_clock=False)),
     Variant("npu-real-time", "A device: time passes by itself.",
             _shaped(shapes.in_real_time, ("scheduling", "workload"), virtual_clock=False)),
+    Variant("npu-coarse-clock", "A device whose clock ticks every 10 ms.",
+            _shaped(shapes.on_a_coarse_clock, ("scheduling", "workload"), virtual_clock=False)),
+    *(edited_variant(row, _in_real_time(row)) for row in REAL_TIME_VARIANTS),
     Variant("npu-device", "A device whose executions are work of the scheduling HAL.",
             _with_device(shapes.with_device)),
     Variant("npu-device-not-preemptive", "The same, where an execution that has begun is finished.",

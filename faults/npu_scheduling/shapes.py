@@ -31,6 +31,8 @@ from npu_conformance.specs.plugin import Caller, Context, Subject
 _SHORT, _LONG = 5, 15
 """How many inferences a run in real time has: a fifth of a second; with a process for it, over half a second."""
 
+_LOOK_S = 0.001
+
 Shape = Callable[[Context], Subject]
 
 
@@ -135,19 +137,19 @@ def narrow(context: Context) -> Subject:
 
 
 class _Metronome:
-    """Moves a virtual clock as real time passes."""
+    """Moves a virtual clock as real time passes, by whole ticks."""
 
-    _TICK_S = 0.001
-
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, tick_ms: int) -> None:
         self._clock = clock
+        self._tick_ns = tick_ms * 1_000_000
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         start = time.monotonic_ns()
         while True:
-            time.sleep(self._TICK_S)
-            self._clock.advance(max(0, time.monotonic_ns() - start - self._clock.now_ns()))
+            time.sleep(_LOOK_S)
+            ticks = (time.monotonic_ns() - start) // self._tick_ns
+            self._clock.advance(max(0, ticks * self._tick_ns - self._clock.now_ns()))
 
 
 class _Told(WorkloadCallback):
@@ -162,10 +164,10 @@ class _Told(WorkloadCallback):
         self.over.set()
 
 
-def _real_service() -> SchedulingService:
+def _real_service(tick_ms: int = 1) -> SchedulingService:
     clock = VirtualClock()
     service = SchedulingService(clock, receiver=Courier)
-    _Metronome(clock)
+    _Metronome(clock, tick_ms)
     return service
 
 
@@ -173,6 +175,18 @@ def in_real_time(context: Context) -> Subject:
     """A HAL on which time passes by itself, as on a device."""
     service = _real_service()
     return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _SHORT))
+
+
+def on_a_coarse_clock(context: Context) -> Subject:
+    """The same with timers and timestamps of whole ticks of 10 ms."""
+    service = _real_service(tick_ms=10)
+    return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _SHORT))
+
+
+def page_in_real_time(context: Context) -> Subject:
+    """The same with the public page's interface: the debounce time comes with the callback."""
+    service = _real_service()
+    return Subject(scheduling=service, workload=TestInferences(service, context.caller, _SHORT))
 
 
 def with_device(context: Context) -> Subject:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from npu_conformance.faults import kill_matrix, registry, source_edits
 from npu_conformance.faults.fault import Fault
-from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS
+from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS, REAL_TIME, REAL_TIME_VARIANTS
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.applicability import inapplicable
@@ -20,12 +23,17 @@ from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.manifest import InferenceTool, Manifest
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
-EXECUTIONS = {name for name in CASES if name.startswith("vts.npu_scheduling.executions.")}
-"""They apply in real time alone: the variant npu-device, and the faults beside it."""
+IN_REAL_TIME = {
+    name for name in CASES if name.startswith(("vts.npu_scheduling.executions.", "vts.npu_scheduling.real_time."))
+} | {"vts.npu_scheduling.callback.blocked_in_real_time"}
+"""They apply in real time alone: variants and faults show what they are worth."""
+EDITS = {one.id: one for one in (*EDITED, *EDITED_VARIANTS, *REAL_TIME, *REAL_TIME_VARIANTS)}
 
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
@@ -33,7 +41,7 @@ def test_the_reference_passes(isolation: Isolation) -> None:
     subject = open_subject("reference", isolation=isolation)
     try:
         endings = {
-            case.id: _run(case, CaseContext(case, subject)) for case in CASES.values() if case.id not in EXECUTIONS
+            case.id: _run(case, CaseContext(case, subject)) for case in CASES.values() if case.id not in IN_REAL_TIME
         }
     finally:
         subject.close()
@@ -50,10 +58,9 @@ def _run(case: Case, context: CaseContext) -> OutcomeDetails:
     return OutcomeDetails()
 
 
-@pytest.mark.parametrize("name", [one.id for one in (*EDITED, *EDITED_VARIANTS)])
+@pytest.mark.parametrize("name", EDITS)
 def test_every_edit_finds_its_text(name: str) -> None:
-    one = next(one for one in (*EDITED, *EDITED_VARIANTS) if one.id == name)
-    assert source_edits.prepare(one.edits)
+    assert source_edits.prepare(EDITS[name].edits)
 
 
 def test_each_fault_breaks_what_a_case_that_catches_it_is_evidence_for() -> None:
@@ -123,6 +130,49 @@ def test_a_tool_that_hangs_is_killed(tmp_path: Path) -> None:
     assert run.succeeded is None
     run.kill()
     assert run.succeeded is False
+
+
+class Silent:
+    """A subject from which nothing ever arrives. waits: for how many seconds it was asked to wait for something."""
+
+    interfaces = Subject()
+    waits: list[float]
+
+    def __init__(self, tool: InferenceTool) -> None:
+        self.manifest = Manifest(
+            name="silent", vendor="v", version="1", interfaces=("scheduling",), inference_tool=tool
+        )
+        self.waits = []
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        self.waits.append(seconds)
+        return predicate()
+
+    def serve_pending(self) -> bool:
+        return False
+
+
+def _silent(tool: InferenceTool) -> tuple[SchedulingFixture, Silent]:
+    subject = Silent(tool)
+    context = SimpleNamespace(
+        subject=subject, manifest=subject.manifest, present=lambda found, name: found, case_uid=lambda uid: uid
+    )
+    return SchedulingFixture(cast(CaseContext, context)), subject
+
+
+def test_the_end_of_a_tool_is_noticed_where_no_event_tells_of_it(tmp_path: Path) -> None:
+    npu, subject = _silent(_tool(tmp_path, "sleep 0.1; exit 1"))
+    npu.app(npu.camera).is_rejected()
+    assert subject.waits == []
+
+
+def test_nobody_waits_long_for_events_of_a_tool_that_has_failed(tmp_path: Path) -> None:
+    npu, subject = _silent(_tool(tmp_path, "exit 1"))
+    app = npu.app(npu.camera)
+    app.start()
+    with pytest.raises(Failed, match="start of the inferences"):
+        npu.wait(lambda: bool(app.received()), "start of the inferences")
+    assert sum(subject.waits) <= 2.0
 
 
 def test_apps_reach_work_and_not_what_steers_it() -> None:

@@ -7,13 +7,8 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    UNDISTURBED,
-    Recorder,
-    SchedulingFixture,
-    config,
-    scheduling_fixture,
-)
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -21,6 +16,9 @@ _LISTENER_UID = 1000
 """The system, which has the callback on a device."""
 _RUNS = 150
 """Runs whose events fill the channel of a callback that reads none, several times over."""
+_CROWD = range(10_300, 10_400, 10)
+"""Apps that do the same by work that they cancel at once; these uids are nobody else's."""
+_ROUNDS = 12
 
 
 @cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
@@ -150,6 +148,24 @@ def blocked(context: CaseContext) -> None:
         for _ in range(_RUNS):
             camera.works()
             npu.pass_ms(npu.debounce_ms)
+        _receives_again(npu)
+
+
+@cases.case("blocked_in_real_time", "NPU-HAL-035")
+def blocked_in_real_time(context: CaseContext) -> None:
+    """The same where time passes by itself: the events are those of ten apps that begin work and cancel it."""
+    with scheduling_fixture(context) as npu:
+        npu.need_real_time()
+        crowd = [npu.app(uid) for uid in _CROWD]
+        listener = context.application(_LISTENER_UID)
+        _registered(listener.interfaces.scheduling)
+        listener.is_deaf = True
+        for _ in range(_ROUNDS):
+            for app in crowd:
+                app.start()
+                app.cancel()
+            npu.rest(npu.debounce_ms)
+        npu.app(npu.camera).works()
         _receives_again(npu)
 
 

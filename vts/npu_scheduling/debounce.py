@@ -12,18 +12,8 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    COMPLETED,
-    REQUESTED,
-    SLACK_MS,
-    STARTED,
-    UNDISTURBED,
-    App,
-    Notification,
-    SchedulingFixture,
-    config,
-    scheduling_fixture,
-)
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, STARTED, UNDISTURBED, Notification
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

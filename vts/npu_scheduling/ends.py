@@ -8,20 +8,16 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
+from npu_conformance.vts.lib.npu_scheduling.events import (
     FAILED,
     REQUESTED,
     STARTED,
     SYSTEM,
     UNDISTURBED,
     USER,
-    App,
     Notification,
-    SchedulingFixture,
-    asked,
-    config,
-    scheduling_fixture,
 )
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, asked, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

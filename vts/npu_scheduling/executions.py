@@ -14,13 +14,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.load import under_load
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    SLACK_MS,
-    UNDISTURBED,
-    SchedulingFixture,
-    config,
-    scheduling_fixture,
-)
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

@@ -12,22 +12,19 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
+from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     PAUSED,
     REQUESTED,
     RESUMED,
     STARTED,
     UNDISTURBED,
-    App,
     Event,
     Notification,
-    SchedulingFixture,
-    config,
     events_of,
-    scheduling_fixture,
     without_pauses,
 )
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

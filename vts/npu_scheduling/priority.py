@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
+from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     PAUSED,
     REQUESTED,
@@ -17,13 +17,10 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     STARTED,
     UNDISTURBED,
     USER,
-    App,
-    SchedulingFixture,
-    config,
     events_of,
-    scheduling_fixture,
     without_pauses,
 )
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

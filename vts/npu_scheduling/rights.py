@@ -6,7 +6,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
+from npu_conformance.vts.lib.npu_scheduling.fixture import config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.rights", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

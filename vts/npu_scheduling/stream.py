@@ -6,17 +6,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    COMPLETED,
-    REQUESTED,
-    STARTED,
-    UNDISTURBED,
-    App,
-    SchedulingFixture,
-    config,
-    scheduling_fixture,
-    without_pauses,
-)
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, STARTED, UNDISTURBED, without_pauses
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Literal
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -14,8 +13,9 @@ from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
-from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, SchedulingConfig, StartReason, WorkInfo
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
+from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notification, Recorder
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
@@ -27,58 +27,10 @@ _RUN_SECONDS = 30.0
 """After which a run counts as never ending, before time_scale."""
 _LATE_SECONDS = 2.0
 """How long a device that is busy otherwise may take to notify an end, before time_scale."""
+_LOOK_SECONDS = 0.005
+"""How often to look whether an inference tool has ended, as nothing arrives where it failed at once."""
 _STEP_MS = 10
 _NS_PER_MS = 1_000_000
-
-EventType = Literal["requested", "started", "ended"]
-Notification = tuple[EventType, int | None]
-
-REQUESTED: Notification = ("requested", None)
-STARTED: Notification = ("started", StartReason.INITIAL)
-RESUMED: Notification = ("started", StartReason.RESUMED)
-PAUSED: Notification = ("ended", EndReason.PAUSED)
-COMPLETED: Notification = ("ended", EndReason.COMPLETED)
-USER: Notification = ("ended", EndReason.CANCELLED_USER)
-SYSTEM: Notification = ("ended", EndReason.CANCELLED_SYSTEM)
-FAILED: Notification = ("ended", EndReason.FAILED)
-UNDISTURBED = (REQUESTED, STARTED, COMPLETED)
-
-
-@dataclass(frozen=True)
-class Event:
-    """One call of the callback. reason: StartReason or EndReason, None for a request."""
-
-    event_type: EventType
-    work: WorkInfo
-    reason: int | None
-
-    @property
-    def notification(self) -> Notification:
-        """What happened, without the work."""
-        return self.event_type, self.reason
-
-
-class Recorder(SchedulingCallback):
-    """Keeps every event in the order of arrival."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def on_work_requested(self, work: WorkInfo) -> None:
-        """Keep a request."""
-        self.events.append(Event("requested", work, None))
-
-    def on_work_started(self, work: WorkInfo, reason: int) -> None:
-        """Keep a start."""
-        self.events.append(Event("started", work, reason))
-
-    def on_work_ended(self, work: WorkInfo, reason: int) -> None:
-        """Keep an end."""
-        self.events.append(Event("ended", work, reason))
-
-    def of(self, uid: int) -> list[Event]:
-        """The events of work that this uid submitted."""
-        return [event for event in self.events if event.work.uid == uid]
 
 
 class Run(WorkloadCallback):
@@ -217,6 +169,11 @@ class SchedulingFixture:
         own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
         return [event for event in events if event.work.uid in own]
 
+    def need_real_time(self) -> None:
+        """NotApplicable where time stands still until it is moved, and everything is judged to the millisecond."""
+        if self._clock is not None:
+            raise NotApplicable("with a virtual clock events have no time of arrival")
+
     def need_virtual_clock(self) -> None:
         """NotApplicable where time passes by itself."""
         if self._clock is None:
@@ -278,13 +235,33 @@ class SchedulingFixture:
                     return
                 self.pass_ms(step_ms)
             seconds = 1.0
-        if not self.context.subject.wait_until(holds, seconds):
+        self._serve_until(lambda: holds() or self._are_over(), seconds)
+        if not holds():
+            self._wait_late(holds)  # where all runs are over, nothing but what is on its way can come
+        if not holds():
             checks.fail(what, f"within {_RUN_SECONDS} s", "nothing")
+
+    def _are_over(self) -> bool:
+        return bool(self.runs) and all(run.succeeded is not None for run in self.runs)
+
+    def _serve_until(self, holds: Callable[[], bool], seconds: float) -> None:
+        """Handle what arrives until something holds or the time is over; look at the tools that run meanwhile."""
+        if not any(isinstance(run, ToolRun) for run in self.runs):
+            self.context.subject.wait_until(holds, seconds)
+            return
+        deadline = time.monotonic() + seconds
+        while not holds() and time.monotonic() < deadline:
+            if not self.context.subject.serve_pending():
+                time.sleep(_LOOK_SECONDS)
 
     def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
         """Wait for the end of a run: whether it succeeded."""
         self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
         return bool(run.succeeded)
+
+    def rest(self, duration_ms: int) -> None:
+        """In real time, let exactly so much of it pass, however slow the subject is said to be."""
+        self.context.subject.wait_until(lambda: False, duration_ms / 1000)
 
     def settle(self, debounce_ms: int | None = None) -> None:
         """Wait until every run is over, and every event of it has arrived."""
@@ -376,19 +353,3 @@ def _clock(context: CaseContext) -> SchedulingControl | ManagerControl | None:
         return None
     interfaces = context.subject.interfaces
     return interfaces.scheduling_control or interfaces.manager_control
-
-
-def without_pauses(received: list[Notification]) -> list[Notification]:
-    """The same without pauses from which work was resumed: whether work is paused is the implementation's choice."""
-    found: list[Notification] = []
-    for one in received:
-        if one == RESUMED and found and found[-1] == PAUSED:
-            found.pop()
-        else:
-            found.append(one)
-    return found
-
-
-def events_of(events: list[Event], notification: Notification) -> list[Event]:
-    """The events that say this."""
-    return [event for event in events if event.notification == notification]
