@@ -34,6 +34,9 @@ REAL_TIME = source_edits.read(_FOLDER / "real_time.json")
 REAL_TIME_VARIANTS = source_edits.read(_FOLDER / "real_time_variants.json")
 """The conforming variants by source edits on which time passes by itself."""
 
+OBSERVED = source_edits.read(_FOLDER / "observed.json")
+"""The faults of a HAL that nothing but the device of the same subject brings work to."""
+
 
 def _edited(row: EditedFault, promise: int | None = 10) -> FaultySubject:
     """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
@@ -54,6 +57,16 @@ def _with_device(shape: Shape, edits: tuple[SourceEdit, ...] = ()) -> FaultySubj
 
     manifest = {"npu_profile": "page", "npu_schedules_executions": True, "virtual_clock": False}
     return FaultySubject(create, ("device", "scheduling"), manifest=lambda: manifest)
+
+
+def _observed(row: EditedFault) -> FaultySubject:
+    """A device beside its scheduling HAL, with the source edited. It promises nothing of its executions."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(row.edits)
+        return shapes.device_alone(context)
+
+    return FaultySubject(create, ("device", "scheduling"), manifest=lambda: {"virtual_clock": False})
 
 
 def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> FaultySubject:
@@ -100,6 +113,7 @@ FAULTS = (
            "NPU-HAL-011 NPU-HAL-019", "executions.direct_access executions.told",
            _with_device(shapes.with_device_of_its_own)),
     *(edited_fault(row, _with_device(shapes.with_device, row.edits)) for row in EXECUTIONS),
+    *(edited_fault(row, _observed(row)) for row in OBSERVED),
 )  # fmt: skip
 """Faults of scheduling HALs."""
 
@@ -111,8 +125,12 @@ VARIANTS = (
     Variant("npu-aosp", "AOSP's interface: no debounce time with the callback, no bounds in configs.",
             _shaped(shapes.aosp)),
     Variant("npu-narrow", "AOSP's interface, and the choices of AOSP's tool alone.", _shaped(shapes.narrow)),
-    Variant("npu-no-workload", "Nothing brings work: the calls of the HAL alone are judged.",
+    Variant("npu-no-work", "Nothing brings work: the calls of the HAL alone are judged.",
             _shaped(shapes.without_workload, ("scheduling",), virtual_clock=False)),
+    Variant("npu-no-workload", "Nothing brings work but the executions of the device beside the HAL.",
+            _shaped(shapes.device_alone, ("device", "scheduling"), virtual_clock=False)),
+    Variant("npu-work-by-hand", "Nothing brings work but somebody who uses the NPU meanwhile.",
+            _shaped(shapes.by_hand, ("scheduling",), virtual_clock=False)),
     Variant("npu-real-time", "A device: time passes by itself.",
             _shaped(shapes.in_real_time, ("scheduling", "workload"), virtual_clock=False)),
     Variant("npu-coarse-clock", "A device whose clock ticks every 10 ms.",

@@ -32,6 +32,7 @@ _SHORT, _LONG = 5, 15
 """How many inferences a run in real time has: a fifth of a second; with a process for it, over half a second."""
 
 _LOOK_S = 0.001
+_SOMEBODY, _NOW_AND_THEN_S = Caller(10_777, 77), 0.2
 
 Shape = Callable[[Context], Subject]
 
@@ -193,6 +194,26 @@ def with_device(context: Context) -> Subject:
     """A device whose executions are work of its scheduling HAL."""
     service = _real_service()
     return Subject(device=ReferenceDevice(context, apps=DeviceWork(service)), scheduling=service)
+
+
+def device_alone(context: Context) -> Subject:
+    """AOSP's interface, and a device whose executions are the only work."""
+    found = with_device(context)
+    assert isinstance(found.scheduling, SchedulingService)
+    return with_fields(found, scheduling=_AsInAosp(found.scheduling))
+
+
+def by_hand(context: Context) -> Subject:
+    """AOSP's interface, and somebody who uses the NPU now and then, whatever the harness does."""
+    service = _real_service()
+
+    def use() -> None:
+        while True:
+            service.submit(_SOMEBODY, InferenceRun())
+            time.sleep(_NOW_AND_THEN_S)
+
+    threading.Thread(target=use, daemon=True).start()
+    return Subject(scheduling=_AsInAosp(service))
 
 
 def with_device_of_its_own(context: Context) -> Subject:

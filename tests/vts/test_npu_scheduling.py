@@ -12,7 +12,14 @@ import pytest
 
 from npu_conformance.faults import kill_matrix, registry, source_edits
 from npu_conformance.faults.fault import Fault
-from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS, REAL_TIME, REAL_TIME_VARIANTS
+from npu_conformance.faults.npu_scheduling import (
+    EDITED,
+    EDITED_VARIANTS,
+    FAULTS,
+    OBSERVED,
+    REAL_TIME,
+    REAL_TIME_VARIANTS,
+)
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.applicability import inapplicable
@@ -33,7 +40,7 @@ IN_REAL_TIME = {
     name for name in CASES if name.startswith(("vts.npu_scheduling.executions.", "vts.npu_scheduling.real_time."))
 } | {"vts.npu_scheduling.callback.blocked_in_real_time"}
 """They apply in real time alone: variants and faults show what they are worth."""
-EDITS = {one.id: one for one in (*EDITED, *EDITED_VARIANTS, *REAL_TIME, *REAL_TIME_VARIANTS)}
+EDITS = {one.id: one for one in (*EDITED, *EDITED_VARIANTS, *REAL_TIME, *REAL_TIME_VARIANTS, *OBSERVED)}
 
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
@@ -75,7 +82,7 @@ def test_a_sample_of_faults_is_caught(fault: Fault) -> None:
     assert row.is_caught, row
 
 
-@pytest.mark.parametrize("name", ["npu", "npu-aosp", "npu-narrow", "npu-no-workload", "npu-ids-when-told"])
+@pytest.mark.parametrize("name", ["npu", "npu-aosp", "npu-narrow", "npu-no-work", "npu-ids-when-told"])
 def test_a_sample_of_variants_is_green(name: str) -> None:
     row = kill_matrix.run_variant(registry.conforming()[name], list(CASES.values()))
     assert row.is_green, row

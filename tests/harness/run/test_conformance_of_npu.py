@@ -38,6 +38,8 @@ ONE_OF_EACH = [
         "vts.npu_scheduling.configs.set.valid",
         "vts.npu_scheduling.work.undisturbed",
         "vts.npu_scheduling.rights.no_direct_access",
+        "vts.npu_scheduling.observation.stream",
+        "vts.npu_scheduling.observation.priority",
         "vts.npu_scheduling.executions.told",
         "vts.npu_scheduling.executions.direct_access",
         "cts.npu_manager.observation.shell_policy_gates",
@@ -52,7 +54,7 @@ ASKED = [
     for name, variant in registry.conforming().items()
     if isinstance(variant.mechanism, FaultySubject)
     and {"scheduling", "manager"} & set(variant.mechanism.interfaces)
-    and name != "npu-no-workload"
+    and name != "npu-no-work"
 ]
 
 
@@ -90,7 +92,7 @@ def names(groups: Sequence[Group]) -> set[str]:
     ("spec", "fault", "groups", "why"),
     [
         (IDLE_HAL, "", DOINGS_OF_THE_HAL, NO_WORK),
-        (FAULTY, "npu-no-workload", DOINGS_OF_THE_HAL, NO_WORK),
+        (FAULTY, "npu-no-work", DOINGS_OF_THE_HAL, NO_WORK),
         (IDLE_MANAGER, "", MANDATORY["manager"], NO_CONTROL),
     ],
 )

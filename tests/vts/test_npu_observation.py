@@ -1,0 +1,127 @@
+"""What contradicts itself in a stream of events, and what does not: streams that nobody explains."""
+
+from __future__ import annotations
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.specs.npu.types import Uuid, WorkInfo
+from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.events import (
+    COMPLETED,
+    FAILED,
+    PAUSED,
+    REQUESTED,
+    RESUMED,
+    STARTED,
+    SYSTEM,
+    UNDISTURBED,
+    USER,
+    Event,
+    Notification,
+)
+
+ONE, OTHER = 10_001, 10_002
+
+
+def event(notification: Notification, uid: int = ONE, id_: int = 1, timestamp_ms: int = 0) -> Event:
+    kind, reason = notification
+    return Event(kind, WorkInfo(id_, uid, uid, 500, 1500, timestamp_ms, 0), reason, 0.0)
+
+
+def stream(*notifications: Notification) -> list[Event]:
+    """Events of one uid, 100 ms apart, each with a larger id."""
+    return [event(one, ONE, number, 100 * number) for number, one in enumerate(notifications)]
+
+
+@pytest.mark.parametrize(
+    "notifications",
+    [
+        (),
+        (*UNDISTURBED, *UNDISTURBED),
+        (REQUESTED, STARTED, PAUSED, RESUMED, PAUSED, RESUMED, COMPLETED),
+        (REQUESTED, STARTED, PAUSED, USER),
+        (REQUESTED, SYSTEM, REQUESTED, STARTED, FAILED),
+        (COMPLETED, *UNDISTURBED),
+        (RESUMED, COMPLETED, REQUESTED),
+    ],
+)
+def test_streams_that_may_be(notifications: tuple[Notification, ...]) -> None:
+    events = stream(*notifications)
+    observation.check_order(events)
+    observation.check_reasons(events)
+    observation.check_ids(events)
+    observation.check_times(events)
+    observation.check_gaps(events, 40)
+    observation.check_fields(events)
+
+
+@pytest.mark.parametrize(
+    "notifications",
+    [
+        (REQUESTED, REQUESTED),
+        (REQUESTED, COMPLETED),
+        (REQUESTED, RESUMED),
+        (REQUESTED, PAUSED),
+        (REQUESTED, STARTED, STARTED),
+        (REQUESTED, STARTED, REQUESTED),
+        (REQUESTED, STARTED, PAUSED, STARTED),
+        (REQUESTED, STARTED, PAUSED, REQUESTED),
+        (*UNDISTURBED, COMPLETED),
+        (*UNDISTURBED, STARTED),
+        (*UNDISTURBED, RESUMED),
+    ],
+)
+def test_what_may_not_follow(notifications: tuple[Notification, ...]) -> None:
+    with pytest.raises(Failed, match=r"is followed by"):
+        observation.check_order(stream(*notifications))
+
+
+def test_each_uid_has_an_order_of_its_own() -> None:
+    own = [event(one, uid) for one in UNDISTURBED for uid in (ONE, OTHER)]
+    observation.check_order(own)
+
+
+def test_an_id_is_not_of_two_uids_and_not_of_two_bursts() -> None:
+    observation.check_ids([event(one, ONE, 7) for one in UNDISTURBED])
+    with pytest.raises(Failed, match="several bursts"):
+        observation.check_ids([event(one, uid, 7) for one in UNDISTURBED for uid in (ONE, OTHER)])
+    with pytest.raises(Failed, match="several bursts"):
+        observation.check_ids([event(one, ONE, 7) for one in (*UNDISTURBED, *UNDISTURBED)])
+
+
+def test_ids_and_times_do_not_go_back() -> None:
+    with pytest.raises(Failed, match="ids of uid"):
+        observation.check_ids([event(REQUESTED, id_=2), event(STARTED, id_=1)])
+    with pytest.raises(Failed, match="timestamps of uid"):
+        observation.check_times([event(REQUESTED, timestamp_ms=2), event(STARTED, timestamp_ms=1)])
+
+
+def test_a_gap_between_bursts_is_not_shorter_than_the_debounce_time() -> None:
+    def bursts(gap_ms: int) -> list[Event]:
+        return [*(event(one) for one in UNDISTURBED), event(REQUESTED, timestamp_ms=gap_ms)]
+
+    observation.check_gaps(bursts(40), 40)
+    with pytest.raises(Failed, match="expected 40 or more, found 39"):
+        observation.check_gaps(bursts(39), 40)
+
+
+def test_reasons_exist() -> None:
+    for wrong in (("requested", 0), ("started", 2), ("ended", 5), ("ended", None)):
+        with pytest.raises(Failed, match="reason of a"):
+            observation.check_reasons([event(wrong)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        WorkInfo(1, ONE, ONE, 1001, 1500, 0, 0),
+        WorkInfo(1, ONE, ONE, -1, 1500, 0, 0),
+        WorkInfo(1, ONE, ONE, 500, 2001, 0, 0),
+        WorkInfo(1, ONE, ONE, 500, 1500, 0, -1),
+        WorkInfo(1, ONE, ONE, 500, 1500, 0, 0, group_id=Uuid(b"short")),
+    ],
+)
+def test_numbers_are_within_their_ranges(wrong: WorkInfo) -> None:
+    with pytest.raises(Failed):
+        observation.check_fields([Event("requested", wrong, None, 0.0)])
