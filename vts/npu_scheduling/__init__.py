@@ -1,8 +1,8 @@
 """The npu scheduling HAL: what AOSP's VtsHalNpuSchedulingTargetTest asks of it, and what it leaves out.
 
-A vendor brings work as a `Workload` interface or as AOSP's run-test-inference. Without either only the calls of the HAL
-are judged. Where a subject has a virtual clock, debouncing is judged to the millisecond; elsewhere with the slack that
-AOSP's tests have.
+A vendor brings work as a `Workload` interface or as AOSP's run-test-inference. Without either the calls of the HAL are
+judged, and what it reports of work that its device or somebody by hand brings. Where a subject has a virtual clock,
+debouncing is judged to the millisecond; elsewhere more roughly (real_time).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Debouncing for each uid: a burst of work is one request, one start, one end (ISchedulingCallback's rules).
 
-Where a moment matters the subject has a virtual clock; the runs themselves, which are bursts of inferences, are judged
-on any (vts.npu_scheduling.work.undisturbed).
+Where a moment matters the subject has a virtual clock, and vts.npu_scheduling.real_time asks the same more roughly; the
+runs themselves, which are bursts of inferences, are judged on any clock (vts.npu_scheduling.work.undisturbed).
 """
 
 from __future__ import annotations
