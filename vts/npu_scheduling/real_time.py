@@ -19,7 +19,7 @@ from npu_conformance.vts.lib.npu_scheduling.real_time import TICK_MS, TRIES, Bur
 cases = CaseGroup("vts.npu_scheduling.real_time", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _SMALL_GAP_MS = 25
-"""Well below the debounce time, and above a fifth of it and less."""
+"""Well below the debounce time, and above what debounces too little."""
 _LARGE_GAP_MS = DEBOUNCE_DURATION_MS + 50
 """Above the debounce time by what a thread may be late that ends a burst."""
 _LONG_DEBOUNCE_MS = 200

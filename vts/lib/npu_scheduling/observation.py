@@ -70,6 +70,7 @@ def _run(npu: SchedulingFixture) -> None:
     for _ in range(_BURSTS):
         camera.works()
         npu.settle()
+    npu.first_event(camera)
 
 
 def _execute(npu: SchedulingFixture, runner: Runner) -> None:
