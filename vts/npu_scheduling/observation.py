@@ -20,9 +20,14 @@ from npu_conformance.vts.lib.npu_scheduling.real_time import TICK_MS
 cases = CaseGroup("vts.npu_scheduling.observation", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _PRIORITY = 300
+_STREAM = (
+    "NPU-HAL-019", "NPU-HAL-008", "NPU-HAL-020", "NPU-HAL-021", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-024",
+    "NPU-HAL-027", "NPU-HAL-029", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032", "NPU-HAL-033", "NPU-HAL-034",
+    "NPU-HAL-041",
+)  # fmt: skip
 
 
-@cases.case("stream", "NPU-HAL-019", "NPU-HAL-021")
+@cases.case("stream", *_STREAM)
 def stream(context: CaseContext) -> None:
     """The events of whatever work there is do not contradict each other: reasons, order, ids, times, gaps, numbers."""
     with scheduling_fixture(context) as npu:
@@ -30,17 +35,23 @@ def stream(context: CaseContext) -> None:
         npu.register_recorder()
         bring_work()
         events = tuple(npu.recorder.events)
-    with context.configuration("reasons", requirements=("NPU-HAL-029", "NPU-HAL-030")):
+    with context.configuration("reasons"):
+        context.about("NPU-HAL-029", "NPU-HAL-030")
         observation.check_reasons(events)
-    with context.configuration("order", requirements=("NPU-HAL-023", "NPU-HAL-031", "NPU-HAL-041")):
+    with context.configuration("order"):
+        context.about("NPU-HAL-019", "NPU-HAL-023", "NPU-HAL-031", "NPU-HAL-041")
         observation.check_order(events)
-    with context.configuration("ids", requirements=("NPU-HAL-020",)):
+    with context.configuration("ids"):
+        context.about("NPU-HAL-020")
         observation.check_ids(events)
     with context.configuration("times"):
+        context.about("NPU-HAL-021")
         observation.check_times(events)
-    with context.configuration("gaps", requirements=("NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")):
+    with context.configuration("gaps"):
+        context.about("NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
         observation.check_gaps(events, npu.debounce_ms - TICK_MS)
-    with context.configuration("numbers", requirements=("NPU-HAL-008", "NPU-HAL-032", "NPU-HAL-033", "NPU-HAL-034")):
+    with context.configuration("numbers"):
+        context.about("NPU-HAL-008", "NPU-HAL-032", "NPU-HAL-033", "NPU-HAL-034")
         observation.check_fields(events)
 
 
