@@ -6,7 +6,12 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
 
 class InterfaceError(Exception):
-    """Base of everything that a call to an implementation may raise on purpose."""
+    """Base of everything that a call to an implementation may raise on purpose.
+
+    about: the requirements that break where the error arrives; empty on the wire, a check of a suite may say so.
+    """
+
+    about: tuple[str, ...] = ()
 
 
 class ServiceError(InterfaceError):

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError, status_name
 
 Result = TypeVar("Result")
 _LONGEST = 300
+
+
+@contextmanager
+def about(*requirements: str) -> Iterator[None]:
+    """Say which requirements break where something fails inside, the one that the check is about first.
+
+    Also a decorator, for a helper whose checks are all about the same. The innermost word counts; where there is none,
+    that of `CaseContext.about`, and without that the first requirement of the case.
+    """
+    try:
+        yield
+    except (CaseEnded, InterfaceError) as error:
+        error.about = error.about or requirements
+        raise
 
 
 def fail(what: str, expected: str, found: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs.documents import DocumentError
@@ -20,7 +20,7 @@ class SubjectLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeDetails:
-    """An outcome with everything known about why."""
+    """An outcome with everything known about why. about: the requirements that the check said it is about."""
 
     outcome: Outcome = Outcome.PASS
     message: str = ""
@@ -29,6 +29,7 @@ class OutcomeDetails:
     signal: int = 0
     stderr: str = ""
     traceback: str = ""
+    about: tuple[str, ...] = ()
 
     @property
     def lost_host(self) -> bool:
@@ -43,17 +44,21 @@ def classify_exception(error: Exception) -> OutcomeDetails:
     method it does not have is not-supported, a dead object a crash. Anything else is a bug of the suite.
     """
     if isinstance(error, CaseEnded):
-        return _of_case_ended(error)
-    if isinstance(error, Unsupported):
-        return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
-    if isinstance(error, DeadObject):
-        return OutcomeDetails(Outcome.CRASH, f"the process behind an object is gone: {error}")
+        return replace(_of_case_ended(error), about=error.about)
     if isinstance(error, InterfaceError):
-        return OutcomeDetails(Outcome.FAIL, f"a call failed: {_format_error(error)}", "no error", _format_error(error))
+        return replace(_of_interface_error(error), about=error.about)
     if isinstance(error, DocumentError):
         # A vector that cannot be read is nobody's bug: the line says where and what, frames would not.
         return OutcomeDetails(Outcome.SUITE_ERROR, str(error))
     return OutcomeDetails(Outcome.SUITE_ERROR, _format_error(error), traceback=_tail(error))
+
+
+def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
+    if isinstance(error, Unsupported):
+        return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
+    if isinstance(error, DeadObject):
+        return OutcomeDetails(Outcome.CRASH, f"the process behind an object is gone: {error}")
+    return OutcomeDetails(Outcome.FAIL, f"a call failed: {_format_error(error)}", "no error", _format_error(error))
 
 
 def _of_case_ended(error: CaseEnded) -> OutcomeDetails:

@@ -18,9 +18,13 @@ __all__ = [
 
 
 class CaseEnded(Exception):
-    """Base of what a case raises to end itself, or the configuration it is in, with an outcome."""
+    """Base of what a case raises to end itself, or the configuration it is in, with an outcome.
+
+    about: the requirements that the check is about; empty where no check has said so (`checks.about`).
+    """
 
     outcome: Outcome
+    about: tuple[str, ...] = ()
 
 
 class Failed(CaseEnded):

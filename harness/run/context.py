@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
+from npu_conformance.harness.judge.outcome_table import WAIVABLE
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
@@ -78,15 +79,26 @@ class Closeable(Protocol):
 
 @dataclass
 class Record:
-    """What is recorded about a case, or about one configuration of it, while it runs."""
+    """What is recorded about a case, or about one configuration of it, while it runs.
+
+    about: what the check that runs is about, where the case said so.
+    """
 
     name: str = ""
     requirements: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
     details: OutcomeDetails = field(default_factory=OutcomeDetails)
     warnings: list[str] = field(default_factory=list)
     waived: bool = False
     seconds: float = 0.0
     models: list[AskedModel] = field(default_factory=list)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The requirements that the check that failed is about; empty where none failed."""
+        if self.details.outcome not in WAIVABLE:
+            return ()
+        return self.details.about or self.about or self.requirements[:1]
 
 
 class CaseContext:
@@ -299,9 +311,11 @@ class CaseContext:
         return self._current
 
     def about(self, *requirements: str) -> None:
-        """Say what the checks from here on are about: a failure of what is running names these requirements first."""
-        others = (name for name in self._current.requirements if name not in requirements)
-        self._current.requirements = (*requirements, *others)
+        """Say what the checks from here on are about: a failure breaks these requirements, and names the first.
+
+        What a helper says of its own checks (`checks.about`) comes before it.
+        """
+        self._current.about = requirements
 
     def recover(self, record: Record, *, always: bool = False) -> None:
         """Restart the subject where it is lost.

@@ -30,7 +30,8 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         own_outcome=own.details.outcome,
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
-        requirements=own.requirements,
+        requirements=_broken_first(own),
+        broken=own.broken,
         operations=tuple(named),
         types=tuple(dict.fromkeys(kind for types in named.values() for kind in types)),
         executed=operations_of(one for one in models if one.executed) if case.operations else {},
@@ -95,7 +96,8 @@ def _configuration_result(case: Case, own: Record, record: Record) -> Configurat
         expected=details.expected,
         found=details.found,
         dispositions=_dispositions([record]),
-        requirements=record.requirements,
+        requirements=_broken_first(record),
+        broken=record.broken,
         refused=_refused(case, own, record),
         warnings=tuple(record.warnings),
         seconds=record.seconds,
@@ -103,6 +105,11 @@ def _configuration_result(case: Case, own: Record, record: Record) -> Configurat
         stderr=details.stderr,
         traceback=details.traceback,
     )
+
+
+def _broken_first(record: Record) -> tuple[str, ...]:
+    """The requirements of a record, each once; of those that broke each is one, whether or not the case names it."""
+    return tuple(dict.fromkeys((*record.broken, *record.requirements)))
 
 
 def _dispositions(records: list[Record]) -> tuple[Disposition, ...]:

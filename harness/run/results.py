@@ -13,6 +13,7 @@ from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import conformance, execution
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.evidence import by_requirement
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import CaseResult
@@ -49,7 +50,7 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
         baseline=baseline.compare(verdicts) if baseline else None,
         quality_warnings=_with(verdicts, Disposition.QUALITY_WARNING),
         by_suite=_grouped((result.case.partition(".")[0], result) for result in verdicts),
-        by_requirement=_grouped((name, result) for result in verdicts for name in result.requirements),
+        by_requirement=by_requirement(verdicts),
         by_operation=by_operation(verdicts),
         unsupported=unsupported(verdicts),
         thin_coverage=tuple(conformance.thin_coverage(verdicts)),

@@ -50,7 +50,10 @@ ModelUse = tuple[OperationUse, ...]
 
 
 class ConfigurationResult(Document, frozen=True, omit_defaults=True):
-    """The verdict of one configuration or mutation, addressed as `case#name`. refused: as of CaseResult."""
+    """The verdict of one configuration or mutation, addressed as `case#name`. refused: as of CaseResult.
+
+    broken: those of its requirements that the check that failed is about, which is none of a pass.
+    """
 
     name: str
     outcome: Outcome
@@ -59,6 +62,7 @@ class ConfigurationResult(Document, frozen=True, omit_defaults=True):
     found: str = ""
     dispositions: tuple[Disposition, ...] = ()
     requirements: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
     refused: tuple[ModelUse, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: Seconds = 0.0
@@ -71,7 +75,8 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     """The verdict of one case: the worst of its own and of its configurations'.
 
     warnings: quality warnings. signal, stderr: of a host that died. traceback: the tail, for a suite-error.
-    own_outcome: what the case's body itself ended as, before its configurations were counted in.
+    own_outcome: what the case's body itself ended as, before its configurations were counted in. broken: those of its
+    requirements that the check of the body that failed is about; each configuration has its own.
 
     operations, types: of a case about operations; those of the models that the device was asked for, and what the case
     is listed with where it was asked for none. executed: the types of each operation in models that were executed.
@@ -87,6 +92,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     dispositions: tuple[Disposition, ...] = ()
     configurations: tuple[ConfigurationResult, ...] = ()
     requirements: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     executed: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 Counts = dict[str, Count]
-"""Number of verdicts by outcome."""
+"""Number of verdicts by outcome; of a requirement also of `not-shown`."""
 
 
 class OperationCounts(Document, frozen=True):
@@ -57,6 +57,10 @@ class Results(Document, frozen=True):
     beside the outcomes (waivers, regressions). problems: of the suite's own bookkeeping. thin_coverage: what few passes
     rest on. configuration_counts: verdicts of configurations and mutations. baseline: None where there is none.
     complete: the run came to its own end.
+
+    by_requirement: a case counts once for each of its requirements. One that failed counts as failed for those alone
+    that the check that failed is about; the others of its requirements it has not shown, for better or worse
+    (`not-shown`), unless a configuration of it that passed did.
     """
 
     format: Format

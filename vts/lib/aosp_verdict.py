@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import AospVerdict
 from npu_conformance.harness.judge.verdicts import Failed
 
@@ -19,7 +20,8 @@ def with_aosp_verdict(verdict: AospVerdict) -> Iterator[None]:
         yield
     except Failed as failure:
         message = f"{failure}; AOSP's VTS would fail too: {verdict}"
-        raise Failed(message, failure.expected, failure.found) from None
+        with checks.about(*failure.about):
+            raise Failed(message, failure.expected, failure.found) from None
 
 
 def verdict_for_rule(rule: str) -> AospVerdict:

@@ -18,6 +18,7 @@ from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
 from npu_conformance.specs.plugin import Subject
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 
 MODEL = Model(main=Subgraph((), (Operation(0, (), ()),), (), ()))
 S = ErrorStatus
@@ -174,10 +175,27 @@ def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[...
     context = CaseContext(case, subject)
     with context.configuration("first", requirements=("C", "D")):
         context.about("D")
-        context.about("C")
+        context.about("C", "E")
+        checks.fail("x", "1", "2")
     with context.configuration("second"):
-        pass
-    assert context.configurations["first"].requirements == ("C", "D", "A", "B")
-    assert context.configurations["second"].requirements == ("A", "B")
-    context.about("B")
-    assert case_result(case, context, 0.0).requirements == ("B", "A")
+        checks.fail("x", "1", "2")
+    with context.configuration("third"):
+        context.about("B")
+    result = case_result(case, context, 0.0)
+    found = [(part.broken, part.requirements) for part in result.configurations]
+    assert found == [(("C", "E"), ("C", "E", "A", "B", "D")), (("A",), ("A", "B")), ((), ("A", "B"))]
+
+
+def test_what_a_helper_is_about_comes_before_what_the_case_said(make_case: Callable[..., Case], subject: Any) -> None:
+    @checks.about("HELPER")
+    def helper() -> None:
+        raise ServiceError(S.GENERAL_FAILURE)
+
+    context = CaseContext(make_case("a", requirements=("A",)), subject)
+    with context.configuration("x"):
+        context.about("CASE")
+        with checks.about("CALLER"), with_aosp_verdict("no"):
+            helper()
+    with context.configuration("y"), checks.about("HANG"), with_aosp_verdict("no"), checks.about("INNER"):
+        raise Failed("no")
+    assert [record.broken for record in context.configurations.values()] == [("HELPER",), ("INNER",)]
