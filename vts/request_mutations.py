@@ -21,7 +21,6 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -37,7 +36,7 @@ from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.execution import request_of
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
-from npu_conformance.vts.lib.support import supports
+from npu_conformance.vts.lib.support import model_of, supports
 
 _VECTORS = 2
 _REQUIREMENTS = (
@@ -46,6 +45,27 @@ _REQUIREMENTS = (
     "NNHAL-ROBUST-002",
     "NNHAL-SUPPORT-004",
 )
+
+
+_BREAKS = {
+    "in_": ("NNHAL-REQUEST-004",),
+    "negative_pool": ("NNHAL-REQUEST-004",),
+    "padding_that_wraps": ("NNHAL-ROBUST-002", "NNHAL-REQUEST-006"),
+    "padding": ("NNHAL-REQUEST-006",),
+    "offset_that_wraps": ("NNHAL-ROBUST-002", "NNHAL-REQUEST-005"),
+    "length_that_wraps": ("NNHAL-ROBUST-002", "NNHAL-REQUEST-005"),
+    "behind": ("NNHAL-REQUEST-005",),
+    "one_byte": ("NNHAL-REQUEST-005",),
+    "negative": ("NNHAL-REQUEST-005",),
+    "no_value": ("NNHAL-REQUEST-003",),
+    "rank": ("NNHAL-REQUEST-007",),
+    "dimensions_of_a_scalar": ("NNHAL-REQUEST-007",),
+    "size_more": ("NNHAL-REQUEST-008",),
+    "size_0": ("NNHAL-REQUEST-009",),
+    "open": ("NNHAL-REQUEST-009",),
+    "unknown_kind": ("NNHAL-REQUEST-016",),
+}
+"""The requirements that an edit breaks, by how its name begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,14 @@ class InvalidRequest:
         """What was done, and to which side: whatever the position."""
         place, _, kind = self.label.rpartition(".")
         return f"{place.rstrip('0123456789')}.{kind}"
+
+    @property
+    def breaks(self) -> tuple[str, ...]:
+        """The requirements that the edit breaks."""
+        side, _, kind = self.kind.partition(".")
+        if kind in ("removed", "added"):
+            return ("NNHAL-REQUEST-001" if side.startswith("input") else "NNHAL-REQUEST-002",)
+        return next(breaks for word, breaks in _BREAKS.items() if kind.startswith(word))
 
 
 def cases() -> Iterator[Case]:
@@ -109,11 +137,8 @@ def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Ran
 def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random.Random) -> int:
     """See the edits of a vector's first request rejected; return how many there were."""
     model = build_model(vector, context.version).model
-    preparation = context.prepare(model)
-    prepared_model, restarts = preparation.prepared_model, context.restarts
-    if prepared_model is None:
-        checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of {vector.name}, which is supported")
-        checks.fail(f"prepareModel of {vector.name}, which is supported", "a prepared model", "null")
+    preparation, restarts = context.prepare(model), context.restarts
+    prepared_model = model_of(preparation, f"prepareModel of {vector.name}, which is supported")
     request = request_of(context, build_request(vector, vector.examples[0], context.version))
     invalid = _drawn(context, list(mutations(request, model, context.version)), draw)
     for position, one in enumerate(invalid):
@@ -123,7 +148,8 @@ def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random
                 return len(invalid)
             name = f"{vector.name}.{executor}.{one.label}"
             if context.wants(name):
-                with context.configuration(name), with_aosp_verdict("yes" if one.in_aosp else "no"):
+                verdict = with_aosp_verdict("yes" if one.in_aosp else "no")
+                with context.configuration(name), verdict, checks.about(*one.breaks):
                     expect_request_rejected(context, prepared_model, one.request, executor, measure=position % 2 == 1)
     return len(invalid)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -108,7 +109,12 @@ def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, 
             break  # The host that knew the pool is dead, and its verdict is there.
         name = f"{header.name}.{mutation.label}"
         if context.wants(name):
-            with context.configuration(name), with_aosp_verdict("yes" if family.aosp and mutation.in_aosp else "no"):
+            broken = mutation.breaks or family.requirements[:1]
+            with (
+                context.configuration(name),
+                with_aosp_verdict("yes" if family.aosp and mutation.in_aosp else "no"),
+                checks.about(*(f"NNHAL-{rule}" for rule in broken)),
+            ):
                 expect_rejected_at_prepare(context, mutation.model)
     return len(mutations)
 

@@ -13,7 +13,7 @@ from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
-from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
     NO_TOKEN,
@@ -259,12 +259,9 @@ class CaseContext:
         """
         answers = (device or self.device).get_supported_operations(model)
         count = len(model.main.operations)
-        if len(answers) != count:
-            raise Failed(
-                f"getSupportedOperations: expected {count} answers, one an operation, found {len(answers)}",
-                str(count),
-                str(len(answers)),
-            )
+        with checks.about("NNHAL-SUPPORT-001"):
+            if len(answers) != count:
+                checks.fail("getSupportedOperations", f"{count} answers, one an operation", str(len(answers)))
         if is_valid:
             self._current.models.append(asked_models.asked(model, answers))
         return answers

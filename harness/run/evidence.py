@@ -11,7 +11,7 @@ from npu_conformance.specs.documents.summary import Counts
 from npu_conformance.specs.outcomes import Outcome, worst
 
 NOT_SHOWN = "not-shown"
-"""What a case that ended at the check of another requirement says about one: neither that it holds nor that it broke."""
+"""What a case that ended at the check of another requirement says of one: neither that it holds nor that it broke."""
 
 
 def by_requirement(verdicts: Iterable[CaseResult]) -> dict[str, Counts]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -112,7 +113,10 @@ def prepare(
             recorder,
         )
 
-    return _prepare(subject, "prepareModelWithConfig" if arguments.with_config else "prepareModel", launch, recorder)
+    method = "prepareModelWithConfig" if arguments.with_config else "prepareModel"
+    launch_status = _launch_status(launch)
+    with checks.about("NNHAL-PREPARE-005"):
+        return _answer(subject, method, launch_status, recorder)
 
 
 def prepare_from_cache(
@@ -125,17 +129,20 @@ def prepare_from_cache(
             arguments.deadline_ns, arguments.model_cache, arguments.data_cache, arguments.token, recorder
         )
 
-    return _prepare(subject, "prepareModelFromCache", launch, recorder)
+    launch_status = _launch_status(launch)
+    with checks.about("NNHAL-CACHE-023"):
+        return _answer(subject, "prepareModelFromCache", launch_status, recorder)
 
 
-def _prepare(
-    subject: SubjectHandle, method: str, launch: Callable[[], None], recorder: PreparationRecorder
-) -> Preparation:
-    launch_status: int = ErrorStatus.NONE
+def _launch_status(launch: Callable[[], None]) -> int:
     try:
         launch()
     except ServiceError as error:
-        launch_status = error.status
+        return error.status
+    return ErrorStatus.NONE
+
+
+def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: PreparationRecorder) -> Preparation:
     launched = launch_status == ErrorStatus.NONE
     manifest = subject.manifest
     seconds = (manifest.deadlines.prepare if launched else _REFUSAL_SECONDS) * manifest.time_scale

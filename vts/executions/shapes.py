@@ -225,9 +225,12 @@ def _is_insufficient(
     expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
     checks.status(execution.status, expected, f"execution with outputs {short} too small")
     flags = tuple(shape.is_sufficient for shape in execution.output_shapes)
-    checks.equal(flags, tuple(number not in short for number in range(2)), "isSufficient of the outputs")
+    with checks.about("NNHAL-SHAPE-005"):
+        checks.equal(flags, tuple(number not in short for number in range(2)), "isSufficient of the outputs")
     for shape in execution.output_shapes:
-        checks.member(shape.dimensions, {(asked.chosen.elements,), (0,)}, "dimensions where an output does not fit")
+        sizes = {(asked.chosen.elements,), (0,)}
+        with checks.about("NNHAL-SHAPE-006"):
+            checks.member(shape.dimensions, sizes, "dimensions where an output does not fit")
         if known and 0 in shape.dimensions:
             context.warn_quality("where an output does not fit, sizes that the model gives are reported as unknown")
     for number in short:

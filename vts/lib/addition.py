@@ -27,6 +27,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import OLDEST, Version
 from npu_conformance.vts.lib.executors import execute
+from npu_conformance.vts.lib.support import model_of
 
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""
@@ -200,5 +201,5 @@ def prepared(context: CaseContext, small: Model) -> PreparedModel:
     if preparation.prepared_model is not None:
         return preparation.prepared_model
     if is_supported:
-        checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of a supported {what}, notified")
+        model_of(preparation, f"prepareModel of a supported {what}, notified")
     raise NotSupported(f"{what} is not supported" + (" with a constant in a pool" if small.pools else ""))

@@ -33,6 +33,7 @@ from npu_conformance.vts.lib.addition import ADDITIONS, Addition, Pair
 from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, tensor
+from npu_conformance.vts.lib.support import model_of
 
 LONG, SHORT = 192, 16
 """Numbers of additions: of an execution that others meet, and of those that come and go."""
@@ -139,7 +140,8 @@ class Runner:
 
     def check_output(self) -> None:
         """Fail unless the output is, bit for bit, that of an execution that nothing disturbed (NNHAL-QOS-014)."""
-        self._check(self.output(), self._undisturbed)
+        with checks.about("NNHAL-QOS-014"):
+            self._check(self.output(), self._undisturbed)
 
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""
@@ -180,7 +182,4 @@ def _prepared(context: CaseContext, chain: Chain, priority: int, application: Ap
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=priority)
     device = context.device_of(application)
     preparation = prepare(context.subject, device, chain.model(), arguments, PreparationRecorder())
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    return preparation.prepared_model
+    return model_of(preparation)

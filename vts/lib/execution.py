@@ -105,18 +105,27 @@ def asynchronous(
         prepared_model.execute(request, measure, deadline, loop_timeout, recorder)
     except ServiceError as error:
         launched = error.status
+    with checks.about("NNHAL-EXECUTE-003" if launched == ErrorStatus.NONE else "NNHAL-EXECUTE-004"):
+        answer = _notified(context, recorder, launched)
+    if context.version < Version.V1_2:
+        with checks.about("NNHAL-SHAPE-011"):
+            checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
+    return replace(answer, launch_status=launched)
+
+
+def _notified(context: CaseContext, recorder: ExecutionRecorder, launched: int) -> Execution:
+    """The one answer that the callback gets."""
     seconds = context.manifest.deadlines.execute * context.manifest.time_scale
     answered = context.subject.wait_until(lambda: bool(recorder.answers), seconds)
     if launched == ErrorStatus.NONE and not answered:
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     checks.that(answered, f"execute returned {status_name(launched)}: expected a notification of the same, found none")
-    checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    with checks.about("NNHAL-EXECUTE-003"):
+        checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
     answer = recorder.answers[0]
-    if context.version < Version.V1_2:
-        checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
     if launched != ErrorStatus.NONE:
         checks.status(answer.status, {launched}, "status notified after a failed launch")
-    return replace(answer, launch_status=launched)
+    return answer
 
 
 def config_of(options: ExecutionOptions) -> ExecutionConfig:
@@ -124,6 +133,7 @@ def config_of(options: ExecutionOptions) -> ExecutionConfig:
     return ExecutionConfig(measure_timing=options.measure, loop_timeout_duration_ns=options.loop_timeout)
 
 
+@checks.about("NNHAL-SHAPE-007")
 def shape_rules(execution: Execution) -> None:
     """Shapes come with a result, or where an output does not fit, only (NNHAL-SHAPE-007)."""
     if execution.status not in (ErrorStatus.NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE):
@@ -136,12 +146,18 @@ def timing_rules(context: CaseContext, execution: Execution, *, measured: bool) 
         return
     unavailable = context.version.unavailable_time
     device, driver = execution.timing.time_on_device, execution.timing.time_in_driver
-    if not measured or execution.status != ErrorStatus.NONE:
-        what = "timing that was not asked for" if not measured else "timing of a failed execution (NNHAL-TIMING-002)"
-        checks.equal((device, driver), (unavailable, unavailable), what)
+    if execution.status != ErrorStatus.NONE:
+        with checks.about("NNHAL-TIMING-002"):
+            checks.equal((device, driver), (unavailable, unavailable), "timing of a failed execution")
+        return
+    if not measured:
+        with checks.about("NNHAL-TIMING-001"):
+            checks.equal((device, driver), (unavailable, unavailable), "timing that was not asked for")
         return
     for name, value in (("timeOnDevice", device), ("timeInDriver", driver)):
-        legal = value == unavailable or 0 <= value < 2**63
-        checks.that(legal, f"timing.{name}: expected a duration or {unavailable} for unavailable, found {value}")
+        with checks.about("NNHAL-TIMING-006" if context.version.is_aidl else "NNHAL-TIMING-005"):
+            legal = value == unavailable or 0 <= value < 2**63
+            checks.that(legal, f"timing.{name}: expected a duration or {unavailable} for unavailable, found {value}")
     if unavailable not in (device, driver):
-        checks.that(device <= driver, f"timing: timeOnDevice {device} exceeds timeInDriver {driver}")
+        with checks.about("NNHAL-TIMING-004"):
+            checks.that(device <= driver, f"timing: timeOnDevice {device} exceeds timeInDriver {driver}")

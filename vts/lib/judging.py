@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import distributions
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.quality import Exact
 from npu_conformance.harness.judge.quality import judge as judge_quality
@@ -15,6 +16,8 @@ from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.requirements import result_requirement
+from npu_conformance.vts.lib.value_requirements import accuracy, control_flow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +44,10 @@ _ROUNDED = "aosp"
 
 def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
     """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
+    result = result_requirement(vector.operation)
     if vector.kind == "multinomial":
-        _judge_samples(vector, example, outputs)
+        with checks.about(result, "NNHAL-ACCURACY-009"):
+            _judge_samples(vector, example, outputs)
         return
     types = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
     circumstances = Circumstances(
@@ -54,7 +59,9 @@ def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mappi
         if name in vector.ignored:
             continue
         expected, operand_type = example.outputs[name], vector.operands[name].type
-        check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances)
+        exact = accuracy((operand_type.name,), relaxed=vector.relaxed)
+        with checks.about(result, *exact, *control_flow(operation.type for operation in vector.operations)):
+            check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances)
         if operand_type in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
             _judge_quality(context, vector, example, name, actual)
 

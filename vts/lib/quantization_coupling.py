@@ -32,6 +32,7 @@ def unsigned_counterpart(vector: Vector) -> Vector | None:
     return variations.unsigned(vector) if len(vector.operations) == 1 and not vector.rejected else None
 
 
+@checks.about("NNHAL-SUPPORT-009", "NNHAL-SUPPORT-008")
 def supported_alike(signed: bool, unsigned: bool) -> None:
     """Fail where only one of the two forms can be prepared (NNHAL-SUPPORT-008, -009)."""
     word = {True: "supported", False: "not supported"}
@@ -42,6 +43,7 @@ def supported_alike(signed: bool, unsigned: bool) -> None:
     )
 
 
+@checks.about("NNHAL-EXECUTE-017")
 def same_results(
     context: CaseContext, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
 ) -> None:

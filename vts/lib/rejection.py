@@ -6,10 +6,10 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
@@ -35,13 +35,34 @@ def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
 
 
 def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
-    """The model is rejected with INVALID_ARGUMENT wherever it can be handed in (`REJECTION`)."""
-    checks.raises_status(
-        lambda: context.device.get_supported_operations(model),
-        {ErrorStatus.INVALID_ARGUMENT},
-        "getSupportedOperations of the invalid model",
-    )
-    expect_preparation_rejected(context, model)
+    """The model is rejected with INVALID_ARGUMENT wherever it can be handed in (`REJECTION`).
+
+    Where only one of the calls lets it through, that is what is broken, and not what is wrong with the model.
+    """
+    call = "getSupportedOperations of the invalid model"
+    try:
+        answers = context.device.get_supported_operations(model)
+    except ServiceError as error:
+        rejected_as_invalid(error.status, call)
+    else:
+        with checks.about(*(("NNHAL-SUPPORT-003",) if _rejects(context, model) else ())):
+            checks.fail(call, ErrorStatus.INVALID_ARGUMENT.name, f"success with {checks.format_value(answers)}")
+    with checks.about("NNHAL-PREPARE-001"):
+        expect_preparation_rejected(context, model)
+
+
+def rejected_as_invalid(status: int | None, what: str) -> None:
+    """Fail unless a rejection says INVALID_ARGUMENT: any other failure names the wrong reason."""
+    with checks.about(*(("NNHAL-ERROR-005",) if status not in (None, ErrorStatus.NONE) else ())):
+        checks.status(status, {ErrorStatus.INVALID_ARGUMENT}, what)
+
+
+def _rejects(context: CaseContext, model: Model) -> bool:
+    """True where prepareModel does not take the model; one that cannot even be asked takes it."""
+    try:
+        return context.prepare(model).launch_status == ErrorStatus.INVALID_ARGUMENT
+    except (CaseEnded, InterfaceError):
+        return False
 
 
 def expect_preparation_rejected(
@@ -61,9 +82,11 @@ def expect_preparation_rejected(
             model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
         )
         what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
-        checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
-        checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
-        checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+        with checks.about(*(("NNHAL-PREPARE-018",) if with_config else ())):
+            rejected_as_invalid(preparation.launch_status, f"{what}, returned")
+        with checks.about("NNHAL-PREPARE-002"):
+            checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
+            checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
 
 
 def expect_request_rejected(
@@ -71,8 +94,9 @@ def expect_request_rejected(
 ) -> None:
     """The request is rejected with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
     execution = execute(context, prepared_model, request, measure=measure, executor=executor)
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
-    checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
+    rejected_as_invalid(execution.status, f"{executor} execution of the invalid request")
+    with checks.about("NNHAL-REQUEST-017"):
+        checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
     timing_rules(context, execution, measured=measure)
 
 
@@ -80,8 +104,9 @@ def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) ->
     try:
         supported = all(context.supported_operations(model, is_valid=False))
     except ServiceError as error:
-        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the invalid model")
-        expect_preparation_rejected(context, model)
+        rejected_as_invalid(error.status, "getSupportedOperations of the invalid model")
+        with checks.about("NNHAL-PREPARE-001"):
+            expect_preparation_rejected(context, model)
         return None
     preparation = context.prepare(model)
     says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT

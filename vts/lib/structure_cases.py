@@ -49,7 +49,9 @@ def answered(context: CaseContext, model: Model) -> None:
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     has_model = preparation.prepared_model is not None
-    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "prepareModel of a valid model: a prepared model")
+    with checks.about("NNHAL-PREPARE-007"):
+        succeeded = preparation.status == ErrorStatus.NONE
+        checks.equal(has_model, succeeded, "prepareModel of a valid model: a prepared model")
 
 
 def rejected_or_answered(context: CaseContext, model: Model) -> None:

@@ -23,6 +23,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.support import model_of
 
 FILL = 0xA5
 """What output memory holds before an execution."""
@@ -114,7 +115,7 @@ def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel
     if preparation.prepared_model is not None:
         return preparation.prepared_model
     if supported:
-        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+        model_of(preparation)
     raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
 
 
@@ -135,7 +136,8 @@ def has_size(asked: Sum, execution: Execution, elements: int) -> None:
     """See an execution of the request of `of_size` succeed, and write nothing behind its output."""
     checks.status(execution.status, {ErrorStatus.NONE}, f"execution with tensors of size {elements}")
     for shape in execution.output_shapes:
-        checks.equal(shape.dimensions, (elements,), "dimensions of the output")
+        with checks.about("NNHAL-SHAPE-002"):
+            checks.equal(shape.dimensions, (elements,), "dimensions of the output")
     size = addition.SIZE // asked.chosen.elements * elements
     found, whole = asked.result(), asked.chosen.packed(asked.expected)
     asked.chosen.check(found[:size] + whole[size:], asked.expected, f"sum of size {elements}")

@@ -15,25 +15,12 @@ from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import registered_extensions
 from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.vts.lib.value_requirements import accuracy, control_flow
 
 _EXECUTION = (
     "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-004", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004",
     "NNHAL-PREPARE-007", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-009", "NNHAL-ACCURACY-008",
 )  # fmt: skip
-_CONTROL_FLOW = {"IF": "NNHAL-CONTROLFLOW-016", "WHILE": "NNHAL-CONTROLFLOW-017"}
-_ACCURACY = {
-    "TENSOR_FLOAT32": "NNHAL-ACCURACY-001",
-    "TENSOR_FLOAT16": "NNHAL-ACCURACY-003",
-    "TENSOR_QUANT8_ASYMM": "NNHAL-ACCURACY-004",
-    "TENSOR_QUANT8_ASYMM_SIGNED": "NNHAL-ACCURACY-004",
-    "TENSOR_QUANT8_SYMM": "NNHAL-ACCURACY-004",
-    "TENSOR_QUANT16_ASYMM": "NNHAL-ACCURACY-005",
-    "TENSOR_QUANT16_SYMM": "NNHAL-ACCURACY-005",
-    "TENSOR_INT32": "NNHAL-ACCURACY-006",
-    "INT32": "NNHAL-ACCURACY-006",
-    "TENSOR_BOOL8": "NNHAL-ACCURACY-007",
-}
-
 _BY_CLAUSE = {
     "SOFTMAX.C2": "NNHAL-OPERATION-002",
     "L2_NORMALIZATION.C2": "NNHAL-OPERATION-002",
@@ -149,10 +136,7 @@ def _requirements(header: VectorHeader) -> tuple[str, ...]:
         own = f"{family}-{clause}" if ours else "NNHAL-REQUEST-018"
         return (own, *shared, "NNHAL-ERROR-008", *header.requirements)
     outputs = {operand.type for operand in header.operands.values() if operand.role == "output"}
-    accuracy = sorted({_ACCURACY[kind] for kind in outputs if kind in _ACCURACY})
-    accuracy += [_CONTROL_FLOW[name] for name in dict.fromkeys(header.operations) if name in _CONTROL_FLOW]
-    if header.relaxed:
-        accuracy.append("NNHAL-ACCURACY-002")
-    elif "TENSOR_FLOAT32" in outputs:
-        accuracy.append("NNHAL-MODEL-058")
-    return (f"{family}-RESULT", *_EXECUTION, *accuracy, *header.requirements)
+    values = [*accuracy(outputs, relaxed=header.relaxed), *control_flow(header.operations)]
+    if "TENSOR_FLOAT32" in outputs and not header.relaxed:
+        values.append("NNHAL-MODEL-058")
+    return (f"{family}-RESULT", *_EXECUTION, *values, *header.requirements)

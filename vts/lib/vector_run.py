@@ -16,6 +16,7 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
@@ -26,7 +27,7 @@ from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.rejection import expect_vector_rejected
-from npu_conformance.vts.lib.support import support, supports
+from npu_conformance.vts.lib.support import model_of, support, supports
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -66,9 +67,7 @@ def run(context: CaseContext, vector: Vector) -> None:
         with context.configuration(
             quantization_coupling.CONFIGURATION, requirements=quantization_coupling.REQUIREMENTS
         ):
-            context.about("NNHAL-SUPPORT-009")
             quantization_coupling.supported_alike(True, supports(context, counterpart))
-            context.about("NNHAL-EXECUTE-017")
             quantization_coupling.same_results(
                 context, vector, runner.outputs(), _Runner(context, counterpart).outputs()
             )
@@ -151,9 +150,9 @@ class _Runner:
                 placed.collect()
             results.append(self._check(configuration, built, execution, outputs))
         self._same_again(results)
-        checks.that(
-            bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
-        )
+        with checks.about("NNHAL-EXECUTE-002"):
+            after = bytes(inputs.read(0, len(built.input_data)))
+            checks.that(after == built.input_data, "the execution modified its input memory")
 
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
@@ -164,7 +163,7 @@ class _Runner:
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
         execution = execute(self._context, prepared_model, request, measure=False)
         self._may_decline(execution, "specified")
-        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        self._succeeded(execution)
         content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
         return {name: built.read(name, content, array.shape) for name, array in expected.items()}
 
@@ -232,17 +231,33 @@ class _Runner:
             self._may_decline(execution, configuration.shape)
         example = self._vector.examples[configuration.example]
         content = pool.read(0, built.output_size)
-        _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
+        with checks.about(*self._outside(configuration)):
+            _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
         if self._must_reject(configuration):
-            checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with outputs of unknown shape")
+            with checks.about("NNHAL-FENCED-002"):
+                expected = {ErrorStatus.INVALID_ARGUMENT}
+                checks.status(execution.status, expected, "execution with outputs of unknown shape")
             return ()
         if configuration.shape == "insufficient":
-            checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
-            _insufficient_shapes(self._vector, example, execution.output_shapes)
+            with checks.about("NNHAL-SHAPE-004", "NNHAL-ERROR-007"):
+                expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
+                checks.status(execution.status, expected, "execution with output 0 too small")
+                _insufficient_shapes(self._vector, example, execution.output_shapes)
             return ()
-        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        self._succeeded(execution)
         _exact_shapes(self._context, self._vector, example, execution.output_shapes, configuration.shape)
         return self._judge(configuration.example, built, content)
+
+    def _succeeded(self, execution: Execution) -> None:
+        with checks.about("NNHAL-EXECUTE-001", result_requirement(self._vector.operation)):
+            checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+
+    def _outside(self, configuration: Configuration) -> tuple[str, ...]:
+        """What is broken where bytes outside of the outputs are written; before AIDL's padding that has no name."""
+        if not self._context.version.is_aidl:
+            return (result_requirement(self._vector.operation),)
+        insufficient = configuration.shape == "insufficient"
+        return ("NNHAL-SHAPE-008", "NNHAL-REQUEST-013") if insufficient else ("NNHAL-REQUEST-013",)
 
     def _must_reject(self, configuration: Configuration) -> bool:
         """True where the executor needs the shapes of all outputs, and the model leaves one open (FENCED-002)."""
@@ -271,6 +286,7 @@ class _Runner:
             self._flawless.add((number, found))
         return found
 
+    @checks.about("NNHAL-EXECUTE-018")
     def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
         """Models are deterministic (NNHAL-EXECUTE-018). Whether samples are, given their seeds, is said nowhere."""
         if results[-1] != results[0] and self._vector.kind != "multinomial":
@@ -289,17 +305,16 @@ def prepared(
     if supported is None:
         raise NotSupported("the device rejects graphs without inputs")
     preparation = context.prepare(model)
-    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    with checks.about("NNHAL-PREPARE-004"):
+        checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:
-        checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
+        with checks.about("NNHAL-PREPARE-007"):
+            checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
         if not all(supported):
             pairs = zip(vector.operations, supported, strict=True)
             names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
             raise NotSupported(f"not supported: {' '.join(names)}")
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    return preparation.prepared_model
+    return model_of(preparation)
 
 
 def _leaves_only_outputs_open(vector: Vector) -> bool:
@@ -320,21 +335,30 @@ def _exact_shapes(
 ) -> None:
     if context.version < Version.V1_2 or (shape == "specified" and not shapes):
         return
-    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    with checks.about("NNHAL-SHAPE-001" if shape == "specified" else "NNHAL-SHAPE-002"):
+        checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
     for name, found in zip(vector.outputs, shapes, strict=True):
-        checks.equal(found.dimensions, example.outputs[name].shape, f"dimensions of output {name}")
-        checks.that(found.is_sufficient, f"output {name} is marked insufficient in a successful execution")
+        expected = example.outputs[name].shape
+        with checks.about("NNHAL-SHAPE-010" if 0 in expected else "NNHAL-SHAPE-002"):
+            checks.equal(found.dimensions, expected, f"dimensions of output {name}")
+        with checks.about("NNHAL-SHAPE-003"):
+            checks.that(found.is_sufficient, f"output {name} is marked insufficient in a successful execution")
 
 
 def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputShape, ...]) -> None:
     checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
     for position, (name, found) in enumerate(zip(vector.outputs, shapes, strict=True)):
-        expected = example.outputs[name].shape
-        checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")
-        checks.equal(len(found.dimensions), len(expected), f"rank of output {name}")
-        for axis, (actual, right) in enumerate(zip(found.dimensions, expected, strict=True)):
-            what = f"dimension {axis} of output {name}: expected {right} or 0 for unknown, found {actual}"
-            checks.that(actual in (0, right), what)
+        with checks.about("NNHAL-SHAPE-005"):
+            checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")
+        with checks.about("NNHAL-SHAPE-006"):
+            _right_or_unknown(found.dimensions, example.outputs[name].shape, f"output {name}")
+
+
+def _right_or_unknown(found: tuple[int, ...], expected: tuple[int, ...], what: str) -> None:
+    checks.equal(len(found), len(expected), f"rank of {what}")
+    for axis, (actual, right) in enumerate(zip(found, expected, strict=True)):
+        told = f"dimension {axis} of {what}: expected {right} or 0 for unknown, found {actual}"
+        checks.that(actual in (0, right), told)
 
 
 def _untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool) -> None:

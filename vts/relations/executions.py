@@ -9,6 +9,7 @@ import numpy
 
 from npu_conformance.corpus import variations
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.harness.judge import checks
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -93,13 +94,14 @@ def _relaxed(sample: Sample) -> Check:
         """Relaxed results lie around those in float32, as far away as float16 may be."""
         vector = _vector(fixture, sample, sample.data(fixture))
         (strict,), (relaxed,) = fixture.execute(vector), fixture.execute(replace(vector, relaxed=True))
-        fixture.agree(
-            "relaxed against strict",
-            [relaxed, strict],
-            roundings=2,
-            half=True,
-            operand_type=_output_type(fixture, vector),
-        )
+        with checks.about("NNHAL-ACCURACY-002"):
+            fixture.agree(
+                "relaxed against strict",
+                [relaxed, strict],
+                roundings=2,
+                half=True,
+                operand_type=_output_type(fixture, vector),
+            )
 
     return check
 
@@ -114,7 +116,8 @@ def _signed(sample: Sample) -> Check:
         # Each may be a step off, so that they are two apart: of single vectors vts.generated asks for more.
         operand_type = _output_type(fixture, vector)
         expected = (unsigned.astype("int16") - 128).astype("int8") if operand_type is SIGNED else unsigned
-        fixture.agree("signed against unsigned form", [signed, expected], roundings=2, operand_type=operand_type)
+        with checks.about("NNHAL-EXECUTE-017"):
+            fixture.agree("signed against unsigned form", [signed, expected], roundings=2, operand_type=operand_type)
 
     return check
 

@@ -23,6 +23,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.support import model_of
 
 _INPUTS, _OUTPUT, _APART = (0, 16), 32, 32
 PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0.25, 2.0))
@@ -85,7 +86,7 @@ def _prepared(context: CaseContext, model: Model) -> PreparedModel:
     supported, preparation = all(context.supported_operations(model)), context.prepare(model)
     if preparation.prepared_model is None:
         if supported:
-            checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of supported additions, notified")
+            model_of(preparation, "prepareModel of supported additions, notified")
         raise NotSupported("a model of several additions is not supported")
     return preparation.prepared_model
 

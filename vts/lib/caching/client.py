@@ -260,6 +260,7 @@ def expect_rejected(preparation: Preparation, statuses: Statuses, what: str) -> 
     checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
 
 
+@checks.about("NNHAL-CACHE-019")
 def _consistent(preparation: Preparation) -> None:
     """A model comes with NONE and only then (NNHAL-CACHE-019); what was returned and notified agrees."""
     has_model = preparation.prepared_model is not None

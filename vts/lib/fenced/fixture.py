@@ -100,10 +100,12 @@ class Sum:
     def fails(self, launched: Launched) -> None:
         """Wait for the end that a failed wait fence brings about: an error, nothing written (NNHAL-FENCED-010)."""
         if launched.fence is not None:
-            state = wait(self._fixture.context, launched.fence)
-            checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
+            with checks.about("NNHAL-FENCED-010"):
+                state = wait(self._fixture.context, launched.fence)
+                checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
         outcome = finish(self._fixture.context, launched)
-        checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
+        with checks.about("NNHAL-FENCED-014"):
+            checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
         self.check_untouched("a wait fence has failed")
 
     def check(self, expected: Pair = SUM) -> None:
@@ -114,6 +116,7 @@ class Sum:
         """Fail where something was written to the output, from one of its bytes on."""
         checks.that(self._output()[from_byte:] == _UNTOUCHED[from_byte:], f"{what}: the output was written")
 
+    @checks.about("NNHAL-FENCED-005")
     def check_nothing_happens(self, launched: Launched) -> None:
         """While wait fences are open: nothing is written, the fence is unsignalled, the callback does not know."""
         if not launched.is_waiting or launched.fence is None or launched.callback is None:
@@ -124,7 +127,8 @@ class Sum:
             found = (
                 f"getExecutionInfo while a wait fence is open: expected GENERAL_FAILURE, found {status_name(status)}"
             )
-            checks.that(status == ErrorStatus.GENERAL_FAILURE, found)
+            with checks.about("NNHAL-FENCED-013"):
+                checks.that(status == ErrorStatus.GENERAL_FAILURE, found)
             self.check_untouched("a wait fence is open")
             time.sleep(_ROUND_SECONDS)
 

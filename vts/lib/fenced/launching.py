@@ -124,9 +124,11 @@ def launch(
         is_waiting = during is not None and during.call_ended() and is_open
     _documented(context, status, "executeFenced")
     if status == ErrorStatus.NONE:
-        checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
-        ended_early = is_waiting and result.sync_fence is None
-        checks.that(not ended_early, "an empty fence, so the work has finished: expected it to wait for its wait fence")
+        with checks.about("NNHAL-FENCED-009"):
+            checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
+        early = "an empty fence, so the work has finished: expected it to wait for its wait fence"
+        with checks.about("NNHAL-FENCED-005"):
+            checks.that(not (is_waiting and result.sync_fence is None), early)
     return Launched(status, result.callback, result.sync_fence, is_waiting, during.settle if during else lambda: None)
 
 
@@ -135,13 +137,15 @@ def finish(context: CaseContext, launched: Launched, *, measured: bool = False) 
     if launched.callback is None:
         return Outcome(launched.status)
     state = FenceState.SIGNALLED if launched.fence is None else wait(context, launched.fence)
-    info = checks.succeeds(launched.callback.get_execution_info, "getExecutionInfo")
+    with checks.about("NNHAL-FENCED-014"):
+        info = checks.succeeds(launched.callback.get_execution_info, "getExecutionInfo")
+        failed = "the returned fence is in error: expected a failure, found NONE"
+        checks.that(state != FenceState.ERROR or info.status != ErrorStatus.NONE, failed)
     _documented(context, info.status, "getExecutionInfo")
-    if state == FenceState.ERROR:
-        checks.that(info.status != ErrorStatus.NONE, "the returned fence is in error: expected a failure, found NONE")
-    elif launched.fence is not None:
+    if state == FenceState.SIGNALLED and launched.fence is not None:
         aborted = info.status in MISSED
-        checks.that(not aborted, "the work was aborted: expected the returned fence in error, found it signalled")
+        with checks.about("NNHAL-FENCED-011"):
+            checks.that(not aborted, "the work was aborted: expected the returned fence in error, found it signalled")
     outcome = Outcome(info.status, info.timing_launched, info.timing_fenced)
     _timings(context, outcome, measured)
     return outcome
@@ -161,6 +165,7 @@ def execute(
     return Execution(outcome.status, (), outcome.launched)
 
 
+@checks.about("NNHAL-FENCED-006")
 def wait(context: CaseContext, fence: Fence, seconds: float | None = None) -> int:
     """Wait for a fence of the driver, until the manifest's deadline of executions; return its state.
 
@@ -202,9 +207,11 @@ def _is_open(fence: Fence | None) -> bool:
 
 
 def _documented(context: CaseContext, status: int, what: str) -> None:
-    """A status outside of its list, OUTPUT_INSUFFICIENT_SIZE above all, is never legal (NNHAL-FENCED-017)."""
+    """A status outside of its list, OUTPUT_INSUFFICIENT_SIZE above all, is never legal."""
     letters = "NUGAMR" if what == "executeFenced" else "NUGMR"
-    checks.status(status, documented_statuses(letters, context.version), what)
+    insufficient = status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    with checks.about("NNHAL-FENCED-017" if insufficient else "NNHAL-ERROR-006"):
+        checks.status(status, documented_statuses(letters, context.version), what)
 
 
 def _timings(context: CaseContext, outcome: Outcome, measured: bool) -> None:
@@ -218,4 +225,5 @@ def _timings(context: CaseContext, outcome: Outcome, measured: bool) -> None:
         launched, fenced = getattr(outcome.launched, name), getattr(outcome.fenced, name)
         if unavailable not in (launched, fenced):
             what = f"{name}: expected that of timingFenced, {fenced}, not to exceed that of timingLaunched, {launched}"
-            checks.that(fenced <= launched, what)
+            with checks.about("NNHAL-FENCED-018"):
+                checks.that(fenced <= launched, what)

@@ -41,6 +41,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition, Pair
 from npu_conformance.vts.lib.execution import Execution, timing_rules
 from npu_conformance.vts.lib.executors import execute, executors
+from npu_conformance.vts.lib.support import model_of
 
 NONE, INVALID, GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Shape = tuple[int, ...]
@@ -113,7 +114,7 @@ class BufferFixture:
         if preparation.prepared_model is not None:
             return preparation.prepared_model
         if is_supported:
-            checks.status(preparation.status, {NONE}, "prepareModel of a supported model, notified")
+            model_of(preparation)
         shapes = ", ".join(str(model.main.operands[index].dimensions) for index in model.main.input_indexes)
         raise NotSupported(f"a model of {self.chosen.operand_type.name} with inputs of shape {shapes} is not supported")
 
@@ -133,8 +134,9 @@ class BufferFixture:
                 raise NotApplicable("the device declines to allocate such a buffer") from None
             checks.status(error.status, {NONE, GENERAL}, "allocate of valid roles")
             raise
-        checks.that(made.buffer is not None, "allocate: expected a buffer, found null")
-        checks.that(made.token > 0, f"allocate: expected a positive token, found {made.token}")
+        with checks.about("NNHAL-MEMDOMAIN-003"):
+            checks.that(made.buffer is not None, "allocate: expected a buffer, found null")
+            checks.that(made.token > 0, f"allocate: expected a positive token, found {made.token}")
         return made
 
     def pool(self, data: bytes | int = SIZE, kind: str = "ashmem") -> Pool:
@@ -176,7 +178,8 @@ class BufferFixture:
         execution = execute(self.context, model, request, measure=False, executor=executor or self.executor)
         timing_rules(self.context, execution, measured=False)
         if execution.status not in (NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE):
-            checks.equal(execution.output_shapes, (), "output shapes of a failed execution")
+            with checks.about("NNHAL-REQUEST-017"):
+                checks.equal(execution.output_shapes, (), "output shapes of a failed execution")
         return execution
 
     def succeeds(self, model: PreparedModel, inputs: Sequence[Place], outputs: Sequence[Place], what: str) -> None:

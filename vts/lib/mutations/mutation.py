@@ -17,12 +17,14 @@ class Mutation:
     """An invalid model, and a label that says what was done to the valid one (letters, digits, underscores, dots).
 
     The label's last part is the kind of edit, what stands before it the place. in_aosp: whether the VTS of AOSP makes
-    this edit, too; false in a family of its own where only the interface text asks for the rejection.
+    this edit, too; false in a family of its own where only the interface text asks for the rejection. breaks: which
+    requirements of its family, without their NNHAL-; the first of these where it is empty.
     """
 
     label: str
     model: Model
     in_aosp: bool = True
+    breaks: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:

@@ -39,7 +39,8 @@ def location(model: Model, version: Version) -> Iterator[Mutation]:
         if version.is_aidl:
             places["padding"] = replace(operand.location, padding=4)
         for name, place in places.items():
-            yield Mutation(f"operand{index}.{name}", edits.with_operand(model, index, location=place))
+            edited = edits.with_operand(model, index, location=place)
+            yield Mutation(f"operand{index}.{name}", edited, breaks=_breaks(name, "MODEL-030"))
 
 
 def pool_location(model: Model, version: Version) -> Iterator[Mutation]:
@@ -53,8 +54,24 @@ def pool_location(model: Model, version: Version) -> Iterator[Mutation]:
         if version.is_aidl:
             places["in_pool_minus_1"] = replace(operand.location, pool_index=-1)
         for name, place in places.items():
-            yield Mutation(f"operand{index}.{name}", edits.with_operand(model, index, location=place))
+            edited = edits.with_operand(model, index, location=place)
+            yield Mutation(f"operand{index}.{name}", edited, breaks=_breaks(name, "MODEL-031"))
         yield Mutation(f"operand{index}.no_pools", replace(model, pools=()))
+
+
+def _breaks(name: str, outside: str) -> tuple[str, ...]:
+    """What a wrong place of this name breaks. outside: the requirement that constants lie where they can."""
+    by_word = {
+        "wraps": ("ROBUST-002", outside),
+        "largest": ("ROBUST-002", outside),
+        "_2_31": ("ROBUST-002", outside),
+        "_2_32": ("MODEL-037",),
+        "negative": ("MODEL-037",),
+        "by_one": ("MODEL-034",),
+        "stray": ("MODEL-032",),
+        "padding": ("MODEL-036",),
+    }
+    return next((breaks for word, breaks in by_word.items() if word in name), (outside,))
 
 
 def _has_size(operand: Operand) -> bool:
@@ -91,17 +108,17 @@ def channel_quantization(model: Model, version: Version) -> Iterator[Mutation]:
         if params is None:
             continue
         wrong = {
-            "axis_beyond_rank": replace(params, channel_dim=len(operand.dimensions)),
-            "scale_too_many": replace(params, scales=(*params.scales, 1.0)),
-            "scale_too_few": replace(params, scales=params.scales[1:]),
-            "scale_0": replace(params, scales=(0.0, *params.scales[1:])),
-            "scale_minus_1": replace(params, scales=(-1.0, *params.scales[1:])),
-            "last_scale_0": replace(params, scales=(*params.scales[:-1], 0.0)),
+            "axis_beyond_rank": ("MODEL-021", replace(params, channel_dim=len(operand.dimensions))),
+            "scale_too_many": ("MODEL-022", replace(params, scales=(*params.scales, 1.0))),
+            "scale_too_few": ("MODEL-022", replace(params, scales=params.scales[1:])),
+            "scale_0": ("MODEL-024", replace(params, scales=(0.0, *params.scales[1:]))),
+            "scale_minus_1": ("MODEL-024", replace(params, scales=(-1.0, *params.scales[1:]))),
+            "last_scale_0": ("MODEL-024", replace(params, scales=(*params.scales[:-1], 0.0))),
         }
         yield Mutation(f"operand{index}.no_scales", edits.with_operand(model, index, extra_params=None))
-        for label, invalid in wrong.items():
+        for label, (breaks, invalid) in wrong.items():
             edited = edits.with_operand(model, index, extra_params=OperandExtraParams(channel_quant=invalid))
-            yield Mutation(f"operand{index}.{label}", edited)
+            yield Mutation(f"operand{index}.{label}", edited, breaks=(breaks,))
 
 
 def extra_params(model: Model, version: Version) -> Iterator[Mutation]:
@@ -120,8 +137,10 @@ def graph_indexes(model: Model, version: Version) -> Iterator[Mutation]:
         missing = len(model.main.operands)
         yield Mutation(f"{field}.beyond", edits.with_main(model, **{field: (*indexes, missing)}))
         if indexes:
-            yield Mutation(f"{field}.twice", edits.with_main(model, **{field: (*indexes, indexes[0])}))
-            yield Mutation(f"{field}.left_out", edits.with_main(model, **{field: indexes[1:]}))
+            twice = edits.with_main(model, **{field: (*indexes, indexes[0])})
+            yield Mutation(f"{field}.twice", twice, breaks=("MODEL-053",))
+            left_out = edits.with_main(model, **{field: indexes[1:]})
+            yield Mutation(f"{field}.left_out", left_out, breaks=("MODEL-052",))
 
 
 def lifetime_code(model: Model, version: Version) -> Iterator[Mutation]:
@@ -130,7 +149,8 @@ def lifetime_code(model: Model, version: Version) -> Iterator[Mutation]:
         if operand.lifetime != _LIFETIME.SUBGRAPH:
             for value in (-1, _LIFETIME.SUBGRAPH, _LIFETIME.SUBGRAPH + 1):
                 edited = edits.with_operand(model, index, lifetime=int(value))
-                yield Mutation(f"operand{index}.lifetime_{spell(value)}", edited)
+                breaks = "MODEL-029" if value == _LIFETIME.SUBGRAPH and version >= Version.V1_3 else "MODEL-028"
+                yield Mutation(f"operand{index}.lifetime_{spell(value)}", edited, breaks=(breaks,))
 
 
 def dimension(model: Model, version: Version) -> Iterator[Mutation]:
@@ -147,16 +167,18 @@ def constant_size(model: Model, version: Version) -> Iterator[Mutation]:
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime not in _CONSTANTS or not operand.dimensions or not _has_size(operand):
             continue
+        wraps = ("ROBUST-002", "MODEL-034")
         shapes = {
-            "size_unknown": edits.replaced(operand.dimensions, 0, 0),
-            "one_more": edits.replaced(operand.dimensions, 0, operand.dimensions[0] + 1),
+            "size_unknown": (("MODEL-035",), edits.replaced(operand.dimensions, 0, 0)),
+            "one_more": (("MODEL-034",), edits.replaced(operand.dimensions, 0, operand.dimensions[0] + 1)),
             # 641 times 6700417 is 2**32 + 1: the right number of bytes, counted in 32 bits.
-            "wraps_32": (*operand.dimensions, 641, 6700417),
+            "wraps_32": (wraps, (*operand.dimensions, 641, 6700417)),
         }
-        for name, dimensions in shapes.items():
-            yield Mutation(f"operand{index}.{name}", edits.with_operand(model, index, dimensions=dimensions))
+        for name, (breaks, dimensions) in shapes.items():
+            edited = edits.with_operand(model, index, dimensions=dimensions)
+            yield Mutation(f"operand{index}.{name}", edited, breaks=breaks)
         wrapped = edits.as_constant(model, index, 0, dimensions=(2**16,) * 4)
-        yield Mutation(f"operand{index}.wraps_64_to_nothing", wrapped)
+        yield Mutation(f"operand{index}.wraps_64_to_nothing", wrapped, breaks=wraps)
 
 
 def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
@@ -174,4 +196,6 @@ def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
     for name, prefix in {"0": 0, **({"beyond": last + 1, "minus_1": -1} if version.is_aidl else {})}.items():
         wrong[f"prefix_{name}"] = (replace(first, prefix=prefix),)
     for name, pairs in wrong.items():
-        yield Mutation(f"mapping.{name}", replace(model, extension_name_to_prefix=(*own, *pairs)))
+        breaks = "EXTENSION-004" if name.endswith("twice") or not version.is_aidl else "EXTENSION-003"
+        mapped = replace(model, extension_name_to_prefix=(*own, *pairs))
+        yield Mutation(f"mapping.{name}", mapped, breaks=(breaks,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo, ScaleRule, byte_size
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model
 from npu_conformance.specs.versions import Version
@@ -14,6 +15,15 @@ from npu_conformance.vts.lib.mutations.mutation import LARGEST_CONSTANT, Mutatio
 _LIFETIME = OperandLifeTime
 _ALL_BITS = 0xFFFFFFFF
 _UNWRITTEN = (_LIFETIME.SUBGRAPH_INPUT, _LIFETIME.CONSTANT_COPY, _LIFETIME.CONSTANT_POOL)
+_SCALES = {ScaleRule.ZERO: "MODEL-012", ScaleRule.NOT_NEGATIVE: "MODEL-013", ScaleRule.POSITIVE: "MODEL-014"}
+_ZERO_POINTS: dict[AnyOperandType, str] = {
+    OperandType.TENSOR_QUANT8_ASYMM: "MODEL-015",
+    OperandType.TENSOR_QUANT16_ASYMM: "MODEL-016",
+    OperandType.TENSOR_QUANT8_ASYMM_SIGNED: "MODEL-017",
+    OperandType.TENSOR_QUANT8_SYMM: "MODEL-018",
+    OperandType.TENSOR_QUANT16_SYMM: "MODEL-018",
+}
+"""The requirements on the scale and the zero point of a type; of all other types MODEL-019."""
 _WRITTEN = (_LIFETIME.TEMPORARY_VARIABLE, _LIFETIME.SUBGRAPH_OUTPUT)
 
 
@@ -21,7 +31,9 @@ def operand_type(model: Model, version: Version) -> Iterator[Mutation]:
     """Operand types just outside those of the version (NNHAL-MODEL-002, -003, -005)."""
     for index in range(len(model.main.operands)):
         for value in _illegal_types(version):
-            yield Mutation(f"operand{index}.type_{spell(value)}", edits.with_operand(model, index, type=value))
+            breaks = "MODEL-003" if value < 0 and version.is_aidl else "MODEL-005" if value >= 9999 else "MODEL-002"
+            edited = edits.with_operand(model, index, type=value)
+            yield Mutation(f"operand{index}.type_{spell(value)}", edited, breaks=(breaks,))
 
 
 def operand_rank(model: Model, version: Version) -> Iterator[Mutation]:
@@ -32,7 +44,8 @@ def operand_rank(model: Model, version: Version) -> Iterator[Mutation]:
             one = edits.with_operand(model, index, dimensions=(1,))
             yield Mutation(f"operand{index}.one_element", one, in_aosp=False)
         elif info.is_tensor and version < Version.V1_2:
-            yield Mutation(f"operand{index}.rank_0", edits.with_operand(model, index, dimensions=()))
+            edited = edits.with_operand(model, index, dimensions=())
+            yield Mutation(f"operand{index}.rank_0", edited, breaks=("MODEL-008",))
 
 
 def operand_scale(model: Model, version: Version) -> Iterator[Mutation]:
@@ -41,7 +54,8 @@ def operand_scale(model: Model, version: Version) -> Iterator[Mutation]:
     for index, info in _known(model):
         for place, value in enumerate(wrong.get(info.scale, ())):
             label = f"operand{index}.scale_{spell(int(value))}"
-            yield Mutation(label, edits.with_operand(model, index, scale=value), in_aosp=place == 0)
+            edited = edits.with_operand(model, index, scale=value)
+            yield Mutation(label, edited, in_aosp=place == 0, breaks=(_SCALES[info.scale],))
 
 
 def operand_zero_point(model: Model, version: Version) -> Iterator[Mutation]:
@@ -51,7 +65,8 @@ def operand_zero_point(model: Model, version: Version) -> Iterator[Mutation]:
             # AOSP's list leaves out the signed type, and values below 0 of types that are not quantised.
             in_aosp = (info.is_quantized and info.type != OperandType.TENSOR_QUANT8_ASYMM_SIGNED) or value == 1
             label = f"operand{index}.zero_point_{spell(value)}"
-            yield Mutation(label, edits.with_operand(model, index, zero_point=value), in_aosp)
+            breaks = _ZERO_POINTS.get(info.type, "MODEL-019")
+            yield Mutation(label, edits.with_operand(model, index, zero_point=value), in_aosp, (breaks,))
 
 
 def operand_lifetime(model: Model, version: Version) -> Iterator[Mutation]:
@@ -63,8 +78,10 @@ def operand_lifetime(model: Model, version: Version) -> Iterator[Mutation]:
             targets = [_LIFETIME.SUBGRAPH_INPUT, *([_LIFETIME.CONSTANT_COPY] if _constant_size(model, index) else ())]
         else:
             targets = []
+        # What was only read is now never written; what was written may not be any more.
+        breaks = ("MODEL-049", "MODEL-046") if operand.lifetime in _UNWRITTEN else ("MODEL-045",)
         for lifetime in targets:
-            yield Mutation(f"operand{index}.{lifetime.name.lower()}", _moved(model, index, lifetime))
+            yield Mutation(f"operand{index}.{lifetime.name.lower()}", _moved(model, index, lifetime), breaks=breaks)
 
 
 def operand_input_output(model: Model, version: Version) -> Iterator[Mutation]:

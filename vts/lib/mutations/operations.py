@@ -56,18 +56,19 @@ def operation_type(model: Model, version: Version) -> Iterator[Mutation]:
     for position in range(len(model.main.operations)):
         for value in _illegal_codes(version):
             edited = edits.with_operation(model, position, type=value)
-            yield Mutation(f"operation{position}.type_{spell(value)}", edited)
+            breaks = "MODEL-003" if value < 0 and version.is_aidl else "MODEL-006"
+            yield Mutation(f"operation{position}.type_{spell(value)}", edited, breaks=(breaks,))
 
 
 def operand_index(model: Model, version: Version) -> Iterator[Mutation]:
     """An operation refers to an operand that does not exist (MODEL.P2)."""
     missing = len(model.main.operands)
     for position, operation in enumerate(model.main.operations):
-        for side in ("inputs", "outputs"):
+        for side, breaks in {"inputs": "MODEL-038", "outputs": "MODEL-039"}.items():
             indexes = getattr(operation, side)
             for place in range(len(indexes)):
                 edited = edits.with_operation(model, position, **{side: edits.replaced(indexes, place, missing)})
-                yield Mutation(f"operation{position}.{side}{place}", edited)
+                yield Mutation(f"operation{position}.{side}{place}", edited, breaks=(breaks,))
 
 
 def remove_write(model: Model, version: Version) -> Iterator[Mutation]:
@@ -79,7 +80,9 @@ def remove_write(model: Model, version: Version) -> Iterator[Mutation]:
                 edited, other = edits.with_new_operand(model, _copy_of(model, index))
                 outputs = edits.replaced(operation.outputs, place, other)
                 edited = edits.with_operation(edited, position, outputs=outputs)
-                yield Mutation(f"operation{position}.outputs{place}_elsewhere", edited)
+                yield Mutation(
+                    f"operation{position}.outputs{place}_elsewhere", edited, breaks=("MODEL-049", "MODEL-046")
+                )
 
 
 def remove_operand(model: Model, version: Version) -> Iterator[Mutation]:
@@ -102,7 +105,7 @@ def remove_operation(model: Model, version: Version) -> Iterator[Mutation]:
     for position in range(len(model.main.operations)):
         operations = model.main.operations[:position] + model.main.operations[position + 1 :]
         edited = edits.counted(edits.with_main(model, operations=operations), version)
-        yield Mutation(f"operation{position}.removed", edited)
+        yield Mutation(f"operation{position}.removed", edited, breaks=("MODEL-055",) if operations else ("MODEL-001",))
 
 
 def remove_operation_input(model: Model, version: Version) -> Iterator[Mutation]:

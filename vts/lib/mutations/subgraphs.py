@@ -30,11 +30,12 @@ def subgraph_reference(model: Model, version: Version) -> Iterator[Mutation]:
         if version.is_aidl:
             places["negative"] = replace(place, offset=-1)
         for name, wrong in places.items():
-            yield Mutation(f"operand{index}.{name}", edits.with_operand(model, index, location=wrong))
+            edited = edits.with_operand(model, index, location=wrong)
+            yield Mutation(f"operand{index}.{name}", edited, breaks=("MODEL-033",))
         for lifetime in (_LIFETIME.CONSTANT_COPY, _LIFETIME.NO_VALUE, _LIFETIME.TEMPORARY_VARIABLE):
             edited = edits.with_operand(model, index, lifetime=lifetime, location=DataLocation())
-            yield Mutation(f"operand{index}.{lifetime.name.lower()}", edited)
-        yield Mutation(f"operand{index}.no_graphs", replace(model, referenced=()))
+            yield Mutation(f"operand{index}.{lifetime.name.lower()}", edited, breaks=("MODEL-029",))
+        yield Mutation(f"operand{index}.no_graphs", replace(model, referenced=()), breaks=("MODEL-033",))
 
 
 def reference_cycle(model: Model, version: Version) -> Iterator[Mutation]:
@@ -82,7 +83,8 @@ def inside(families: Sequence[Family]) -> Mutate:
                     continue
                 for mutation in family.mutate(seen_as_main, version):
                     edited = _put_back(model, number, mutation.model)
-                    yield Mutation(f"graph{number}.{family.name}.{mutation.label}", edited)
+                    label = f"graph{number}.{family.name}.{mutation.label}"
+                    yield Mutation(label, edited, breaks=("CONTROLFLOW-001", *mutation.breaks))
 
     return mutate
 

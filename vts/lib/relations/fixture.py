@@ -113,10 +113,12 @@ class RelationFixture:
         execution = execute(context, prepared_model, built.request(*pools), measure=False)
         if unspecified and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported("the device does not execute with unspecified outputs")
-        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        with checks.about("NNHAL-EXECUTE-001", *context.case.requirements[:1]):
+            checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         if unspecified:
             found = [shape.dimensions for shape in execution.output_shapes]
-            checks.equal(found, [vector.operands[name].dimensions for name in vector.outputs], "output shapes")
+            with checks.about("NNHAL-SHAPE-002"):
+                checks.equal(found, [vector.operands[name].dimensions for name in vector.outputs], "output shapes")
         content = outputs.read(0, built.output_size)
         return [built.read(name, content, vector.operands[name].dimensions) for name in vector.outputs]
 
