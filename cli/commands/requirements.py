@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, get_args
 
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import print_json
@@ -49,11 +49,20 @@ def execute(options: argparse.Namespace) -> int:
         _print(row)
         if options.cases:
             _print_evidence(requirements.requirement(str(row["id"])), evidence.get(str(row["id"]), ()))
+    print(_counted(rows))
+    return OK
+
+
+def _counted(rows: Collection[Mapping[str, object]]) -> str:
+    from npu_conformance.specs.requirements import Level
+
+    levels = Counter(str(row["level"]) for row in rows)
+    told = ", ".join(f"{levels[level]} {level}" for level in get_args(Level) if levels[level])
     tested = sum(bool(row["cases"]) for row in rows)
     explained = sum(bool(row["untested"]) and not row["cases"] for row in rows)
     remaining = len(rows) - tested - explained
-    print(f"{len(rows)} requirements: {tested} with cases, {explained} with a written reason, {remaining} open")
-    return OK
+    evidence = f"{tested} with cases, {explained} with a written reason, {remaining} open"
+    return f"{len(rows)} requirements ({told}): {evidence}"
 
 
 def _meant(patterns: Sequence[str]) -> list[Requirement]:

@@ -10,13 +10,16 @@ import fnmatch
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.neuralnetworks.rules.clause import Clause
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 LinkKind = Literal["duplicate", "other-layer"]
@@ -127,7 +130,7 @@ def operation_requirements(operation: str) -> tuple[Requirement, ...]:
         since=since,
     )
     clauses = rules.clauses(operation) if operation in rules.operations() else ()
-    return (result, *(_of_clause(clause.id, clause.text, since) for clause in clauses))
+    return (result, *(_of_clause(clause, since) for clause in clauses))
 
 
 def result_requirement(operation: str) -> str:
@@ -141,14 +144,17 @@ def clause_requirement(clause: str) -> str:
     return f"{_OPERATION}{operation}-{name}"
 
 
-def _of_clause(clause: str, text: str, since: Version) -> Requirement:
-    operation = clause.partition(".")[0]
+def _of_clause(clause: Clause, since: Version) -> Requirement:
+    """What only Android's own implementation rejects, and no document demands, a device may reject."""
+    operation = clause.id.partition(".")[0]
+    is_demanded = clause.basis != "reference"
+    freedom = "" if is_demanded else " A device may reject what breaks this: no document demands it."
     return Requirement(
-        id=clause_requirement(clause),
-        level="MUST",
+        id=clause_requirement(clause.id),
+        level="MUST" if is_demanded else "MAY",
         area="operation",
-        statement=f"{operation}: {text}",
-        sources=(f"rule {clause}",),
+        statement=f"{operation}: {clause.text}{freedom}",
+        sources=(f"rule {clause.id}",),
         since=since,
     )
 

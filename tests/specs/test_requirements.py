@@ -83,6 +83,23 @@ def test_levels_and_versions_are_the_corrected_ones(identifier: str, level: str,
     assert (found.level, found.since) == (level, Version(since))
 
 
+def test_a_clause_that_no_document_demands_is_a_freedom() -> None:
+    """104 on tensors without elements, and 23 more that only Android's own implementation looks at."""
+    clauses = [entry for entry in requirements.all_requirements() if entry.sources[0].startswith("rule ")]
+    free = [entry for entry in clauses if entry.level == "MAY"]
+    assert len(free) == 127
+    assert sum("without elements" in entry.statement or "may be 0" in entry.statement for entry in free) == 104
+    assert all(entry.statement.endswith("no document demands it.") for entry in free)
+    assert {entry.level for entry in clauses} == {"MUST", "MAY"}
+    assert (
+        requirements.requirement("NNHAL-OPERATION-SQUEEZE-C4").level,
+        requirements.requirement("NNHAL-OPERATION-CONV_2D-C7").level,
+    ) == (
+        "MAY",
+        "MUST",
+    )
+
+
 def test_the_exceptions_of_the_signed_coupling_are_named() -> None:
     statement = requirements.requirement("NNHAL-EXECUTE-017").statement
     for operation in ("CAST", "HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "QUANTIZED_16BIT_LSTM"):

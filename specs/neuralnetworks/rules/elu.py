@@ -7,6 +7,6 @@ RULES = rules(
     "ELU",
     shapes.same_as_input,
     # The documents speak of inputs without elements; Android's own implementation refuses them.
-    general.empty("C1", "reference"),
+    general.empty("C1"),
     general.declared_outputs("C2", shapes.same_as_input),
 )

@@ -49,7 +49,7 @@ def only_rows_empty(number: str, *names: str) -> Clause:
     def check(view: OperationView) -> str | None:
         return next((f"{name} has dimensions [.., 0]" for name in names if size_of(view, name, 1) == 0), None)
 
-    return clause(number, "execution", ONLY_ROWS, check)
+    return clause(number, "execution", ONLY_ROWS, check, basis="reference")
 
 
 def quantization(

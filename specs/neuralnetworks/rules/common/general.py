@@ -30,9 +30,9 @@ def positive(number: str, name: str, basis: Basis = "both") -> Clause:
     return clause(number, "execution", text, lambda view: _check_positive(view, name), basis)
 
 
-def empty(number: str, basis: Basis = "both") -> Clause:
-    """The clause about inputs with a dimension of 0."""
-    return clause(number, "execution", EMPTY, _check_empty, basis)
+def empty(number: str) -> Clause:
+    """The clause about inputs with a dimension of 0, which no document forbids."""
+    return clause(number, "execution", EMPTY, _check_empty, basis="reference")
 
 
 def activation(number: str) -> Clause:
