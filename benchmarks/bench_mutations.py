@@ -15,7 +15,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.mutations import FAMILIES
+from npu_conformance.vts.lib.mutations import FAMILIES, needs
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 _EVERY = 40
@@ -66,7 +66,7 @@ def _models(version: Version) -> list[Model]:
         mutation.model
         for model in valid
         for family in families
-        if model.referenced or not family.control_flow
+        if model.referenced or family.needs is not needs.other_graphs
         for mutation in family.mutate(model, version)
     ]
 

@@ -13,7 +13,7 @@ from npu_conformance.mlts.lib.reports import Verdict
 cases = CaseGroup("mlts.stress.parallel_inference", group=Group.EXECUTION)
 
 
-@cases.case("processes", "ML-CRS-001", "ML-CRS-002", "ML-CRS-007", "ML-CRS-012", scope=Scope.SMOKE)
+@cases.case("processes", "ML-CRS-001", "ML-CRS-002", "ML-CRS-012", scope=Scope.SMOKE)
 def processes(context: CaseContext) -> None:
     """Every client process executes all its inferences with right results, and the driver answers afterwards."""
     from npu_conformance.mlts.lib import clients
@@ -28,7 +28,7 @@ def processes(context: CaseContext) -> None:
     checks.that(context.is_alive(), "the driver does not answer after the clients have gone")
 
 
-@cases.case("early_termination", "ML-CRS-004", "ML-CRS-006", "ML-CRS-007", "ML-CRS-012")
+@cases.case("early_termination", "ML-CRS-004", "ML-CRS-012")
 def early_termination(context: CaseContext) -> None:
     """A client that is killed in the middle disturbs neither the other clients nor the driver."""
     from npu_conformance.mlts.lib import clients

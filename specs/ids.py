@@ -7,9 +7,14 @@ digits and underscores, so that ids are safe for -k, shells and file names.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
 
 _PART = r"[A-Za-z0-9_]+"
 _ID = re.compile(
@@ -18,6 +23,25 @@ _ID = re.compile(
     rf"(?:#(?P<configuration>{_PART}(?:\.{_PART})*))?"
 )
 LOCK = Path(__file__).parent / "ids.lock"
+RETIRED = Path(__file__).parent / "ids.retired.json"
+
+
+class Retirement(Document, frozen=True):
+    """Ids that nothing carries any more. They stay in the lock and are never given out again. since: the version."""
+
+    since: str
+    reason: str
+    ids: tuple[str, ...]
+
+    def told(self) -> str:
+        """Since when, and why."""
+        return f"retired since {self.since}: {self.reason}"
+
+
+class RetiredIds(Document, frozen=True):
+    """The file of retired ids."""
+
+    retired: tuple[Retirement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +84,16 @@ def unlocked(ids: list[str]) -> list[str]:
     return [candidate for candidate in dict.fromkeys(ids) if candidate not in known]
 
 
+@functools.cache
+def retired() -> Mapping[str, Retirement]:
+    """The retired ids, each with its retirement."""
+    document = documents.read(RETIRED, RetiredIds)
+    return {name: one for one in document.retired for name in one.ids}
+
+
 def vanished(ids: list[str]) -> list[str]:
-    """Locked ids that nothing carries any more: an error, since an id must never go."""
-    present = set(ids)
+    """Locked ids that nothing carries any more, and that are not retired: an error, since an id must never go."""
+    present = {*ids, *retired()}
     return [known for known in locked() if known not in present]
 
 

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from npu_conformance.adapters import reference
 from npu_conformance.corpus import generators, vectors
 from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs import documents, ids, requirements
 from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.versions import Version
 
 ROOT = Path(__file__).parent.parent
 FILES = {
@@ -88,7 +91,20 @@ def test_ids_are_locked(cases: list[Case]) -> None:
 
     present = current_ids(cases)
     assert ids.unlocked(present) == [], "new ids: run npu-conformance list --update-lock"
-    assert ids.vanished(present) == [], "an id must never go: keep it, or say in ids.lock what became of it"
+    assert ids.vanished(present) == [], "an id must never go: keep it, or say in specs/ids.retired.json why it went"
+
+
+def test_retired_ids_are_locked_and_never_given_out_again(cases: list[Case]) -> None:
+    retired = set(ids.retired())
+    assert sum(len(one.ids) for one in documents.read(ids.RETIRED, ids.RetiredIds).retired) == len(retired)
+    assert retired <= set(ids.locked())
+    assert not retired & {case.id for case in cases}
+
+
+def test_every_case_applies_to_the_reference_in_some_version(cases: list[Case]) -> None:
+    """Of a case that never applies nothing is known. What a family of edits needs is looked at in test_mutations."""
+    said = reference.plugin.describe({})
+    assert [case.id for case in cases if all(inapplicable(case, said, version) for version in Version)] == []
 
 
 def test_no_module_is_loaded_under_two_names(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def live_id_again(context: CaseContext) -> None:
     camera.expect(1, GRANT)
 
 
-@cases.case("default_size_is_smallest", "NPU-REQ-006", "NPU-POL-005")
+@cases.case("default_size_is_smallest", "NPU-POL-005")
 def default_size_is_smallest(context: CaseContext) -> None:
     """A request that names neither size nor priority is a small, normal one: four fit the budget."""
     app = ManagerFixture(context).app()

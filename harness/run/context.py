@@ -304,8 +304,12 @@ class CaseContext:
             raise ValueError(f"configuration {name} has a verdict already")
         if self._current is not self.own:
             raise ValueError(f"configuration {name} inside configuration {self._current.name}")
-        self._current = self.configurations[name] = Record(name, (*self.case.requirements, *requirements))
+        self._current = self.configurations[name] = Record(name, (*self.own.requirements, *requirements))
         return self._current
+
+    def is_evidence_for(self, *requirements: str) -> None:
+        """Say that the case turned out to be evidence for these requirements, and not for those that it declared."""
+        self.own.requirements = requirements
 
     def about(self, *requirements: str) -> None:
         """Say what the checks from here on are about: a failure breaks these requirements, and names the first.

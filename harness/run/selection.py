@@ -12,6 +12,7 @@ from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError, results
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
@@ -148,6 +149,8 @@ class _Target:
 
     def require_meaning(self) -> None:
         """Refuse a word that means no case: it must be a mistake."""
+        if not self._has_meaning and self.text in ids.retired():
+            raise DocumentError(self.text, "", ids.retired()[self.text].told())
         if not self._has_meaning:
             expected = " ".join(suites.present())
             near = _near(self.text)

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.ids import parse
 
@@ -69,7 +70,8 @@ def find(case_id: str) -> Case:
     found: Case | None = next((case for case in known if case.id == wanted), None)
     if found is not None:
         return found
-    raise UnknownCaseError(case_id, f"{suite}.{name} has no such case")
+    retirement = ids.retired().get(wanted)
+    raise UnknownCaseError(case_id, retirement.told() if retirement else f"{suite}.{name} has no such case")
 
 
 def rebuild(case_id: str, payload: Any) -> Case:

@@ -99,6 +99,14 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-k", "a b"], "-k 'a b': column 3: expected 'and', 'or' or the end, found 'b'"),
         ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected"),
         (["run", "--plugin", FIRST_DAY, "vts.querys"], "vts.querys: no case is meant; did you mean vts.queries?"),
+        (
+            ["list", "vts.validation.ABS.constant_size"],
+            "vts.validation.ABS.constant_size: retired since 0.1.0: No stored vector of the operation has a constant",
+        ),
+        (
+            ["run", "--plugin", FIRST_DAY, "vts.validation.PACK.number_of_consumers"],
+            "retired since 0.1.0: The operation",
+        ),
         (["run", "--plugin", FIRST_DAY, "vst"], "vst: no case is meant; did you mean vts"),
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
         ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),

@@ -13,7 +13,8 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationTyp
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
-from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
+from npu_conformance.vts import validation
+from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation, needs
 from npu_conformance.vts.lib.mutations.mutation import LARGEST_CONSTANT
 
 BY_NAME = {family.name: family for family in FAMILIES}
@@ -27,7 +28,7 @@ def _valid() -> list[VectorHeader]:
 
 def _sample(family: Family) -> Iterator[VectorHeader]:
     """Every so many vectors, and all that a family needs which few vectors are for."""
-    few = family.control_flow or family.chains or family.name == "channel_quantization"
+    few = family.needs in (needs.other_graphs, needs.several_operations, needs.channels)
     for position, header in enumerate(_valid()):
         if position % EVERY == 0 or (few and (len(header.operations) > 1 or header.operation in ("IF", "CONV_2D"))):
             yield header
@@ -140,3 +141,16 @@ def test_new_constants_are_small_and_inside_the_values(name: str) -> None:
             assert original is not None
             grown = len(mutation.model.operand_values)
             assert grown <= max(len(original.operand_values), LARGEST_CONSTANT)
+
+
+@pytest.mark.parametrize("name", ["operand_rank", "channel_quantization", "constant_size", "pool_location"])
+def test_every_case_of_a_family_has_a_vector_that_offers_the_edit(name: str) -> None:
+    """What no vector of an operation offers is not a case: it would apply in no version."""
+    family, never = BY_NAME[name], []
+    for case in validation.cases():
+        if case.id.endswith(f".{name}"):
+            headers = (header for header in _valid() if header.operation == case.operations[0] and family.needs(header))
+            first = next(headers)
+            if not any(_mutations(family, first, version) for version in Version):
+                never.append(case.id)
+    assert never == []

@@ -26,7 +26,7 @@ from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
-from npu_conformance.vts.lib.rejection import expect_vector_rejected
+from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected
 from npu_conformance.vts.lib.support import model_of, support, supports
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ def run(context: CaseContext, vector: Vector) -> None:
     """Execute the vector in every configuration, or see it rejected."""
     attach(context, vector)
     if _has_open_loop(vector):
-        # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
+        # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS. Nothing is computed that could be right.
+        context.is_evidence_for("NNHAL-CONTROLFLOW-010", *REJECTION)
         vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
     if vector.kind == "infinite_loop_timeout":
+        context.is_evidence_for("NNHAL-CONTROLFLOW-011", "NNHAL-SUPPORT-002", "NNHAL-PREPARE-004")
         _aborted(context, vector)
         return
     if vector.rejected is not None:
@@ -92,8 +94,7 @@ def _aborted(context: CaseContext, vector: Vector) -> None:
     prepared_model = prepared(context, vector)
     request = request_of(context, build_request(vector, vector.examples[0], context.version))
     for executor in executors(context.version, loop_timeout=True):
-        with context.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
-            context.about("NNHAL-CONTROLFLOW-011")
+        with context.configuration(executor):
             execution = execute(
                 context, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
@@ -33,6 +34,7 @@ class Mutation:
 
 
 Mutate = Callable[[Model, Version], Iterator[Mutation]]
+Needs = Callable[[VectorHeader], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Family:
     """Mutations of one kind. requirements: ids without their NNHAL-.
 
     aosp: the names in AOSP's ValidateModel.cpp, empty for what its VTS does not try. since, until: versions in which
-    the rule binds. control_flow: for models that refer to other graphs. chains: for models of several operations.
+    the rule binds. needs: whether the model of a vector offers the edit; a necessary condition that its header tells.
     pooled: wants constants in a memory pool.
     """
 
@@ -50,8 +52,7 @@ class Family:
     aosp: str = ""
     since: Version = OLDEST
     until: Version = NEWEST
-    control_flow: bool = False
-    chains: bool = False
+    needs: Needs = lambda header: True
     pooled: bool = False
 
 
