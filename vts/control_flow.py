@@ -49,7 +49,9 @@ def endless_is_aborted(context: CaseContext) -> None:
             elapsed = time.monotonic() - started
             expect_aborted(execution, "an endless loop")
             latest = _DEFAULT_SECONDS * max(context.manifest.time_scale, 1.0)
-            checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
+            slow = f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s"
+            with checks.about("NNHAL-CONTROLFLOW-015"):
+                checks.that(elapsed < latest, slow)
             _ended(context, prepared_model, NO_LOOP_TIMEOUT)
 
 
@@ -68,7 +70,8 @@ def ends_by_itself(context: CaseContext) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
     prepared_model = addition.prepared(context, LOOP)
     for name, timeout in {"none": NO_LOOP_TIMEOUT, "maximum": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}.items():
-        with context.configuration(name):
+        rule = "NNHAL-CONTROLFLOW-012" if timeout == NO_LOOP_TIMEOUT else "NNHAL-CONTROLFLOW-013"
+        with context.configuration(name), checks.about(rule):
             _ended(context, prepared_model, timeout)
 
 

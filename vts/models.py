@@ -119,7 +119,7 @@ def token_length(context: CaseContext) -> None:
                 context.warn_quality(f"a cache token of {length} bytes is taken; AIDL's have 32")
 
 
-@cases.case("config.callback_null", "NNHAL-PREPARE-018", "NNHAL-PREPARE-022", since=Version.FL8)
+@cases.case("config.callback_null", "NNHAL-PREPARE-022", "NNHAL-PREPARE-018", since=Version.FL8)
 def config_callback_null(context: CaseContext) -> None:
     """A null callback is rejected with INVALID_ARGUMENT by prepareModelWithConfig, too."""
     config = PrepareModelConfig(ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN)

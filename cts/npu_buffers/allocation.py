@@ -60,7 +60,7 @@ def empty_batch(context: CaseContext) -> None:
     checks.equal(app.allocator.is_supported(()), (), "isSupported of an empty list")
 
 
-@cases.case("unset_device", "NPU-BUF-001", "NPU-BUF-002")
+@cases.case("unset_device", "NPU-BUF-002", "NPU-BUF-001")
 def unset_device(context: CaseContext) -> None:
     """A request that names no device, or a negative one, is answered with EINVAL through the callback."""
     app = BufferApp(context)
@@ -69,7 +69,7 @@ def unset_device(context: CaseContext) -> None:
     app.rejected(wrong, [Errno.EINVAL], "device -7")
 
 
-@cases.case("unset_type", "NPU-BUF-001", "NPU-BUF-002")
+@cases.case("unset_type", "NPU-BUF-002", "NPU-BUF-001")
 def unset_type(context: CaseContext) -> None:
     """A request that names no type of buffer is answered with EINVAL through the callback."""
     app = BufferApp(context).supported()
@@ -103,7 +103,7 @@ def defaults(context: CaseContext) -> None:
     checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
 
 
-@cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
+@cases.case("size_zero", "NPU-BUF-003", "NPU-BUF-001")
 def size_zero(context: CaseContext) -> None:
     """A request that leaves the size at 0 is answered once, with success or an error; a buffer is freed."""
     app = BufferApp(context).supported()
@@ -150,7 +150,7 @@ def live_id(context: CaseContext) -> None:
     app.allocated(app.request(1))
 
 
-@cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
+@cases.case("id_twice_in_a_batch", "NPU-BUF-003", "NPU-BUF-007")
 def id_twice_in_a_batch(context: CaseContext) -> None:
     """For an id twice in a batch one buffer and one EINVAL come, or the whole batch is rejected with EINVAL."""
     app = BufferApp(context).supported()

@@ -123,7 +123,7 @@ def earlier_apps(context: CaseContext) -> None:
         app.granted()
 
 
-@cases.case("undeclared_apps", "NPU-ACC-007", "NPU-ACC-010")
+@cases.case("undeclared_apps", "NPU-ACC-010", "NPU-ACC-007")
 def undeclared_apps(context: CaseContext) -> None:
     """An undeclared app for API 37 may be denied direct access, when blocking is enabled; never its use of the API."""
     fixture = ManagerFixture(context)

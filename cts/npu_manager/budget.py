@@ -62,7 +62,7 @@ def custom_weights_exceed(context: CaseContext) -> None:
     app.asks(SMALL).receives(PARKED)
 
 
-@cases.case("smallest_numbers", "NPU-POL-007", "NPU-POL-008", "NPU-POL-010")
+@cases.case("smallest_numbers", "NPU-POL-008", "NPU-POL-007", "NPU-POL-010")
 def smallest_numbers(context: CaseContext) -> None:
     """A maximum of 1 and weights of 1 are legal: one model fits, of whichever size."""
     for size in (SMALL, MEDIUM, LARGE):
@@ -174,7 +174,7 @@ def loaded_and_granted_victims(context: CaseContext) -> None:
     wanted.receives(WAIT, GRANT)
 
 
-@cases.case("remainder_of_a_victim", "NPU-POL-014", "NPU-POL-021", "NPU-LIF-008")
+@cases.case("remainder_of_a_victim", "NPU-POL-021", "NPU-POL-014", "NPU-LIF-008")
 def remainder_of_a_victim(context: CaseContext) -> None:
     """What a displaced model leaves beyond the need of the stronger one goes to whoever waits for it."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(2))
@@ -359,7 +359,7 @@ def turns_by_one(context: CaseContext) -> None:
         foreign.receives(PARKED, GRANT)
 
 
-@cases.case("turns_to_the_foreground", "NPU-POL-004", "NPU-POL-013", "NPU-LIF-012")
+@cases.case("turns_to_the_foreground", "NPU-POL-013", "NPU-POL-004", "NPU-LIF-012")
 def turns_to_the_foreground(context: CaseContext) -> None:
     """CTS turnTakingPolicy: the background model is asked to unload, the foreground is granted, loads and cancels."""
     fixture = ManagerFixture(context, Policy.TURN_TAKING)

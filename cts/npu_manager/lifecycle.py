@@ -24,7 +24,7 @@ from npu_conformance.specs.npu.types import ModelLoadRequest, ModelSize
 cases = CaseGroup("cts.npu_manager.lifecycle", interface="manager", group=Group.MANAGER_REQUESTS)
 
 
-@cases.case("grant", "NPU-LIF-004", "NPU-LIF-005", "NPU-POL-003", scope=Scope.SMOKE)
+@cases.case("grant", "NPU-LIF-005", "NPU-LIF-004", "NPU-POL-003", scope=Scope.SMOKE)
 def grant(context: CaseContext) -> None:
     """A request gets exactly one decision: load now, with a status listener."""
     camera = install(context, CAMERA)
@@ -56,7 +56,7 @@ def decision_after_return(context: CaseContext) -> None:
     camera.expect(1, GRANT)
 
 
-@cases.case("unload_completes_once", "NPU-LIF-009", "NPU-LIF-010", scope=Scope.SMOKE)
+@cases.case("unload_completes_once", "NPU-LIF-010", "NPU-LIF-009", scope=Scope.SMOKE)
 def unload_completes_once(context: CaseContext) -> None:
     """A model that is loaded and then unloaded is completed with COMPLETE, once."""
     camera = install(context, CAMERA)
@@ -68,7 +68,7 @@ def unload_completes_once(context: CaseContext) -> None:
     camera.expect(1, GRANT, COMPLETE)
 
 
-@cases.case("unload_twice", "NPU-LIF-010", "NPU-LIF-013", "NPU-LIF-014")
+@cases.case("unload_twice", "NPU-LIF-014", "NPU-LIF-010", "NPU-LIF-013")
 def unload_twice(context: CaseContext) -> None:
     """A second unloaded notification changes nothing and raises nothing."""
     camera = install(context, CAMERA)
@@ -123,7 +123,7 @@ def cancel_at_once(context: CaseContext) -> None:
     checks.member(found, ([GRANT, CANCELLED], [CANCELLED]), "callbacks of request 1")
 
 
-@cases.case("cancel_twice", "NPU-LIF-011", "NPU-LIF-014")
+@cases.case("cancel_twice", "NPU-LIF-014", "NPU-LIF-011")
 def cancel_twice(context: CaseContext) -> None:
     """A second cancellation changes nothing and raises nothing."""
     camera = install(context, CAMERA)

@@ -35,7 +35,7 @@ _NATIVE = 10_298
 """A uid of no app."""
 
 
-@cases.case("follows_importance", "NPU-PRI-001", "NPU-PRI-002", "NPU-PRI-005", scope=Scope.SMOKE)
+@cases.case("follows_importance", "NPU-PRI-005", "NPU-PRI-001", "NPU-PRI-002", scope=Scope.SMOKE)
 def follows_importance(context: CaseContext) -> None:
     """An app's priority is its importance, at each change, and nobody else's priority changes with it."""
     fixture = ManagerFixture(context)

@@ -211,7 +211,7 @@ def foreign_notifications_free_nothing(context: CaseContext) -> None:
         held.receives(GRANT)
 
 
-@cases.case("flood", "NPU-LIF-005", "NPU-LIF-011", "NPU-REQ-011")
+@cases.case("flood", "NPU-REQ-011", "NPU-LIF-005", "NPU-LIF-011")
 def flood(context: CaseContext) -> None:
     """Each of very many requests is rejected or answered, delays no stronger app, and ends as cancelled when it is."""
     fixture = ManagerFixture(context)

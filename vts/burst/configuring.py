@@ -150,7 +150,7 @@ def invalid_request(context: CaseContext) -> None:
     for invalid in EDITS:
         if invalid.since <= context.version:
             with context.configuration(invalid.name, requirements=invalid.requirements):
-                context.about(*invalid.requirements)
+                context.about("NNHAL-BURST-012", *invalid.requirements)
                 request = invalid.apply(fixture.request(), fixture.chosen.elements)
                 execution = burst.execute(request, measure=True)
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {invalid.name}")

@@ -151,7 +151,7 @@ def checks_before_return(context: CaseContext) -> None:
         checks.status(launched, ONLY_GENERAL, "prepareModelFromCache with a changed model cache, returned")
 
 
-@cases.case("restoring.deadlines", "NNHAL-QOS-002", "NNHAL-QOS-008", "NNHAL-QOS-015", since=Version.V1_3)
+@cases.case("restoring.deadlines", "NNHAL-QOS-015", "NNHAL-QOS-002", "NNHAL-QOS-008", since=Version.V1_3)
 def deadlines(context: CaseContext) -> None:
     """No deadline and a far one are kept; one that has passed may be missed; AIDL rejects one below -1."""
     caching, chain = client(context), chain_of(context)

@@ -78,7 +78,7 @@ def launched_ahead(context: CaseContext) -> None:
         one.check(recorder.answers[0], "one of four executions in flight")
 
 
-@cases.case("concurrent.other_sizes", "NNHAL-PREPARE-014", "NNHAL-EXECUTE-007", since=Version.V1_2)
+@cases.case("concurrent.other_sizes", "NNHAL-EXECUTE-007", "NNHAL-PREPARE-014", since=Version.V1_2)
 def other_sizes(context: CaseContext) -> None:
     """A model whose sizes are unknown is executed with different sizes at once."""
     chosen = addition.supported(context)

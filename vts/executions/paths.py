@@ -24,7 +24,7 @@ _ASYNCHRONOUS = "asynchronous"
 _ALIGNMENT = 64
 
 
-@cases.case("request.used_twice", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-018", scope=Scope.SMOKE)
+@cases.case("request.used_twice", "NNHAL-EXECUTE-018", "NNHAL-EXECUTE-001", scope=Scope.SMOKE)
 def used_twice(context: CaseContext) -> None:
     """One request is executed twice, by each executor: both results are right, and the same to the last bit."""
     chosen = addition.supported(context)

@@ -69,7 +69,7 @@ def listed_types(context: CaseContext) -> None:
         checks.equal(entries, expected[name], f"{name}: operand types (number, is a tensor, bytes)")
 
 
-@cases.case("limits", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-002", "NNHAL-EXTENSION-003", since=Version.V1_2)
+@cases.case("limits", "NNHAL-EXTENSION-003", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-002", since=Version.V1_2)
 def limits(context: CaseContext) -> None:
     """The result is the same under the lowest prefix, the highest, and those with a single bit."""
     models.need(context, FIBONACCI)
@@ -100,7 +100,7 @@ def sign_bit(context: CaseContext) -> None:
             expect_rejected_at_prepare(context, broken)
 
 
-@cases.case("two_extensions", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-011", since=Version.V1_2)
+@cases.case("two_extensions", "NNHAL-EXTENSION-011", "NNHAL-EXTENSION-001", since=Version.V1_2)
 def two_extensions(context: CaseContext) -> None:
     """Operations of two extensions with one local number are distinguished by every bit of the prefix."""
     for name, (first, second) in _ALIKE.items():

@@ -70,7 +70,7 @@ def oem_beside_addition(context: CaseContext) -> None:
         context.warn_quality("the device supports an OEM operation: since HAL 1.2 extensions are to be used instead")
 
 
-@cases.case("oem.not_in_aidl", "NNHAL-EXTENSION-010", "NNHAL-MODEL-004", since=Version.FL5)
+@cases.case("oem.not_in_aidl", "NNHAL-MODEL-004", "NNHAL-EXTENSION-010", since=Version.FL5)
 def oem_not_in_aidl(context: CaseContext) -> None:
     """AIDL has no OEM codes, neither of the operation nor of the two types, even in a model with a mapping."""
     mapping = models.mapping(unknown=1)

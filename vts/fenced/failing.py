@@ -22,7 +22,7 @@ _REJECTED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 """What a fence in error may be answered with: the interface text says the first, AOSP's sample driver the second."""
 
 
-@cases.case("before", "NNHAL-FENCED-001", "NNHAL-FENCED-004", since=_SINCE, scope=Scope.SMOKE)
+@cases.case("before", "NNHAL-FENCED-004", "NNHAL-FENCED-001", since=_SINCE, scope=Scope.SMOKE)
 def before(context: CaseContext) -> None:
     """A wait fence that is in error already is rejected, alone and at each position among sound ones."""
     fixture = FencedFixture(context)
@@ -35,7 +35,7 @@ def before(context: CaseContext) -> None:
             total.check_untouched("a wait fence was in error")
 
 
-@cases.case("null", "NNHAL-FENCED-001", "NNHAL-FENCED-003", since=_SINCE, until=_SINCE)
+@cases.case("null", "NNHAL-FENCED-003", "NNHAL-FENCED-001", since=_SINCE, until=_SINCE)
 def null(context: CaseContext) -> None:
     """A null handle among the wait fences is rejected with INVALID_ARGUMENT, alone and beside a sound one."""
     fixture, sound = FencedFixture(context), context.fence()

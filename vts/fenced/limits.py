@@ -102,14 +102,14 @@ def malformed(context: CaseContext) -> None:
     """Negative times other than -1 are rejected with INVALID_ARGUMENT."""
     fixture = FencedFixture(context)
     options = {
-        "duration": FencedOptions(duration=-2),
-        "duration_lowest": FencedOptions(duration=-(2**63)),
-        "deadline": FencedOptions(deadline=-2),
-        "loop_timeout": FencedOptions(loop_timeout=-2),
+        "duration": ("NNHAL-FENCED-016", FencedOptions(duration=-2)),
+        "duration_lowest": ("NNHAL-FENCED-016", FencedOptions(duration=-(2**63))),
+        "deadline": ("NNHAL-QOS-008", FencedOptions(deadline=-2)),
+        "loop_timeout": ("NNHAL-CONTROLFLOW-014", FencedOptions(loop_timeout=-2)),
     }
-    for name, chosen in options.items():
+    for name, (rule, chosen) in options.items():
         for form in forms(context.version):
-            with context.configuration(f"{form}.{name}"):
+            with context.configuration(f"{form}.{name}"), checks.about(rule):
                 total = fixture.sum()
                 launched = total.launch(options=replace(chosen, form=form))
                 checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"executeFenced with a {name} below -1")

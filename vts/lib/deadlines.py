@@ -55,19 +55,29 @@ def seconds_in_driver(version: Version, execution: Execution) -> float | None:
 def check_preparation(preparation: Preparation, name: str) -> None:
     """See that a preparation with this deadline was launched, and that its callback got what the rules allow."""
     what = f"prepareModel with the deadline '{name}'"
-    _check_launch(preparation.launch_status, name, f"{what}, returned")
-    checks.status(preparation.status, allowed(name), f"{what}, notified")
+    with checks.about(_rule(name), "NNHAL-QOS-004"):
+        _check_launch(preparation.launch_status, name, f"{what}, returned")
+    with checks.about(_rule(name)):
+        checks.status(preparation.status, allowed(name), f"{what}, notified")
     has_model = preparation.prepared_model is not None
-    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
+    with checks.about("NNHAL-PREPARE-007"):
+        checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
 
 
 def check_execution(context: CaseContext, execution: Execution, name: str) -> None:
     """See that an execution with this deadline, measured, ended as the rules allow."""
-    _check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
-    checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
+    with checks.about(_rule(name)):
+        _check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
+        checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
     timing_rules(context, execution, measured=True)
     if execution.status != ErrorStatus.NONE:
-        checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
+        with checks.about("NNHAL-REQUEST-017"):
+            checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
+
+
+def _rule(name: str) -> str:
+    """The requirement on what a call with this deadline comes to."""
+    return "NNHAL-QOS-003" if name in LIMITED else "NNHAL-QOS-002"
 
 
 def _check_launch(status: int, name: str, what: str) -> None:

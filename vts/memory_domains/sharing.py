@@ -115,7 +115,7 @@ def of_the_freed(fixture: BufferFixture) -> None:
         fixture.context.warn_quality("the token of a freed buffer can still be used: buffers are kept")
 
 
-@cases.case("tokens.many", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-004", since=_SINCE)
+@cases.case("tokens.many", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-003", since=_SINCE)
 @in_each_type
 def many(fixture: BufferFixture) -> None:
     """Hundreds of buffers one after the other, some of them alive: each is fresh, and the living keep their content."""

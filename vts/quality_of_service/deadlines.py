@@ -69,7 +69,7 @@ def preparations(context: CaseContext) -> None:
             _warn_of_hope(context, name, preparation.status, "preparation")
 
 
-@cases.case("deadline.from_cache", "NNHAL-QOS-003", "NNHAL-QOS-015", since=Version.V1_3)
+@cases.case("deadline.from_cache", "NNHAL-QOS-015", "NNHAL-QOS-003", since=Version.V1_3)
 def from_cache(context: CaseContext) -> None:
     """Preparation from no cache files fails with every kind of deadline, and misses none that has not passed.
 
@@ -83,7 +83,7 @@ def from_cache(context: CaseContext) -> None:
                 checks.status(status, expected, f"prepareModelFromCache with the deadline '{name}'")
 
 
-@cases.case("deadline.below_none", "NNHAL-QOS-007", "NNHAL-QOS-008", since=Version.FL5)
+@cases.case("deadline.below_none", "NNHAL-QOS-008", "NNHAL-QOS-007", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
     """A deadline below -1 is rejected with INVALID_ARGUMENT by every call that takes one.
 

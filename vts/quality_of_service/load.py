@@ -43,7 +43,7 @@ _PATIENCE = 16
 """So many executions of another app may overtake one before that is worth a warning."""
 
 
-@cases.case("load.preempted_result", "NNHAL-QOS-013", "NNHAL-QOS-014", "NNHAL-QOS-016", since=Version.V1_3)
+@cases.case("load.preempted_result", "NNHAL-QOS-014", "NNHAL-QOS-013", "NNHAL-QOS-016", since=Version.V1_3)
 def preempted_result(context: CaseContext) -> None:
     """A long execution of low priority gives the same result, bit for bit, while urgent ones of its app come and go."""
     low = Runner(context, longest(context, LONG), _STARTS[0], Priority.LOW, context.application(_ONE_APP))

@@ -170,6 +170,7 @@ def supports_any(context: CaseContext, model: Model) -> bool:
         return False
 
 
+@checks.about("NNHAL-QUERY-019")
 def prepared(context: CaseContext, model: Model) -> PreparedModel:
     """Prepare a model of extensions that the device lists: it has to support all of it (NNHAL-QUERY-019)."""
     answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations")
@@ -200,6 +201,7 @@ def executed(context: CaseContext, prepared_model: PreparedModel, memory: Reques
     checks.status(execution.status, {ErrorStatus.NONE}, "execution")
 
 
+@checks.about("NNHAL-QUERY-019", "NNHAL-EXTENSION-013")
 def computes(
     context: CaseContext, prepared_model: PreparedModel, inputs: Sequence[bytes], expected: Sequence[bytes], what: str
 ) -> None:
