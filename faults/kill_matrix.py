@@ -107,6 +107,29 @@ def run_variant(variant: Variant, cases: Sequence[Case], isolation: Isolation = 
     return msgspec.structs.replace(answer, seconds=seconds)
 
 
+def verdict(fault: Fault, case: Case) -> CaseResult:
+    """What one case says of a fault, in a process of its own. Raises RuntimeError where that process ended early."""
+
+    found: list[CaseResult] = []
+
+    def look(result: CaseResult) -> bool:
+        found.append(result)
+        return True
+
+    def run() -> CaseResult:
+        subject = _open(fault)
+        try:
+            run_cases(subject, [case], look)
+        finally:
+            subject.close()
+        return found[0]
+
+    answer = in_child(run, CaseResult, SECONDS)
+    if isinstance(answer, Ended):
+        raise RuntimeError(f"{fault.id}: {answer.reason}")
+    return answer
+
+
 class _Noticed(msgspec.Struct):
     noticed: list[str] = []
     wrong: list[str] = []

@@ -1,4 +1,7 @@
-"""`npu-conformance requirements`: prints each requirement with its cases, or why it has none."""
+"""`npu-conformance requirements`: prints each requirement with its cases, or why it has none.
+
+A case that fails counts against what the failing check is about; of its other requirements results.json says not-shown.
+"""
 
 from __future__ import annotations
 

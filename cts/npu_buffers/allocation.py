@@ -103,7 +103,7 @@ def defaults(context: CaseContext) -> None:
     checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
 
 
-@cases.case("size_zero", "NPU-BUF-003", "NPU-BUF-001")
+@cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
 def size_zero(context: CaseContext) -> None:
     """A request that leaves the size at 0 is answered once, with success or an error; a buffer is freed."""
     app = BufferApp(context).supported()
@@ -150,7 +150,7 @@ def live_id(context: CaseContext) -> None:
     app.allocated(app.request(1))
 
 
-@cases.case("id_twice_in_a_batch", "NPU-BUF-003", "NPU-BUF-007")
+@cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
 def id_twice_in_a_batch(context: CaseContext) -> None:
     """For an id twice in a batch one buffer and one EINVAL come, or the whole batch is rejected with EINVAL."""
     app = BufferApp(context).supported()

@@ -23,9 +23,14 @@ def _run(vector: Vector) -> CaseResult:
     case = case_of(header_of(vector), lambda: vector, "vts.external.aosp.loop", None)
     assert set(RESULTS[:2]) <= set(case.requirements)
     found: list[CaseResult] = []
+
+    def look(result: CaseResult) -> bool:
+        found.append(result)
+        return True
+
     subject = open_subject("reference", isolation="inprocess")
     try:
-        run_cases(subject, [case], lambda result: bool(found.append(result)))
+        run_cases(subject, [case], look)
     finally:
         subject.close()
     return found[0]
