@@ -52,6 +52,8 @@ def execute(options: argparse.Namespace) -> int:
         _print(row)
         if options.cases:
             _print_evidence(requirements.requirement(str(row["id"])), evidence.get(str(row["id"]), ()))
+    if options.cases:
+        print("A case that fails counts against what its failing check is about; its other requirements are not shown.")
     print(_counted(rows))
     return OK
 
