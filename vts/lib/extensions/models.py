@@ -170,11 +170,11 @@ def supports_any(context: CaseContext, model: Model) -> bool:
         return False
 
 
-@checks.about("NNHAL-QUERY-019")
 def prepared(context: CaseContext, model: Model) -> PreparedModel:
     """Prepare a model of extensions that the device lists: it has to support all of it (NNHAL-QUERY-019)."""
     answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations")
-    checks.that(all(answers), f"getSupportedOperations: expected all supported, as listed, found {list(answers)}")
+    with checks.about("NNHAL-QUERY-019"):
+        checks.that(all(answers), f"getSupportedOperations: expected all supported, as listed, found {list(answers)}")
     preparation = context.prepare(model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
