@@ -5,7 +5,9 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, replace
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.harness.judge.origin import is_of_plugin
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import DeadObject, InterfaceError, Unsupported
 from npu_conformance.specs.outcomes import Outcome
@@ -41,7 +43,8 @@ def classify_exception(error: Exception) -> OutcomeDetails:
     """Say what an exception that ended a case, or a configuration, means.
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
-    method it does not have is not-supported, a dead object a crash. Anything else is a bug of the suite.
+    method it does not have is not-supported, a dead object a crash. Any other exception is a failure where the plug-in
+    raised it, in the suite's own process; else a bug of the suite.
     """
     if isinstance(error, CaseEnded):
         return replace(_of_case_ended(error), about=error.about)
@@ -50,6 +53,8 @@ def classify_exception(error: Exception) -> OutcomeDetails:
     if isinstance(error, DocumentError):
         # A vector that cannot be read is nobody's bug: the line says where and what, frames would not.
         return OutcomeDetails(Outcome.SUITE_ERROR, str(error))
+    if is_of_plugin(error):
+        return _of_plugin(error)
     return OutcomeDetails(Outcome.SUITE_ERROR, _format_error(error), traceback=_tail(error))
 
 
@@ -61,13 +66,20 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
     return OutcomeDetails(Outcome.FAIL, f"a call failed: {_format_error(error)}", "no error", _format_error(error))
 
 
+def _of_plugin(error: Exception) -> OutcomeDetails:
+    told = stacks.of_exception(error)
+    message = f"the plug-in raised an exception: {stacks.place(told)}: {_format_error(error)}"
+    return OutcomeDetails(Outcome.FAIL, message, traceback=told)
+
+
 def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
-    if isinstance(error, Crashed):
-        return OutcomeDetails(error.outcome, str(error), signal=error.signal, stderr=error.stderr[-_STDERR_CHARACTERS:])
-    if isinstance(error, Hung):
-        return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:])
+    if isinstance(error, Crashed | Hung):
+        signal = error.signal if isinstance(error, Crashed) else 0
+        words = error.stderr[-_STDERR_CHARACTERS:]
+        return OutcomeDetails(error.outcome, str(error), signal=signal, stderr=words, traceback=error.traceback)
     if isinstance(error, Failed):
-        return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
+        told = error.traceback if isinstance(error, Refused) else ""
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=told)
     return OutcomeDetails(error.outcome, str(error))
 
 

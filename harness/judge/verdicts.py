@@ -39,10 +39,14 @@ class Failed(CaseEnded):
 
 
 class Refused(Failed):
-    """A call was rejected with an error of the wire itself, such as wrong params. code: JSON-RPC's."""
+    """A call was rejected with an error of the wire itself, such as wrong params.
 
-    def __init__(self, message: str, code: int) -> None:
+    code: JSON-RPC's. traceback: where the implementation raised an exception, if it says so.
+    """
+
+    def __init__(self, message: str, code: int, traceback: str = "") -> None:
         self.code = code
+        self.traceback = traceback
         super().__init__(message)
 
 
@@ -59,21 +63,26 @@ class NotApplicable(CaseEnded):
 
 
 class Crashed(CaseEnded):
-    """The host process died. `signal` is its number, 0 where it exited; `stderr` its last words."""
+    """The host process died.
+
+    signal: its number, 0 where it exited. stderr: its last words. traceback: its stack, where it could write it.
+    """
 
     outcome = Outcome.CRASH
 
-    def __init__(self, message: str, signal: int = 0, stderr: str = "") -> None:
+    def __init__(self, message: str, signal: int = 0, stderr: str = "", traceback: str = "") -> None:
         self.signal = signal
         self.stderr = stderr
+        self.traceback = traceback
         super().__init__(message)
 
 
 class Hung(CaseEnded):
-    """A call did not answer within its deadline; the host process was killed."""
+    """A call did not answer within its deadline; the host process was killed. traceback: its stacks until then."""
 
     outcome = Outcome.HANG
 
-    def __init__(self, message: str, stderr: str = "") -> None:
+    def __init__(self, message: str, stderr: str = "", traceback: str = "") -> None:
         self.stderr = stderr
+        self.traceback = traceback
         super().__init__(message)

@@ -59,8 +59,19 @@ class Endpoint(Protocol):
         """Number of the host's process; 0 where it is not ours."""
         ...
 
-    def kill(self) -> str:
-        """Kill the host where it is ours; return its last stderr."""
+    def kill(self, *, with_stacks: bool = False) -> str:
+        """Kill the host where it is ours; return its last stderr.
+
+        with_stacks: it may first write there where its threads are, if it is a Python host of ours.
+        """
+        ...
+
+    def forget_printed(self) -> None:
+        """What the host prints counts from here on."""
+        ...
+
+    def printed(self) -> tuple[str, str]:
+        """The end of the host's standard output and standard error since then; empty where it is not ours."""
         ...
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
@@ -103,9 +114,17 @@ class SpawnedEndpoint:
         """Number of the host's process."""
         return self._supervisor.process()
 
-    def kill(self) -> str:
+    def kill(self, *, with_stacks: bool = False) -> str:
         """Kill the host."""
-        return self._supervisor.kill().stderr
+        return self._supervisor.kill(with_stacks=with_stacks)
+
+    def forget_printed(self) -> None:
+        """What hosts print counts from here on."""
+        self._supervisor.forget_printed()
+
+    def printed(self) -> tuple[str, str]:
+        """The end of what hosts have printed."""
+        return self._supervisor.printed()
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
         """The verdict on how the host died."""
@@ -140,9 +159,16 @@ class ListeningEndpoint:
         """Return 0: the process may be on another machine."""
         return 0
 
-    def kill(self) -> str:
+    def kill(self, *, with_stacks: bool = False) -> str:
         """Do nothing: the server is not ours to kill."""
         return ""
+
+    def forget_printed(self) -> None:
+        """Do nothing: what the server prints goes elsewhere."""
+
+    def printed(self) -> tuple[str, str]:
+        """Return nothing."""
+        return "", ""
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
         """The connection's end is all that is seen of a crash."""

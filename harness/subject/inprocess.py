@@ -212,8 +212,14 @@ class _LocalEndpoint:
     def process(self) -> int:
         return os.getpid()
 
-    def kill(self) -> str:
+    def kill(self, *, with_stacks: bool = False) -> str:
         return ""
+
+    def forget_printed(self) -> None:
+        pass
+
+    def printed(self) -> tuple[str, str]:
+        return "", ""
 
     def crash(self, problem: Lost, doing: str) -> CaseEnded:
         return Crashed(f"{doing}: {problem}")

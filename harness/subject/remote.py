@@ -22,6 +22,7 @@ from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, truncated
 from npu_conformance.specs import errors
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -130,17 +131,23 @@ class RemoteApplication:
 
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
-            return Refused(f"{method}: answered with {problem}", problem.code)
+            return Refused(f"{method}: answered with {problem}", problem.code, problem.traceback)
         self.connection.lines.close()
         if isinstance(problem, Lost):
             return self._endpoint.crash(problem, method)
-        stderr = self._endpoint.kill()
+        partial = self.connection.lines.partial
+        is_silent = isinstance(problem, TimedOut) and not partial
+        stderr = self._endpoint.kill(with_stacks=is_silent)
+        if is_silent:
+            return self._hung(method, *stacks.split(stderr))
         if isinstance(problem, TimedOut):
-            partial = self.connection.lines.partial
-            if partial:
-                return Failed(f"{method}: half a line and then nothing: {truncated(partial)}")
-            return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed)", stderr)
+            return Failed(f"{method}: half a line and then nothing: {truncated(partial)}")
         return Failed(f"{method}: {problem}")
+
+    def _hung(self, method: str, words: str, stack: str) -> Hung:
+        place = stacks.place(stack)
+        where = f"; it was at {place}" if place else ""
+        return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed){where}", words, stack)
 
 
 def run_remotely_concurrently(

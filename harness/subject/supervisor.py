@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -22,15 +23,21 @@ from npu_conformance.harness.subject.zygote import (
     Kill,
     Load,
     LoadFailed,
+    Printed,
+    Read,
     Start,
     children_of,
 )
+from npu_conformance.specs.diagnostics import stacks
 
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
 _GRACE_SECONDS = 0.5
 _LIMIT_SECONDS = 10.0
 _SHOWN_LINES = 3
-_DECODER = msgspec.json.Decoder(Exited | LoadFailed)
+_OUTPUT_LIMIT = 1 << 14
+"""Bytes that are kept of what a plug-in prints while it is imported."""
+_READ = msgspec.json.encode(Read())
+_DECODER = msgspec.json.Decoder(Printed | Exited | LoadFailed)
 
 
 class Supervisor:
@@ -40,10 +47,14 @@ class Supervisor:
         self._load = load
         self._serial = 0
         self._exited: Exited | None = None
+        self._printed = Printed()
+        self._reads = 0
+        """How many answers to Read are to come."""
         self._output = b""
         self.gone = False
         """True where the zygote itself has died, and with it the host."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PACKET_LIMIT)
         self._output_pipe, write_end = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._output_pipe, False)
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 1 << 20)
@@ -79,12 +90,35 @@ class Supervisor:
         children = children_of(self._pid)
         return children[0] if children else 0
 
-    def kill(self) -> Exited:
-        """Kill the host, with everything it has started, and return how it ended."""
+    def kill(self, *, with_stacks: bool = False) -> str:
+        """Kill the host, with everything it has started, and return its standard error since `forget_printed`.
+
+        with_stacks: a Python host may first write where its threads are.
+        """
         if self._exited is None:
             with contextlib.suppress(OSError):
-                self._control.send(msgspec.json.encode(Kill()))
-        return self._wait_exited(_LIMIT_SECONDS) or Exited(self._serial, signal.SIGKILL, "", self._zygote_gone())
+                self._control.send(msgspec.json.encode(Kill(with_stacks)))
+            self._wait_exited(_LIMIT_SECONDS)
+        return self.printed()[1]
+
+    def forget_printed(self) -> None:
+        """What hosts print counts from here on."""
+        self._read_printed()
+        self._printed = Printed()
+
+    def printed(self) -> tuple[str, str]:
+        """The end of what hosts have printed since `forget_printed`, on standard output and on standard error."""
+        if self._exited is None:
+            self._read_printed()
+        stdout, stderr = self._printed.stdout, self._printed.stderr
+        return stacks.printable(stdout.decode(errors="replace")), stacks.printable(stderr.decode(errors="replace"))
+
+    def _read_printed(self) -> None:
+        """Take in what the host has printed until now. A zygote that has died has nothing to tell."""
+        with contextlib.suppress(OSError):
+            self._control.send(_READ)
+            self._reads += 1
+            self._wait(lambda: self._reads == 0 or self.gone, _LIMIT_SECONDS)
 
     def crash(self, problem: Exception, doing: str) -> Crashed:
         """The verdict on a host whose connection has ended: how the process died, and its last words."""
@@ -92,12 +126,14 @@ class Supervisor:
         if self.gone:
             return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
         if exited is None:
-            exited = self.kill()
-            return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, exited.stderr)
+            return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, self.kill())
         number = exited.status & 0x7F
         how = f"was killed by {_signal_name(number)}" if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""
-        return Crashed(f"{doing}: the host process {how}{half}{_last_words(exited.stderr)}", number, exited.stderr)
+        words, stack = stacks.split(self.printed()[1])
+        place = stacks.place(stack)
+        where = f" at {place}" if place else ""
+        return Crashed(f"{doing}: the host process {how}{where}{half}{_last_words(words)}", number, words, stack)
 
     def close(self) -> None:
         """End the zygote, the host, and everything they own."""
@@ -112,8 +148,13 @@ class Supervisor:
         os.close(self._output_pipe)
 
     def _wait_exited(self, seconds: float) -> Exited | None:
+        self._wait(lambda: self._exited is not None, seconds)
+        return self._exited
+
+    def _wait(self, predicate: Callable[[], bool], seconds: float) -> None:
+        """Take what the zygote tells until the predicate holds, or the time is over."""
         deadline = time.monotonic() + seconds
-        while self._exited is None and (left := deadline - time.monotonic()) > 0:
+        while not predicate() and (left := deadline - time.monotonic()) > 0:
             self._control.settimeout(left)
             try:
                 self._take(self._receive(0))
@@ -121,7 +162,6 @@ class Supervisor:
                 break
             finally:
                 self._control.settimeout(None)
-        return self._exited
 
     def _poll_control(self) -> None:
         while self._exited is None:
@@ -140,19 +180,30 @@ class Supervisor:
     def _take(self, packet: bytes) -> None:
         if not packet:
             self.gone = True
-            self._exited = Exited(self._serial, signal.SIGKILL, "", self._zygote_gone())
+            self._exited = Exited(self._serial, signal.SIGKILL)
             return
         message = _DECODER.decode(packet)
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)
+        if isinstance(message, Printed):
+            self._reads -= 1
+            self._keep(message)
+            return
+        self._keep(message.printed)
         # A host that a restart has replaced may be reported late.
         if message.serial == self._serial:
             self._exited = message
 
+    def _keep(self, printed: Printed) -> None:
+        if printed.stdout or printed.stderr:
+            before = self._printed
+            stdout, stderr = before.stdout + printed.stdout, before.stderr + printed.stderr
+            self._printed = Printed(stdout[-TAIL_LIMIT:], stderr[-TAIL_LIMIT:])
+
     def _drain_output(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while data := os.read(self._output_pipe, 1 << 16):
-                self._output = (self._output + data)[-TAIL_LIMIT:]
+                self._output = (self._output + data)[-_OUTPUT_LIMIT:]
 
     def _zygote_gone(self) -> str:
         self._drain_output()

@@ -4,7 +4,8 @@ A process of its own, started by the supervisor. Its control socket (SOCK_SEQPAC
 inherited as descriptor 3. It drains what a host prints, so that a flood neither blocks the host nor fills memory. When
 the control socket closes, however the harness ended, it kills everything below it and removes the private directory.
 
-harness -> zygote: Load, then Start with the host's socket, Kill.    zygote -> harness: Exited, LoadFailed.
+harness -> zygote: Load, then Start with the host's socket, Read, Kill.
+zygote -> harness: Printed (for each Read), Exited, LoadFailed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
@@ -24,8 +26,12 @@ if TYPE_CHECKING:
     from npu_conformance.specs.plugin import Plugin
 
 CONTROL_DESCRIPTOR = 3
-PACKET_LIMIT = 1 << 17
-TAIL_LIMIT = 1 << 14
+PACKET_LIMIT = 1 << 18
+TAIL_LIMIT = 1 << 16
+"""Bytes of each of a host's streams that are kept: two of them in base64 fit into a packet."""
+STACK_SIGNAL = signal.SIGUSR1
+"""What asks a Python host for its stacks, and ends it."""
+_STACK_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PIPE_READ = 1 << 16
 
@@ -47,17 +53,29 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     serial: int
 
 
+class Read(msgspec.Struct, frozen=True, tag=True):
+    """Send what the host has printed since the last Read."""
+
+
 class Kill(msgspec.Struct, frozen=True, tag=True):
-    """Kill the host."""
+    """Kill the host. with_stacks: a Python host first writes to its standard error where its threads are."""
+
+    with_stacks: bool = False
+
+
+class Printed(msgspec.Struct, frozen=True, tag=True):
+    """The last bytes of what the host has printed on each of its streams."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
 
 
 class Exited(msgspec.Struct, frozen=True, tag=True):
-    """A host is gone, with everything it had started. status: as waitpid's; stdout, stderr: its last words."""
+    """A host is gone, with everything it had started. status: as waitpid's; printed: since the last Read."""
 
     serial: int
     status: int
-    stdout: str
-    stderr: str
+    printed: Printed = Printed()
 
 
 class LoadFailed(msgspec.Struct, frozen=True, tag=True):
@@ -75,21 +93,24 @@ class _Tail:
 
     def drain(self) -> bool:
         """Read what is there; false at the end."""
+        return self._read() != b""
+
+    def take(self) -> bytes:
+        """Read what is left in the pipe, bounded; return what was kept, and forget it."""
+        for _ in range(64):
+            if not self._read():
+                break
+        taken, self._kept = self._kept, b""
+        return taken
+
+    def _read(self) -> bytes | None:
+        """Read once; empty at the end, None where nothing is there yet."""
         try:
             data = os.read(self.descriptor, _PIPE_READ)
         except BlockingIOError:
-            return True
+            return None
         self._kept = (self._kept + data)[-TAIL_LIMIT:]
-        return bool(data)
-
-    def finish(self) -> str:
-        """Read what is left in the pipe, bounded, and close it."""
-        for _ in range(64):
-            before = self._kept
-            if not self.drain() or self._kept == before:
-                break
-        os.close(self.descriptor)
-        return self._kept.decode(errors="replace")
+        return data
 
 
 class _Host:
@@ -99,13 +120,17 @@ class _Host:
         self.tails = tails
         self.process = os.pidfd_open(pid)
 
+    def take_printed(self) -> Printed:
+        """What it has printed since the last time."""
+        return Printed(*(tail.take() for tail in self.tails))
+
 
 class Zygote:
     """The loop: one host at a time."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._decoder = msgspec.json.Decoder(Load | Start | Kill)
+        self._decoder = msgspec.json.Decoder(Load | Start | Read | Kill)
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._host: _Host | None = None
@@ -169,12 +194,27 @@ class Zygote:
             else:
                 self._drain(ready)
 
-    def _obey(self, message: Load | Start | Kill, descriptors: list[int]) -> None:
-        if isinstance(message, Kill):
+    def _obey(self, message: Load | Start | Read | Kill, descriptors: list[int]) -> None:
+        if isinstance(message, Read):
+            self._send(Printed() if self._host is None else self._host.take_printed())
+        elif isinstance(message, Kill):
+            if message.with_stacks and self._plugin is not None and self._host is not None:
+                self._await_stacks(self._host)
             self._end_host()
         elif isinstance(message, Start) and len(descriptors) == 1:
             self._end_host()
             self._start(message.serial, descriptors[0])
+
+    def _await_stacks(self, host: _Host) -> None:
+        """Ask a Python host for its stacks; it ends when it has written them, or is killed later as any other."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(host.pid, STACK_SIGNAL)
+        deadline = time.monotonic() + _STACK_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            ready = [descriptor for descriptor, _ in self._poll.poll(left * 1000)]
+            if host.process in ready or self._control.fileno() in ready:
+                return
+            self._drain(ready)
 
     def _drain(self, ready: list[int]) -> None:
         for tail in self._host.tails if self._host is not None else ():
@@ -207,9 +247,10 @@ class Zygote:
         for descriptor in (*(tail.descriptor for tail in host.tails), host.process):
             with contextlib.suppress(KeyError):
                 self._poll.unregister(descriptor)
-        os.close(host.process)
-        stdout, stderr = (tail.finish() for tail in host.tails)
-        self._send(Exited(host.serial, status, stdout, stderr))
+        printed = host.take_printed()
+        for descriptor in (*(tail.descriptor for tail in host.tails), host.process):
+            os.close(descriptor)
+        self._send(Exited(host.serial, status, printed))
 
     def _become_host(self, host_socket: int, out: int, err: int) -> NoReturn:
         status = 70
@@ -263,14 +304,14 @@ class Zygote:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execvpe(command[0], command, environment)
 
-    def _receive(self) -> tuple[Load | Start | Kill | None, list[int]]:
+    def _receive(self) -> tuple[Load | Start | Read | Kill | None, list[int]]:
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, PACKET_LIMIT, 4, socket.MSG_CMSG_CLOEXEC)
         except ConnectionResetError:
             return None, []
         return (self._decoder.decode(data), descriptors) if data else (None, [])
 
-    def _send(self, message: Exited | LoadFailed) -> None:
+    def _send(self, message: Printed | Exited | LoadFailed) -> None:
         # The harness may be gone: then the next receive ends the loop.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(message))

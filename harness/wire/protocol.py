@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npu_conformance.specs import errors
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.naming import camel_case
 
@@ -48,9 +49,13 @@ class Message(msgspec.Struct, frozen=True, rename=camel_case):
 
 
 class ErrorData(Message, frozen=True, omit_defaults=True):
-    """Machine-readable part of an error: the ErrorStatus of a SERVICE_ERROR."""
+    """Machine-readable part of an error: the ErrorStatus of a SERVICE_ERROR, the traceback of an INTERNAL_ERROR.
+
+    traceback: text for people; what is no text is passed over.
+    """
 
     status: int | None = None
+    traceback: object = None
 
 
 class ErrorObject(Message, frozen=True, omit_defaults=True):
@@ -250,12 +255,17 @@ class MemoryUnreachableError(Exception):
 
 
 class RemoteError(Exception):
-    """The other side answered with an error that is none of specs.errors: its own failure."""
+    """The other side answered with an error that is none of specs.errors: its own failure.
 
-    def __init__(self, code: int, message: str) -> None:
+    traceback: where that happened, as the other side tells it; empty where it does not. It is printable.
+    """
+
+    def __init__(self, code: int, message: str, traceback: object = None) -> None:
         self.code = code
-        self.message = message
-        super().__init__(f"error {code}: {message}")
+        self.message = stacks.printable(message)
+        self.traceback = stacks.bounded(traceback) if isinstance(traceback, str) else ""
+        place = stacks.place(self.traceback)
+        super().__init__(f"error {code}: {place}: {self.message}" if place else f"error {code}: {self.message}")
 
 
 def error_object(error: Exception) -> ErrorObject:
@@ -267,7 +277,8 @@ def error_object(error: Exception) -> ErrorObject:
             return ErrorObject(code, str(error))
     if isinstance(error, MemoryUnreachableError):
         return ErrorObject(MEMORY_UNREACHABLE, str(error))
-    return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+    data = ErrorData(traceback=stacks.of_exception(error))
+    return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {error}", data)
 
 
 def exception(error: ErrorObject) -> Exception:
@@ -281,4 +292,5 @@ def exception(error: ErrorObject) -> Exception:
     if error.code == UNKNOWN_METHOD:
         return errors.Unsupported(error.message)
     kind = _CLASSES.get(error.code)
-    return kind(error.message) if kind else RemoteError(error.code, error.message)
+    traceback = error.data.traceback if error.data else None
+    return kind(error.message) if kind else RemoteError(error.code, error.message, traceback)

@@ -74,7 +74,8 @@ class ConfigurationResult(Document, frozen=True, omit_defaults=True):
 class CaseResult(Document, frozen=True, omit_defaults=True):
     """The verdict of one case: the worst of its own and of its configurations'.
 
-    warnings: quality warnings. signal, stderr: of a host that died. traceback: the tail, for a suite-error.
+    warnings: quality warnings. signal, stderr: of a host that died. traceback: of a bug of the suite, or where the
+    plug-in was when it raised an exception, died or hung, as far as that is known.
     own_outcome: what the case's body itself ended as, before its configurations were counted in. broken: those of its
     requirements that the check of the body that failed is about; each configuration has its own.
 

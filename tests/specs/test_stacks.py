@@ -1,0 +1,53 @@
+"""Tracebacks and stacks of implementations: where they point, and that their text does no harm."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.diagnostics import stacks
+
+FAULT = """\
+tile 3 of 7
+Fatal Python error: Aborted
+
+Thread 0x00007f1 (most recent call first):
+  File "/usr/lib/threading.py", line 359 in wait
+
+Current thread 0x00007f0 (most recent call first):
+  File "/home/me/my_driver.py", line 41 in prepare_model
+  File "/usr/lib/connection.py", line 300 in perform_call
+
+Extension modules: numpy._core, msgspec._core (total: 2)
+"""
+
+
+def raised() -> Exception:
+    try:
+        {}["nope"]
+    except KeyError as error:
+        return error
+    raise AssertionError
+
+
+def test_an_exception_has_its_innermost_frame() -> None:
+    text = stacks.of_exception(raised())
+    assert text.startswith("Traceback (most recent call last)")
+    assert stacks.place(text).startswith("test_stacks.py:")
+    assert stacks.place(text).endswith(" in raised")
+    assert text.endswith("KeyError: 'nope'\n")
+
+
+def test_a_fault_has_its_words_and_its_stack() -> None:
+    words, stack = stacks.split(FAULT)
+    assert words == "tile 3 of 7\n"
+    assert stack.startswith("Fatal Python error: Aborted")
+    assert "Extension modules" not in stack
+    assert stacks.place(stack) == "my_driver.py:41 in prepare_model"
+
+
+def test_words_without_a_fault_are_words() -> None:
+    assert stacks.split("Thread 0xyz was late\n") == ("Thread 0xyz was late\n", "")
+    assert stacks.place("at Object.<anonymous> (driver.js:3:7)") == ""
+
+
+def test_a_traceback_is_bounded_and_obeyed_by_no_terminal() -> None:
+    assert stacks.printable("red \x1b[31m\r\nline\ttwo \u202e") == "red \\x1b[31m\\r\nline\ttwo \\u202e"
+    assert len(stacks.bounded("x" * 100_000)) == stacks.LIMIT + 4
