@@ -18,6 +18,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import CaseFinished, CaseResult, Event
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.manifest import Claim, Manifest
@@ -69,6 +70,13 @@ class FakeSubject:
         """Count the restart, and live again."""
         self.restarts += 1
         self.living = True
+
+    def begin_case(self, case: str) -> None:
+        """Fakes print nothing."""
+
+    def account(self) -> Account:
+        """Return nothing."""
+        return Account()
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """All callbacks of a fake come at once."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -84,10 +85,17 @@ def details(result: CaseResult, replay: str = "") -> list[str]:
     parts = [part for part in result.configurations if part.outcome is result.outcome]
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
-    below = [*_last_words(ending), *([replay] if replay else [])]
     counted = [f"{len(parts)} of {len(result.configurations)} configurations: {result.outcome.value}"] if parts else []
-    most = _LONGEST - 1 - len(above) - len(counted) - len(below)
-    return [*above, *counted, *_by_message(result, parts, most), *below, *_traceback(result, parts)]
+    room = _LONGEST - 1 - len(above) - len(counted) - bool(replay)
+    words = [*_last_words(ending, result)][: max(0, room - 1)]
+    below = [*words, *([replay] if replay else [])]
+    return [
+        *above,
+        *counted,
+        *_by_message(result, parts, max(1, room - len(words))),
+        *below,
+        *_traceback(result, parts),
+    ]
 
 
 def warnings(result: CaseResult) -> list[str]:
@@ -140,11 +148,17 @@ def _names(names: Sequence[str]) -> str:
     return shown if len(names) <= 2 else f"{shown} and {len(names) - 2} more"
 
 
-def _last_words(ending: CaseResult | ConfigurationResult) -> Iterator[str]:
+def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) -> Iterator[str]:
+    """How a host died and where it was, and the end of what the driver printed while the case ran."""
     if ending.signal:
         yield f"signal {ending.signal}"
-    for line in ending.stderr.splitlines()[-_LAST_WORDS:]:
+    where = stacks.frames(ending.traceback) if ending.outcome is not Outcome.SUITE_ERROR else []
+    if where:
+        yield f"stack: {', called at '.join(where[:_LAST_WORDS])}"
+    for line in (ending.stderr or result.stderr).splitlines()[-_LAST_WORDS:]:
         yield f"stderr: {line}"
+    for line in result.stdout.splitlines()[-_LAST_WORDS:]:
+        yield f"stdout: {line}"
 
 
 def _traceback(result: CaseResult, parts: Sequence[ConfigurationResult]) -> list[str]:

@@ -14,6 +14,7 @@ from npu_conformance.harness.subject.endpoints import ListeningEndpoint, StartOp
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import FileStore
 from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject, run_remotely_concurrently
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
 
@@ -76,6 +77,13 @@ class ClientSubject:
     def application(self, uid: int, pid: int = 0) -> NoReturn:
         """Raise NotApplicable: a client is one app only."""
         raise NotApplicable("a client process is one app only")
+
+    def begin_case(self, case: str) -> None:
+        """Do nothing: the case is the harness's."""
+
+    def account(self) -> Account:
+        """Return nothing: what the host prints is the harness's to keep."""
+        return Account()
 
     def alive(self) -> bool:
         """True while the connection is whole."""

@@ -22,7 +22,7 @@ from npu_conformance.harness.run import seeds
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.recording import case_result, unexecuted
+from npu_conformance.harness.run.recording import case_result, unexecuted, with_output
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult
@@ -172,6 +172,7 @@ class Engine:
         if reason:
             return unexecuted(case, Outcome.NOT_APPLICABLE, reason)
         context = self._context(case)
+        self._subject.begin_case(case.id)
         started = time.perf_counter()
         self._execute(case, context)
         result = case_result(case, context, time.perf_counter() - started)
@@ -180,6 +181,7 @@ class Engine:
             result = self._baseline.mark(result)
         if is_red(result.outcome):
             result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
+            result = with_output(result, self._subject.account())
         if self._on_failure and is_red(result.outcome, result.dispositions):
             return _with_failure_file(self._on_failure, context, result)
         return result

@@ -46,6 +46,7 @@ class FailureWriter:
             scope=context.scope.value,
             hal_version=context.version,
             result=replace(result, configurations=red, notes={**result.notes, **self._rule(result, name)}),
+            driver=context.subject.account(),
             manifest=context.manifest,
             suite_version=self._suite_version,
             digests=self._digests,

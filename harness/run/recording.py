@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge.asked_models import operations_of
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext, Record
+from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
+
+_CHARACTERS = 4000
+"""What a result keeps of each stream; the failure file keeps more."""
 
 
 def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
@@ -46,6 +53,12 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         stderr=own.details.stderr,
         traceback=own.details.traceback,
     )
+
+
+def with_output(result: CaseResult, account: Account) -> CaseResult:
+    """Add the end of what the driver printed; the last words of one that died say more than what came after."""
+    stderr = result.stderr or stacks.split(account.stderr)[0][-_CHARACTERS:]
+    return replace(result, stdout=account.stdout[-_CHARACTERS:], stderr=stderr)
 
 
 def unexecuted(case: Case, outcome: Outcome, reason: str) -> CaseResult:

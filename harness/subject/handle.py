@@ -8,6 +8,7 @@ from typing import Protocol
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.files import Files
 from npu_conformance.harness.subject.pools import Pools
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Subject
@@ -89,6 +90,14 @@ class SubjectHandle(Protocol):
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid. Raises NotApplicable where the subject cannot know who calls."""
+        ...
+
+    def begin_case(self, case: str) -> None:
+        """A case begins: what the subject prints from here on is the case's."""
+        ...
+
+    def account(self) -> Account:
+        """What the subject has printed since the case began, and the last calls, as far as that can be known."""
         ...
 
     def alive(self) -> bool:

@@ -21,8 +21,10 @@ from npu_conformance.harness.subject.pools import FileStore, Pools, SharedPools,
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, truncated
+from npu_conformance.harness.wire.journal import Journal
 from npu_conformance.specs import errors
 from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -54,9 +56,11 @@ class RemoteApplication:
         store: FileStore,
         options: StartOptions,
         initialize: dict[str, Any],
+        journal: Journal | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         self._endpoint = endpoint
+        self._journal = journal or Journal()
         self._options = options
         self.is_deaf = False
         self.deadlines = Deadlines(start=options.start_seconds)
@@ -68,6 +72,7 @@ class RemoteApplication:
             strict=True,
             problem=self._verdict,
             deadline_of=self.seconds_for,
+            page=self._journal.page(),
         )
         try:
             self.connection.lines.meanwhile = meanwhile
@@ -132,6 +137,7 @@ class RemoteApplication:
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
             return Refused(f"{method}: answered with {problem}", problem.code, problem.traceback)
+        self._journal.keep()
         self.connection.lines.close()
         if isinstance(problem, Lost):
             return self._endpoint.crash(problem, method)
@@ -172,6 +178,7 @@ class RemoteSubject:
         self._store = endpoint.store
         self._applications: list[RemoteApplication] = []
         try:
+            self._journal = Journal()
             hint = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
             self._main = self._connect({"key": options.key} if options.key else {}, meanwhile=hint)
         except CaseEnded as ended:
@@ -277,6 +284,16 @@ class RemoteSubject:
             if self._main.connection.ready():
                 return
 
+    def begin_case(self, case: str) -> None:
+        """What the host prints and is asked counts from here."""
+        self._endpoint.forget_printed()
+        self._journal.begin(case)
+
+    def account(self) -> Account:
+        """What the host has printed since the case began, and the last calls."""
+        stdout, stderr = self._endpoint.printed()
+        return Account(stdout=stdout, stderr=stderr, calls=self._journal.calls())
+
     def alive(self) -> bool:
         """True where the host runs and the connection is whole."""
         return self._main.connection.broken is None and not self._endpoint.has_ended()
@@ -300,6 +317,7 @@ class RemoteSubject:
     def close(self) -> None:
         """End the host and remove everything it owns."""
         self._close_connections()
+        self._journal.close()
         self._endpoint.close()
 
     def _connect(
@@ -308,7 +326,7 @@ class RemoteSubject:
         options: StartOptions | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> RemoteApplication:
-        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize, meanwhile)
+        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize, self._journal, meanwhile)
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):

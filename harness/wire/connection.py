@@ -24,6 +24,7 @@ from npu_conformance.harness.wire.framing import (
     WireError,
     truncated,
 )
+from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.outbox import Outbox
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
@@ -53,7 +54,7 @@ class Connection:
 
     sign: +1 on the driver's side, -1 on the harness's. strict: a breach of the protocol by the other side ends the
     connection (the harness judges a subject); otherwise it is answered with an error and the connection lives on.
-    problem: turns what ended the connection into the exception that the caller sees.
+    problem: turns what ended the connection into the exception that the caller sees. page: where its messages are kept.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Connection:
         strict: bool,
         problem: Callable[[WireError | protocol.RemoteError, str], Exception] | None = None,
         deadline_of: Callable[[str], float] | None = None,
+        page: Page | None = None,
     ) -> None:
         self.lines = lines
         self.objects = ObjectTable(self, sign)
@@ -72,7 +74,8 @@ class Connection:
         self._strict = strict
         self._problem = problem or _dead_object
         self._deadline_of = deadline_of or _no_deadline
-        self._outbox = Outbox(lines, self.objects)
+        self._page = page
+        self._outbox = Outbox(lines, self.objects, page)
         self._decoders = Decoders(self.objects)
         self._reading = threading.Lock()
         self._breaking = threading.Lock()
@@ -246,11 +249,15 @@ class Connection:
         if not self.lines.buffered():
             self._outbox.flush(deadline)
         line = self.lines.receive(deadline)
+        if self._page is not None:
+            self._page.log("from driver", line)
         try:
             envelope = decoding.message(line)
         except UNREADABLE as error:
             self._refuse_line(line, error)
             return None
+        if self._page is not None:
+            self._page.received(envelope, line)
         if envelope.method is not None:
             if time.monotonic() > deadline:
                 self._late = envelope

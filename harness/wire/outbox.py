@@ -9,6 +9,7 @@ import msgspec
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.protocol import FenceNews
 from npu_conformance.specs.interfaces import is_interface
@@ -19,9 +20,10 @@ from npu_conformance.specs.wire_types import NonFinite
 class Outbox:
     """The messages of one side, in order. Any thread may send."""
 
-    def __init__(self, lines: LineSocket, objects: ObjectTable) -> None:
+    def __init__(self, lines: LineSocket, objects: ObjectTable, page: Page | None = None) -> None:
         self._lines = lines
         self._objects = objects
+        self._page = page
         self._encoder = msgspec.json.Encoder(enc_hook=self._encode_special)
         self._waiting = bytearray()
         self._lock = threading.RLock()
@@ -37,6 +39,8 @@ class Outbox:
                 del self._waiting[start:]
                 raise
             self._waiting += b"\n"
+            if self._page is not None:
+                self._page.sent(message, self._waiting, start)
             self._introduce_fences(start)
 
     def send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
@@ -53,6 +57,8 @@ class Outbox:
         with self._lock:
             if self._waiting:
                 data, self._waiting = self._waiting, bytearray()
+                if self._page is not None:
+                    self._page.log("to driver", data)
                 self._lines.send(data, deadline, descriptor)
 
     def _add_releases(self, start: int) -> int:

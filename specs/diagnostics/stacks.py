@@ -1,4 +1,4 @@
-"""Where a Python implementation was: tracebacks of its exceptions, and the stacks that faulthandler writes when it dies.
+"""Where a Python implementation was: tracebacks of its exceptions, and what faulthandler writes when it dies.
 
 What comes from an implementation is text of a stranger: it is shortened, and its control characters are escaped.
 """
@@ -13,6 +13,8 @@ LIMIT = 1 << 13
 """Characters that are kept of a traceback: its end."""
 
 _HARNESS = "npu_conformance.harness."
+_CALLERS = re.compile(r"npu_conformance/harness/|^<string>$")
+_LIBRARY = re.compile(r"^<frozen |/lib/python3\.\d+/(?!site-packages/|dist-packages/)")
 _FRAME = re.compile(r'^ *File "([^"\n]*)", line (\d+),? in (\S+)', re.MULTILINE)
 _FAULT = re.compile(r"^(?:Fatal Python error: .*|(?:Current thread|Thread) 0x[0-9a-f]+\b.*)$", re.MULTILINE)
 _CURRENT = re.compile(r"^Current thread 0x[0-9a-f]+\b.*$", re.MULTILINE)
@@ -39,16 +41,33 @@ def bounded(text: str) -> str:
 
 
 def place(stack: str) -> str:
-    """Return the innermost frame of a traceback or of faulthandler's stack, such as `driver.py:41 in prepare_model`.
+    """Return where a traceback or faulthandler's stack points to, such as `driver.py:41 in prepare_model`.
 
-    It is empty where the text names none.
+    It is the innermost frame outside of Python's own library, if there is one; empty where the text names no frame.
     """
+    found = _frames(stack)
+    outside = [_written(frame) for frame in found if not _LIBRARY.search(frame[0])]
+    return next(iter([*outside, *map(_written, found)]), "")
+
+
+def frames(stack: str) -> list[str]:
+    """Return the frames of a traceback, or of the thread that ran in faulthandler's stack, the innermost first.
+
+    Those of the harness, which called the implementation, are left out.
+    """
+    return [_written(frame) for frame in _frames(stack)]
+
+
+def _frames(stack: str) -> list[tuple[str, str, str]]:
+    """File, line and function of each frame."""
     current = _CURRENT.search(stack) or _FAULT.search(stack)
-    frames = list(_FRAME.finditer(stack, current.end() if current else 0))
-    if not frames:
-        return ""
-    # faulthandler begins with the innermost frame, a traceback ends with it.
-    file, line, function = frames[0 if current else -1].groups()
+    text = stack[current.end() :].partition("\n\n")[0] if current else stack
+    found = [frame for frame in _FRAME.findall(text) if not _CALLERS.search(frame[0])]
+    return found if current else found[::-1]
+
+
+def _written(frame: tuple[str, str, str]) -> str:
+    file, line, function = frame
     return f"{file.rpartition('/')[2]}:{line} in {function}"
 
 

@@ -74,10 +74,11 @@ class ConfigurationResult(Document, frozen=True, omit_defaults=True):
 class CaseResult(Document, frozen=True, omit_defaults=True):
     """The verdict of one case: the worst of its own and of its configurations'.
 
-    warnings: quality warnings. signal, stderr: of a host that died. traceback: of a bug of the suite, or where the
+    warnings: quality warnings. signal: of a host that died. traceback: of a bug of the suite, or where the
     plug-in was when it raised an exception, died or hung, as far as that is known.
     own_outcome: what the case's body itself ended as, before its configurations were counted in. broken: those of its
     requirements that the check of the body that failed is about; each configuration has its own.
+    stdout, stderr: of a red case, the end of what the driver printed while it ran.
 
     operations, types: of a case about operations; those of the models that the device was asked for, and what the case
     is listed with where it was asked for none. executed: the types of each operation in models that were executed.
@@ -105,6 +106,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     seed: int = 0
     seconds: Seconds = 0.0
     signal: int = 0
+    stdout: str = ""
     stderr: str = ""
     traceback: str = ""
 

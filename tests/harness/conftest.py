@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import Event
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -53,6 +54,7 @@ class FakeSubject:
     living: bool = True
     restarts: int = 0
     restart_error: Exception | None = None
+    told: Account = field(default_factory=Account)
 
     def alive(self) -> bool:
         """Return what the test wants."""
@@ -68,6 +70,13 @@ class FakeSubject:
     def application(self, uid: int, pid: int = 0) -> FakePool:
         """Return something to close."""
         return self.memory.create("application", uid)
+
+    def begin_case(self, case: str) -> None:
+        """Remember nothing."""
+
+    def account(self) -> Account:
+        """Return what the test wants."""
+        return self.told
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Return whether it holds: all callbacks of a fake come at once."""

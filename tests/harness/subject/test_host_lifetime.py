@@ -156,7 +156,10 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("no_such_module:plugin", "no module named no_such_module"),
         ("needs_missing:plugin", r"needs_missing\.py:3: No module named 'a_module_nobody_has'"),
         ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),
-        ("faulty_plugins:does_not_start", r"answered with error -32603: faulty_plugins.py:\d+ in _fail: RuntimeError: no board"),
+        (
+            "faulty_plugins:does_not_start",
+            r"answered with error -32603: faulty_plugins.py:\d+ in _fail: RuntimeError: no board",
+        ),
         ("exec:", "expected a command after exec:"),
         ("exec:'unclosed", "No closing quotation"),
         ("exec:/nowhere/driver --fast", "no command /nowhere/driver"),

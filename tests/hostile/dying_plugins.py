@@ -1,0 +1,61 @@
+"""Python plug-ins that fail in getType: by an exception, by a fault, by silence, in a thread; and they print."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from npu_conformance.specs.manifest import Deadlines, Manifest
+from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.plugin import Plugin, Subject
+from npu_conformance.specs.versions import Version
+
+_MANIFEST = Manifest(name="dying", vendor="tests", version="1", hal_version=Version.V1_2, deadlines=Deadlines(call=0.5))
+_FRESH = msgspec.structs.replace(_MANIFEST, restart="spawn")
+
+
+class _Dying(hal.Device):
+    def __init__(self, die: Callable[[], object]) -> None:
+        self._die = die
+
+    def get_version_string(self) -> str:
+        print("asked for the version")
+        return "fine"
+
+    def get_type(self) -> int:
+        print("tile 3 \x1b[31m", flush=True)
+        self._die()
+        return 1
+
+
+def raise_an_exception() -> None:
+    """Raise, as a bug of a driver does."""
+    {}["nope"]
+
+
+def wait_forever() -> None:
+    """Hang."""
+    threading.Event().wait()
+
+
+def fail_in_a_thread() -> None:
+    """Let a thread of the driver end by an exception."""
+    thread = threading.Thread(target=raise_an_exception)
+    thread.start()
+    thread.join()
+    sys.stderr.flush()
+
+
+def _plugin(die: Callable[[], object], manifest: Manifest = _MANIFEST) -> Plugin:
+    return Plugin(manifest, lambda context: Subject(device=_Dying(die)))
+
+
+raising = _plugin(raise_an_exception)
+aborting = _plugin(os.abort)
+hanging = _plugin(wait_forever)
+hanging_fresh = _plugin(wait_forever, _FRESH)
+threading_badly = _plugin(fail_in_a_thread)
