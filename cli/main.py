@@ -8,12 +8,14 @@ import sys
 from collections.abc import Sequence
 
 from npu_conformance.cli.parser import parser_of
+from npu_conformance.cli.streams import open_closed_streams, tell, unwritable
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    open_closed_streams()
     try:
         wanted = next((word for word in given if not word.startswith("-")), "")
         options = parser_of((wanted,)).parse_args(given)
@@ -45,6 +47,10 @@ def _code_of(error: Exception) -> int:
 
         abandon(sys.stdout)
         return OK
+    line = unwritable(error)
+    if line:
+        tell(f"npu-conformance: {line}")
+        return SUITE_FAILED
     if _is_bad_input(error):
         print(f"npu-conformance: {error}", file=sys.stderr)
         return USAGE

@@ -14,8 +14,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import session_options
-from npu_conformance.harness.judge.outcome_table import USAGE
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
 from npu_conformance.harness.report.progress import Progress, progress_for
+from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import shards
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.events import EventLog
@@ -52,6 +53,8 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
     ]
+    if SUITE_FAILED in codes and all(shard.log is None for shard in collected):
+        raise UnwritableError(f"{directories[0].parent}: no process could keep what happened: see above")
     if collected and all(shard.log is None and shard.exit_code == USAGE for shard in collected):
         raise LoadError(f"plug-in {options.plugin}: no process could start: see above")
     log = shards.merge(collected, session.folder / EVENTS, opened.earlier)

@@ -10,14 +10,15 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from npu_conformance.harness.judge.outcome_table import OK, row
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, row
+from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
@@ -231,10 +232,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     cases = [item.case for item in session.items if isinstance(item, CaseItem)]
     if cases and not session.config.getoption("collectonly") and not _is_worker(session.config):
         try:
-            session.config.stash[_SESSION].start(cases, _selection(session.config, cases))
-            session.config.stash[_SESSION].begin()
+            with _one_line():
+                session.config.stash[_SESSION].start(cases, _selection(session.config, cases))
+                session.config.stash[_SESSION].begin()
         except (LoadError, DocumentError) as error:
             raise pytest.UsageError(str(error)) from None
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """End the run in one line where the report cannot be written, as the command does."""
+    try:
+        yield
+    except UnwritableError as error:
+        pytest.exit(f"npu-conformance: {error}", SUITE_FAILED)
 
 
 def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
@@ -256,7 +267,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if _is_worker(item.config):
         result = unexecuted(item.case, Outcome.NOT_RUN, _ONE_PROCESS)
     else:
-        result = item.config.stash[_SESSION].run_case(item.case)
+        with _one_line():
+            result = item.config.stash[_SESSION].run_case(item.case)
     hook = item.config.hook
     if item.config.get_verbosity() > 0:
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -323,7 +335,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     ours = session.config.stash[_SESSION]
     if not ours.started:
         return
-    summary = session.config.stash[_SUMMARY] = ours.finish()
+    if session.exitstatus == SUITE_FAILED:  # what has ended the run cannot be written now either
+        return
+    with _one_line():
+        summary = session.config.stash[_SUMMARY] = ours.finish()
     if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and summary.exit_code != OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

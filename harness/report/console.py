@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TextIO
 
+from npu_conformance.harness.report.writing import UnwritableError
+
 Paint = Callable[[str, str], str]
 """Colours a text by the name of an outcome."""
 
@@ -26,7 +28,10 @@ def coloured(text: str, outcome: str) -> str:
 
 
 class Console:
-    """A stream that outlives its reader: behind `run | head` the run goes on, and its exit code stays its verdict."""
+    """A stream that outlives its reader: behind `run | head` the run goes on, and its exit code stays its verdict.
+
+    Where it cannot be written otherwise (a full disk), `say` raises UnwritableError, once.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,6 +46,9 @@ class Console:
             self._stream.flush()
         except BrokenPipeError:
             abandon(self._stream)
+        except OSError as error:
+            abandon(self._stream)
+            raise UnwritableError(f"the output: cannot be written: {error.strerror}") from None
 
 
 def abandon(stream: TextIO) -> None:

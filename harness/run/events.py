@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from npu_conformance.harness.report.writing import UnwritableError, writing
 from npu_conformance.harness.run.engine import Sink
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
@@ -34,17 +35,23 @@ class EventLog:
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if resume and path.exists():
-            _cut_torn_line(path)
+        self._path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if resume else os.O_TRUNC)
-        self._descriptor = os.open(path, flags, 0o644)
+        with writing(path, "what happened"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if resume and path.exists():
+                _cut_torn_line(path)
+            self._descriptor = os.open(path, flags, 0o644)
 
     def write(self, event: Event) -> None:
-        """Append the event; it is with the operating system when this returns."""
+        """Append the event; it is with the operating system when this returns. Raises UnwritableError."""
         line = memoryview(_encoder.encode(event) + b"\n")
-        while line:
-            line = line[os.write(self._descriptor, line) :]
+        with writing(self._path, "what happens (with room, the same command with --resume goes on from there)"):
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+            removed = os.fstat(self._descriptor).st_nlink == 0
+        if removed:
+            raise UnwritableError(f"{self._path}: was removed while the run went on")
 
     def close(self) -> None:
         """Close the file."""

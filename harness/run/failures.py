@@ -54,7 +54,11 @@ class FailureWriter:
         )
         path = self._directory / name
         self._directory.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+        try:
+            path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+        except OSError:
+            path.unlink(missing_ok=True)  # half a file could not be replayed
+            raise
         return name
 
     def _rule(self, result: CaseResult, name: str) -> dict[str, Note]:

@@ -13,6 +13,7 @@ from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report import summary, table
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import ReplayCommands
+from npu_conformance.harness.report.writing import writing
 from npu_conformance.harness.run import baseline, digests, engine, events, folders, results, resuming, shards
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure, Sink
@@ -310,16 +311,20 @@ class Session:
 
 
 def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None, plugin_words: str) -> Summary:
-    """Build the results of what was recorded, and write results.json, junit.xml and report.html into the folder."""
+    """Build the results of what was recorded, and write results.json, junit.xml and report.html into the folder.
+
+    Raises UnwritableError.
+    """
     outcome = results.build(log, applied, compared)
     verdicts = tuple(results.complete(log, compared))
     if folder is not None:
         from npu_conformance.harness.report import junit, page
 
         replays = replay_commands(folder, plugin_words)
-        results.write(outcome, folder / RESULTS)
-        (folder / "junit.xml").write_text(junit.document(outcome, verdicts, replays), encoding="utf-8")
-        (folder / "report.html").write_text(page.document(outcome, verdicts, replays), encoding="utf-8")
+        with writing(folder, "the report"):
+            results.write(outcome, folder / RESULTS)
+            (folder / "junit.xml").write_text(junit.document(outcome, verdicts, replays), encoding="utf-8")
+            (folder / "report.html").write_text(page.document(outcome, verdicts, replays), encoding="utf-8")
     return Summary(outcome, verdicts, folder, plugin_words)
 
 

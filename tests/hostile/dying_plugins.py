@@ -34,7 +34,7 @@ class _Dying(hal.Device):
 
 def raise_an_exception() -> None:
     """Raise, as a bug of a driver does."""
-    {}["nope"]
+    dict[str, int]()["nope"]
 
 
 def wait_forever() -> None:

@@ -21,7 +21,7 @@ Extension modules: numpy._core, msgspec._core (total: 2)
 
 def raised() -> Exception:
     try:
-        {}["nope"]
+        dict[str, int]()["nope"]
     except KeyError as error:
         return error
     raise AssertionError

@@ -1,0 +1,49 @@
+"""Standard streams that are closed, or that lead to a full disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def open_closed_streams() -> None:
+    """Give streams that our caller has closed (`>&-`) a place: nowhere. Files would get their numbers otherwise."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def unwritable(error: Exception) -> str:
+    """Return the line for an error that says that something cannot be written; empty for every other error."""
+    from npu_conformance.harness.report.console import abandon
+    from npu_conformance.harness.report.writing import UnwritableError, is_of_the_machine
+
+    if isinstance(error, UnwritableError):
+        return str(error)
+    if not isinstance(error, OSError) or not is_of_the_machine(error):
+        return ""
+    if not _can_be_flushed():
+        abandon(sys.stdout)
+    return f"{error.filename or 'the output'}: cannot be written: {error.strerror}"
+
+
+def tell(line: str) -> None:
+    """Print a line for people; where even that cannot be written, the exit code has to do."""
+    try:
+        print(line, file=sys.stderr)
+    except OSError:
+        from npu_conformance.harness.report.console import abandon
+
+        abandon(sys.stderr)
+
+
+def _can_be_flushed() -> bool:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""Full disks, closed streams and removed folders: one line, exit 3, and what was written stays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = (sys.executable, "-m", "npu_conformance")
+RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "-q")
+
+
+def run(*command: str, stdout: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run with standard output into a file, or captured."""
+    if stdout is None:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    with open(stdout, "w") as stream:
+        return subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str], where: str) -> None:
+    """The end that every such run has."""
+    assert done.returncode == 3, done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith(f"npu-conformance: {where}: "), done.stderr
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [(*COMMAND, "list", "vts.queries"), (*COMMAND, "schemas", "manifest"), RUN])
+def test_a_full_disk_behind_the_output(command: tuple[str, ...], tmp_path: Path) -> None:
+    report = ("--report", str(tmp_path)) if "run" in command else ()
+    assert_one_line(run(*command, *report, stdout="/dev/full"), "the output")
+
+
+def test_a_closed_output_is_an_output_that_nobody_reads(tmp_path: Path) -> None:
+    words = " ".join((*RUN, "--report", str(tmp_path)))
+    done = run("sh", "-c", f"{words} >&- 2>&-")
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "results.json").read_bytes())["counts"]["pass"]
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "junit.xml", "report.html"])
+def test_a_full_disk_behind_the_report(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).symlink_to("/dev/full")
+    where = tmp_path / name if name == "events.jsonl" else tmp_path
+    assert_one_line(run(*RUN, "--report", str(tmp_path)), str(where))
+
+
+def test_a_run_that_filled_the_disk_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)); {_MAIN}"
+    arguments = (*RUN[3:], "--report", str(tmp_path))
+    assert_one_line(run(sys.executable, "-c", limited, *arguments), str(tmp_path / "events.jsonl"))
+    before = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert any("case-finished" in line for line in before)
+    resumed = run(*RUN, "--report", str(tmp_path), "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    after = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert after[: len(before) - 1] == before[:-1]
+
+
+_MAIN = "import sys; from npu_conformance.cli.main import main; sys.exit(main())"
+_REMOVING = """
+import shutil, sys
+from npu_conformance.harness.run import engine
+begin = engine.Engine.begin
+def removing(self):
+    begin(self)
+    shutil.rmtree(sys.argv[-1])
+engine.Engine.begin = removing
+"""
+
+
+def test_a_report_folder_that_is_removed_meanwhile(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    done = run(sys.executable, "-c", _REMOVING + _MAIN, *RUN[3:], "--report", str(folder))
+    assert_one_line(done, str(folder / "events.jsonl"))
+    assert "was removed while the run went on" in done.stderr
+
+
+def test_pytest_ends_in_one_line_too(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").symlink_to("/dev/full")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "npu_conformance.vts.queries")
+    done = run(sys.executable, *words, "--npu-plugin=reference", f"--npu-report={tmp_path}")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "No space left on device" in done.stdout + done.stderr
+
+
+def test_parts_of_a_report_are_kept_where_they_cannot_be_merged(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").symlink_to("/dev/full")
+    done = run(*RUN, "-n", "2", "--report", str(tmp_path))
+    assert_one_line(done, str(tmp_path / "events.jsonl"))
+    assert len(list(tmp_path.glob("shards-*/*/events.jsonl"))) == 2
