@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.wire import wire_log
 from npu_conformance.specs.diagnostics import trace, vlog
 
 
 @contextmanager
-def diagnosed(trace_file: Path | None, log_file: Path | None) -> Iterator[None]:
-    """Trace into a file, and send the lines that NPU_VLOG asks for to another. Raises UsageError."""
+def diagnosed(
+    trace_file: Path | None = None, log_file: Path | None = None, wire_file: Path | None = None
+) -> Iterator[None]:
+    """Trace into a file, send the lines that NPU_VLOG asks for to another, and log the wire. Raises UsageError."""
     try:
         tags = vlog.enabled_tags()
         if log_file is not None:
@@ -23,6 +26,8 @@ def diagnosed(trace_file: Path | None, log_file: Path | None) -> Iterator[None]:
             os.environ[vlog.FILE_VARIABLE] = str(log_file.resolve())
         if trace_file is not None:
             trace.begin(trace_file)
+        if wire_file is not None:
+            wire_log.begin(wire_file)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
@@ -32,3 +37,5 @@ def diagnosed(trace_file: Path | None, log_file: Path | None) -> Iterator[None]:
     finally:
         os.environ.pop(vlog.FILE_VARIABLE, None)
         trace.end()
+        if wire_file is not None:
+            wire_log.end()

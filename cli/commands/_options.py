@@ -53,6 +53,13 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
+def add_wire_log_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the log of the wire."""
+    parser.add_argument(
+        "--wire-log", metavar="FILE", type=Path, help="write every message to and from the plug-in, a line each"
+    )
+
+
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
     """Declare the folders of vendors' own extensions, which are registered while the command runs."""
     parser.add_argument(

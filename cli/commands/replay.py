@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
+from npu_conformance.cli.commands._diagnostics import diagnosed
+from npu_conformance.cli.commands._options import (
+    add_catalogue_option,
+    add_plugin_options,
+    add_wire_log_option,
+    session_options,
+)
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console
 
@@ -25,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_plugin_options(parser)
     add_catalogue_option(parser)
+    add_wire_log_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
 
 
@@ -33,7 +40,8 @@ def execute(options: argparse.Namespace) -> int:
     from npu_conformance.harness.run.replay import NEITHER
 
     try:
-        return _replay(options)
+        with diagnosed(wire_file=options.wire_log):
+            return _replay(options)
     except Exception as error:
         if not options.bisect:
             raise

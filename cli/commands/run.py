@@ -9,7 +9,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.cli.commands._diagnostics import diagnosed
-from npu_conformance.cli.commands._options import add_plugin_options, add_selection_options, session_options
+from npu_conformance.cli.commands._options import (
+    add_plugin_options,
+    add_selection_options,
+    add_wire_log_option,
+    session_options,
+)
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import progress_for
@@ -56,13 +61,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="FILE", type=Path, help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
     )
+    add_wire_log_option(parser)
     parser.add_argument("--part", metavar="DIR", type=Path, help=argparse.SUPPRESS)  # for a shard, whose parent prints
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run and print the verdict table."""
     _require_sense(options)
-    with diagnosed(options.trace, options.log):
+    with diagnosed(options.trace, options.log, options.wire_log):
         return _execute(options)
 
 

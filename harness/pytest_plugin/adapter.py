@@ -27,6 +27,7 @@ from npu_conformance.harness.run.selection import Selected, Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import LoadError
+from npu_conformance.harness.wire import wire_log
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Selection
 from npu_conformance.specs.outcomes import Outcome
@@ -51,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
     config.stash[_SESSION] = Session(_options(config))
     _register_catalogues(config)
+    _log_the_wire(config)
     config.stash[_SEEN] = {}
     config.stash[_FIRST] = {}
 
@@ -68,6 +70,18 @@ def _register_catalogues(config: pytest.Config) -> None:
     except DocumentError as error:
         raise pytest.UsageError(f"--npu-catalogue: {error}") from None
     config.add_cleanup(registered.close)
+
+
+def _log_the_wire(config: pytest.Config) -> None:
+    """Log the messages into the file of --npu-wire-log until the run ends."""
+    file = config.getoption("--npu-wire-log")
+    if not file:
+        return
+    try:
+        wire_log.begin(Path(file))
+    except OSError as error:
+        raise pytest.UsageError(f"--npu-wire-log: {file}: {error.strerror}") from None
+    config.add_cleanup(wire_log.end)
 
 
 def _options(config: pytest.Config) -> SessionOptions:

@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--npu-report", metavar="DIR", help="report folder (default: a new one in .npu-conformance/<plug-in>)"
     )
     group.addoption("--npu-keep", metavar="N", type=int, default=20, help="how many reports of a plug-in are kept")
+    group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, a line each")
     group.addoption(
         "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
     )

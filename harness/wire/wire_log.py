@@ -47,7 +47,7 @@ class WireLog:
 
     def write(self, direction: Direction, connection: int, data: bytes | bytearray) -> None:
         """Append the messages in `data`, a line each. A log that cannot go on says so once, and costs no verdict."""
-        for line in bytes(data).splitlines():
+        for line in bytes(data).removesuffix(b"\n").split(b"\n"):
             if self._descriptor is None:
                 return
             try:
@@ -65,6 +65,7 @@ class WireLog:
     def _entry(self, direction: Direction, connection: int, line: bytes) -> bytes:
         entry = {
             "time": round(time.time(), 6),
+            "process": os.getpid(),
             "direction": direction,
             "case": self.case,
             "connection": connection,

@@ -1,4 +1,7 @@
-"""Python plug-ins that fail in getType: by an exception, by a fault, by silence, in a thread; and they print."""
+"""Python plug-ins that fail in getType: by an exception, by a fault, by silence, in a thread; and they print.
+
+Where nothing worse happens the answer is wrong.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class _Dying(hal.Device):
     def get_type(self) -> int:
         print("tile 3 \x1b[31m", flush=True)
         self._die()
-        return 1
+        return 77
 
 
 def raise_an_exception() -> None:

@@ -49,6 +49,13 @@ def flood(request_id: int) -> None:
     send({"id": request_id, "result": 1})
 
 
+def wrong_and_loud(request_id: int) -> None:
+    """Print more than anybody keeps on both streams, and answer wrongly."""
+    os.write(1, b"o" * 100_000 + b"\nout: the end\n")
+    os.write(2, b"e" * 100_000 + b"\nerr: the end\x07\n")
+    send({"id": request_id, "result": 77})
+
+
 def half_a_line(request_id: int) -> None:
     """Send the beginning of an answer and nothing more."""
     CONNECTION.sendall(b'{"jsonrpc": "2.0", "id"')
@@ -124,6 +131,7 @@ MODES: dict[str, Callable[[int], None]] = {
     "last_words": last_words,
     "hang": hang,
     "flood": flood,
+    "wrong_and_loud": wrong_and_loud,
     "garbage": raw(b"\x00\xff garbage\n"),
     "not_an_object": raw(b"[1, 2]\n"),
     "deep": raw(b'{"x":' * 100_000 + b"\n"),
