@@ -257,7 +257,7 @@ class Connection:
             self._refuse_line(line, error)
             return None
         if self._page is not None:
-            self._page.received(envelope, line)
+            self._page.received(line, envelope.id, envelope.method)
         if envelope.method is not None:
             if time.monotonic() > deadline:
                 self._late = envelope

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import deque
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any
 
 import msgspec
 
@@ -18,16 +18,12 @@ _HEAD = 300
 """Bytes that are kept of a message, and shown of its arguments."""
 _VALUE = re.compile(r'"(?:params|result|error)"\s*:\s*')
 _OBJECT = re.compile(r'"object"\s*:\s*(-?\d{1,18})\b')
+_OURS = re.compile(rb'\{(?:"id":(\d+),?)?(?:"method":"([^"]*)")?')
 _HOUSEKEEPING = frozenset({"object.release", "memory.detach"})
 
 
-class _Message(NamedTuple):
-    time: float
-    connection: int
-    is_sent: bool
-    id: int | None
-    method: str | None
-    head: bytes | bytearray
+_Message = tuple[float, int, bool, bytes | bytearray, int | None, str | None]
+"""Time, connection, whether we sent it, its beginning; id and method of a received one, whose fields have any order."""
 
 
 class Journal:
@@ -36,13 +32,13 @@ class Journal:
     def __init__(self) -> None:
         self.log = WireLog.asked_for()
         self._messages: deque[_Message] = deque(maxlen=_MESSAGES)
-        self._began = time.monotonic()
+        self._began = monotonic()
         self._connections = 0
         self._kept: tuple[LastCall, ...] = ()
 
     def begin(self, case: str) -> None:
         """A case begins: times count from here."""
-        self._began = time.monotonic()
+        self._began = monotonic()
         self._kept = ()
         if self.log is not None:
             self.log.case = case
@@ -66,66 +62,69 @@ class Journal:
             self.log.close()
 
     def _calls(self) -> tuple[LastCall, ...]:
-        now = time.monotonic()
+        now = monotonic()
         found: dict[tuple[int, bool, int | str | None], dict[str, Any]] = {}
         for number, message in enumerate(tuple(self._messages)):
-            if message.method is None:
-                asked = found.get((message.connection, not message.is_sent, message.id))
+            _, connection, is_sent, head, identity, method = message = _known(message)
+            if method is None:
+                asked = found.get((connection, not is_sent, identity))
                 if asked is not None:
-                    asked["answer"] = _value(message.head)
-            elif message.method not in _HOUSEKEEPING:
-                key = (message.connection, message.is_sent, message.id if message.id is not None else f"#{number}")
+                    asked["answer"] = _value(head)
+            elif method not in _HOUSEKEEPING:
+                key = (connection, is_sent, identity if identity is not None else f"#{number}")
                 found[key] = self._call(message, now)
         return tuple(LastCall(**fields) for fields in list(found.values())[-_CALLS:])
 
     def _call(self, message: _Message, now: float) -> dict[str, Any]:
-        arguments = _value(message.head)
+        sent_at, connection, is_sent, head, identity, method = message
+        arguments = _value(head)
         named = _OBJECT.search(arguments)
-        silent = f"no answer: sent {now - message.time:.1f} s ago"
+        silent = f"no answer: sent {now - sent_at:.1f} s ago"
         return {
-            "seconds": round(message.time - self._began, 6),
-            "caller": "suite" if message.is_sent else "driver",
-            "connection": message.connection,
-            "method": printable(message.method or ""),
+            "seconds": round(sent_at - self._began, 6),
+            "caller": "suite" if is_sent else "driver",
+            "connection": connection,
+            "method": printable(method or ""),
             "object": int(named[1]) if named else None,
             "arguments": arguments,
-            "answer": "" if message.id is None else silent,
+            "answer": "" if identity is None else silent,
         }
 
 
 class Page:
-    """One connection's part of a journal."""
+    """One connection's part of a journal. It is asked at every message: a copy of the beginning is all it makes."""
 
-    __slots__ = ("_connection", "_log", "_messages")
+    __slots__ = ("_add", "_connection", "_log")
 
     def __init__(self, messages: deque[_Message], connection: int, log: WireLog | None) -> None:
-        self._messages = messages
+        self._add = messages.append
         self._connection = connection
         self._log = log
 
-    def sent(self, message: Any, line: bytearray, start: int) -> None:
+    def sent(self, line: bytearray, start: int) -> None:
         """Take a message of ours, encoded from `start` on."""
-        self._messages.append(
-            _Message(
-                time.monotonic(),
-                self._connection,
-                True,
-                getattr(message, "id", None),
-                getattr(message, "method", None),
-                line[start : start + _HEAD],
-            )
-        )
+        self._add((monotonic(), self._connection, True, line[start : start + _HEAD], None, None))
 
-    def received(self, message: Any, line: bytes) -> None:
+    def received(self, line: bytes, identity: int | None, method: str | None) -> None:
         """Take a message of the driver's."""
-        self._messages.append(
-            _Message(time.monotonic(), self._connection, False, message.id, message.method, line[:_HEAD])
-        )
+        self._add((monotonic(), self._connection, False, line[:_HEAD], identity, method))
 
     def log(self, direction: Direction, data: bytes | bytearray) -> None:
         """Write lines to the log, where one is kept."""
         if self._log is not None:
             self._log.write(direction, self._connection, data)
+
+
+def _known(message: _Message) -> _Message:
+    """The message, with its id and method where it is one of ours: those stand at its beginning."""
+    sent_at, connection, is_sent, head, identity, method = message
+    if not is_sent:
+        return message
+    found = _OURS.match(head)
+    if found is not None:
+        identity = int(found[1]) if found[1] else None
+        method = found[2].decode() if found[2] else None
+    return sent_at, connection, is_sent, head, identity, method
 
 
 def _value(head: bytes | bytearray) -> str:

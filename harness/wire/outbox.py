@@ -40,7 +40,7 @@ class Outbox:
                 raise
             self._waiting += b"\n"
             if self._page is not None:
-                self._page.sent(message, self._waiting, start)
+                self._page.sent(self._waiting, start)
             self._introduce_fences(start)
 
     def send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
