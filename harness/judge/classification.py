@@ -73,13 +73,16 @@ def _of_plugin(error: Exception) -> OutcomeDetails:
 
 
 def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
-    if isinstance(error, Crashed | Hung):
-        signal = error.signal if isinstance(error, Crashed) else 0
-        words = error.stderr[-_STDERR_CHARACTERS:]
-        return OutcomeDetails(error.outcome, str(error), signal=signal, stderr=words, traceback=error.traceback)
+    if isinstance(error, Crashed):
+        words, told = error.stderr[-_STDERR_CHARACTERS:], error.traceback
+        return OutcomeDetails(error.outcome, str(error), signal=error.signal, stderr=words, traceback=told)
+    if isinstance(error, Hung):
+        told = error.traceback
+        return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:], traceback=told)
+    if isinstance(error, Refused):
+        return OutcomeDetails(error.outcome, str(error), traceback=error.traceback)
     if isinstance(error, Failed):
-        told = error.traceback if isinstance(error, Refused) else ""
-        return OutcomeDetails(error.outcome, str(error), error.expected, error.found, traceback=told)
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
     return OutcomeDetails(error.outcome, str(error))
 
 
