@@ -36,6 +36,7 @@ from npu_conformance.specs.documents.summary import Counts
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.plugin import Subject
 
 _checks = CaseGroup("self.bookkeeping")
@@ -83,6 +84,23 @@ def each_exception(_: CaseContext) -> None:
         "is_broken": "suite-error",
     }
     _expect(_mixed().outcomes(), expected, "outcomes")
+
+
+class _Raising(Device):
+    def get_type(self) -> int:
+        raise KeyError("nope")
+
+
+def _calls_what_raises(context: CaseContext) -> None:
+    _Raising().get_type()
+
+
+@_checks.case("verdicts.whose_bug")
+def whose_bug(_: CaseContext) -> None:
+    """An exception that a plug-in raises in the harness's own process is the plug-in's failure, and says where."""
+    little = run({"of_plugin": _calls_what_raises, "of_suite": raising(KeyError("nope"))})
+    _expect(little.outcomes(), {"of_plugin": "fail", "of_suite": "suite-error"}, "outcomes")
+    _expect("in get_type: KeyError: 'nope'" in little.verdicts[0].message, True, "the message names the place")
 
 
 @_checks.case("verdicts.one_for_each_case")
