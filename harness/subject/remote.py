@@ -326,7 +326,9 @@ class RemoteSubject:
         options: StartOptions | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> RemoteApplication:
-        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize, self._journal, meanwhile)
+        return RemoteApplication(
+            self._endpoint, self._store, options or self._options, initialize, self._journal, meanwhile
+        )
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):

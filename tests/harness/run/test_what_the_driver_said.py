@@ -11,7 +11,8 @@ import pytest
 from places import HOSTILE
 
 from npu_conformance.harness.run import failures, suites
-from npu_conformance.harness.run.session import Session, SessionOptions
+from npu_conformance.harness.run.session import Session
+from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject import serve
 from npu_conformance.harness.subject.loading import Isolation
 from npu_conformance.harness.subject.plugin_loading import load_plugin
