@@ -25,7 +25,7 @@ _INTERFACES: Mapping[InterfaceName, str] = {
 _COMPANIONS = ("workload", "scheduling_control", "manager_control")
 """The interfaces by which cases of another interface arrange and drive what they judge."""
 _TO_BRING = {
-    "workload": "add a workload to the plug-in, or an inference_tool to its manifest",
+    "workload": "add a workload or a device to it, or an inference_tool to its manifest: docs/npu-scheduling.md",
     "manager_control": "add a manager_control to the plug-in",
 }
 """How to make the cases of an interface apply, for the interfaces that whole groups need."""

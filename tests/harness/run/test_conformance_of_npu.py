@@ -26,8 +26,8 @@ IDLE_HAL = f"{scheduling_faults.idle.__name__}:plugin"
 IDLE_MANAGER = "npu_conformance.faults.npu_manager.idle:plugin"
 FAULTY = f"{plugin.__name__}:plugin"
 NO_WORK = (
-    "the subject has no workload interface "
-    "(to be judged, add a workload to the plug-in, or an inference_tool to its manifest)"
+    "the subject has no workload interface (to be judged, add a workload or a device to it, or an inference_tool to "
+    "its manifest: docs/npu-scheduling.md)"
 )
 NO_CONTROL = "the subject has no manager_control interface (to be judged, add a manager_control to the plug-in)"
 DOINGS_OF_THE_HAL = (Group.SCHEDULING_EVENTS, Group.SCHEDULING_DECISIONS)
