@@ -36,6 +36,9 @@ BY_STRING = {
     "faults/mutants/targets.py: import_module(f'npu_conformance.{name}')": "a mutant names the module that it edits",
     "faults/mutants/targets.py: 'npu_conformance.'": "a mutant names the module that it edits",
     "fuzz/lib/supervisor.py: 'npu_conformance.'": "prefixes that Atheris instruments",
+    "harness/judge/origin.py: 'npu_conformance.'": "the packages whose frames are the suite's",
+    "harness/judge/origin.py: 'npu_conformance.specs.'": "classes that are no plug-in's",
+    "specs/diagnostics/stacks.py: 'npu_conformance.harness.'": "frames that are left out of a traceback",
     "simulation/demo/processes.py: 'npu_conformance.harness.subject.serve'": "the command line of another process",
 }
 """What names a module of another package by a string, or one that only the run knows, and why it may."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import resource
-import signal
 import socket
 import threading
 
-from npu_conformance.harness.subject.zygote import STACK_SIGNAL
+from npu_conformance.harness.subject.stack_signal import tell_stacks
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.paths import NOWHERE, Paths
 from npu_conformance.harness.wire.session import HostState, Session
@@ -76,15 +74,6 @@ def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[st
     listener = ApplicationListener(directory)
     host = listener.host = HostState(plugin, options, address=listener.address, own_process=True)
     Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
-
-
-def tell_stacks() -> None:
-    """Let this process write its stacks to standard error: when it dies of a fault, and before STACK_SIGNAL ends it."""
-    if not faulthandler.is_enabled():
-        faulthandler.enable(file=2)
-    if signal.getsignal(STACK_SIGNAL) is signal.SIG_DFL:
-        # Chained to the default action: that the process ends tells whoever asked that the stacks are written.
-        faulthandler.register(STACK_SIGNAL, file=2, chain=True)
 
 
 def limit_memory(size: int) -> None:

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
+
 if TYPE_CHECKING:
     from npu_conformance.specs.plugin import Plugin
 
@@ -29,8 +31,6 @@ CONTROL_DESCRIPTOR = 3
 PACKET_LIMIT = 1 << 18
 TAIL_LIMIT = 1 << 16
 """Bytes of each of a host's streams that are kept: two of them in base64 fit into a packet."""
-STACK_SIGNAL = signal.SIGUSR1
-"""What asks a Python host for its stacks, and ends it."""
 _STACK_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PIPE_READ = 1 << 16
