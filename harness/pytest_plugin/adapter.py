@@ -265,9 +265,8 @@ def _one_line() -> Iterator[None]:
 def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
     """What was asked for, with how much it leaves out."""
     ours, seen, names = config.stash[_SESSION], config.stash[_SEEN], {case.id for case in taken}
-    areas = [f"{suite}.{area}" for suite in suites.present() for area in suites.areas(suite)]
     others = [case for cases in seen.values() for case in cases if case.id not in names]
-    left = Selected(others=others, areas_left_out=[area for area in areas if area not in seen])
+    left = Selected(list(taken), others)
     wanted = Wanted(expression=config.getoption("keyword") or "", scope=Scope(ours.options.scope))
     return wanted.described(left.deselected(ours.subject.manifest, ours.subject.version))
 

@@ -41,7 +41,7 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
     if log.left_out:
         found.append(f"{len(log.left_out)} cases were left out by the budget")
     if log.header.selection.deselected:
-        found.append(f"at least {log.header.selection.deselected} applicable cases were not selected")
+        found.append(f"{log.header.selection.deselected} cases that may apply were not selected")
     if log.header.selection.shard:
         found.append(f"only shard {log.header.selection.shard} was run")
     if log.footer is None:

@@ -49,11 +49,10 @@ class Wanted:
 
 @dataclass
 class Selected:
-    """Cases that were taken, and what the selection leaves out: cases, and areas (or parts) not even looked at."""
+    """Cases that were taken, and others that were looked at: areas that cannot be meant are not even imported."""
 
     cases: list[Case] = field(default_factory=list)
     others: list[Case] = field(default_factory=list)
-    areas_left_out: list[str] = field(default_factory=list)
 
     def only(self, names: Container[str]) -> Selected:
         """Return a selection that leaves out all other cases."""
@@ -62,9 +61,13 @@ class Selected:
         return Selected(kept, [*self.others, *others], self.areas_left_out)
 
     def deselected(self, manifest: Manifest, version: Version) -> int:
-        """How many applicable cases the selection leaves out, at least: an area not looked at counts as one."""
-        applicable = sum(not inapplicable(case, manifest, version) for case in self.others)
-        return applicable + len(self.areas_left_out)
+        """How many cases the selection leaves out, but for those known not to apply.
+
+        Of cases that were not looked at only the ids are known, from the lock: each of them may apply.
+        """
+        seen = {case.id for case in (*self.cases, *self.others)}
+        unseen = sum(name not in seen for name in _locked_cases())
+        return unseen + sum(not inapplicable(case, manifest, version) for case in self.others)
 
 
 def select(wanted: Wanted) -> Selected:
@@ -75,7 +78,7 @@ def select(wanted: Wanted) -> Selected:
     matches = compile_expression(wanted.expression)
     targets = [_Target(text) for text in wanted.targets]
     chosen = Selected()
-    for case in _candidates(wanted, targets, chosen):
+    for case in _candidates(wanted, targets):
         meant = [target for target in targets if target.means(case.id)]
         taken = (meant or not targets) and in_scope(case, wanted.scope) and matches(case.id)
         (chosen.cases if taken else chosen.others).append(case)
@@ -89,27 +92,29 @@ def in_scope(case: Case, scope: Scope) -> bool:
     return _DEPTH[case.scope] <= _DEPTH[scope]
 
 
-def _candidates(wanted: Wanted, targets: list[_Target], chosen: Selected) -> Iterator[Case]:
+def _locked_cases() -> Iterator[str]:
+    """The ids of all cases of the suites that are installed, without importing them."""
+    prefixes = tuple(f"{suite}." for suite in suites.present())
+    return (name for name in ids.locked() if name.startswith(prefixes))
+
+
+def _candidates(wanted: Wanted, targets: list[_Target]) -> Iterator[Case]:
     touched = [suite for suite in suites.present() if not targets or any(target.may_mean(suite) for target in targets)]
-    chosen.areas_left_out += [suite for suite in suites.present() if suite not in touched]
     for suite in touched:
         for name in suites.areas(suite):
-            if targets and not any(target.may_mean(f"{suite}.{name}") for target in targets):
-                chosen.areas_left_out.append(f"{suite}.{name}")
-            else:
-                yield from _cases_of_area(f"{suite}.{name}", targets, chosen)
+            if not targets or any(target.may_mean(f"{suite}.{name}") for target in targets):
+                yield from _cases_of_area(f"{suite}.{name}", targets)
     if wanted.vectors is not None:
         yield from suites.external(wanted.vectors, touched)
 
 
-def _cases_of_area(prefix: str, targets: list[_Target], chosen: Selected) -> Iterator[Case]:
+def _cases_of_area(prefix: str, targets: list[_Target]) -> Iterator[Case]:
     """The cases of an area; only those of the subjects that are meant where the area can find them by subject."""
     area = suites.area(*prefix.split("."))
     subjects = {target.subject(prefix) for target in targets if target.may_mean(prefix)}
     if not subjects or None in subjects or not hasattr(area, "cases_under"):
         yield from area.cases()
         return
-    chosen.areas_left_out.append(f"{prefix}, other subjects")
     for subject in sorted(filter(None, subjects)):
         yield from area.cases_under(subject)
 

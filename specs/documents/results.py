@@ -127,7 +127,7 @@ class Digests(Document, frozen=True):
 
 
 class Selection(Document, frozen=True, omit_defaults=True):
-    """What was asked for. deselected: applicable cases that the selection leaves out.
+    """What was asked for. deselected: cases that the selection leaves out and that may apply.
 
     last_failed: only the cases that were red in an earlier run.
     """

@@ -14,6 +14,7 @@ from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
 from npu_conformance.harness.run.selection import Wanted
+from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError
 
 MakeCase = Callable[..., Case]
@@ -109,15 +110,22 @@ def test_a_target_that_means_nothing_is_refused(imported: list[str], target: str
         selection.select(Wanted((target,)))
 
 
-def test_what_is_left_out_is_counted_where_it_applies(imported: list[str], subject: Any) -> None:
+def test_what_is_left_out_is_counted_but_for_what_does_not_apply(
+    imported: list[str], subject: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = selection.select(Wanted(scope=Scope.FULL)).cases
+    lock = tmp_path / "ids.lock"
+    lock.write_text("# ids\nNNHAL-QUERY-001\n" + "".join(f"{case.id}\n" for case in every))
+    monkeypatch.setattr(ids, "LOCK", lock)
+
     def deselected(wanted: Wanted) -> int:
         return selection.select(wanted).deselected(subject.manifest, subject.version)
 
     assert deselected(Wanted(scope=Scope.FULL)) == 0
-    assert deselected(Wanted(("vts",), scope=Scope.FULL)) == 1  # cts, which counts as one
+    assert deselected(Wanted(("vts",), scope=Scope.FULL)) == 1  # of cts, which is not looked at
     assert deselected(Wanted(("vts",))) == 2
-    assert deselected(Wanted(("vts.queries",))) == 2
-    assert deselected(Wanted(expression="type", scope=Scope.FULL)) == 4
+    assert deselected(Wanted(("vts.queries",))) == 5  # each case of the areas that are not looked at
+    assert deselected(Wanted(expression="type", scope=Scope.FULL)) == 4  # the subject has no manager
 
 
 def test_the_real_suites_have_areas_that_are_named_once() -> None:
