@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npu_conformance.cli.commands._diagnostics import diagnosed
 from npu_conformance.cli.commands._options import (
     add_catalogue_option,
     add_plugin_options,
@@ -18,6 +17,7 @@ from npu_conformance.cli.commands._options import (
 )
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.run.diagnostics import diagnosed
 
 if TYPE_CHECKING:
     from npu_conformance.harness.run.replay import Replay

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from npu_conformance.cli.commands._diagnostics import diagnosed
 from npu_conformance.cli.commands._options import (
     add_plugin_options,
     add_selection_options,
@@ -21,6 +20,7 @@ from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.budget import by_worth, parse_budget
 from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary

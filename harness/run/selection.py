@@ -58,7 +58,7 @@ class Selected:
         """Return a selection that leaves out all other cases."""
         kept = [case for case in self.cases if case.id in names]
         others = [case for case in self.cases if case.id not in names]
-        return Selected(kept, [*self.others, *others], self.areas_left_out)
+        return Selected(kept, [*self.others, *others])
 
     def deselected(self, manifest: Manifest, version: Version) -> int:
         """How many cases the selection leaves out, but for those known not to apply.
@@ -95,7 +95,8 @@ def in_scope(case: Case, scope: Scope) -> bool:
 def _locked_cases() -> Iterator[str]:
     """The ids of all cases of the suites that are installed, without importing them."""
     prefixes = tuple(f"{suite}." for suite in suites.present())
-    return (name for name in ids.locked() if name.startswith(prefixes))
+    retired = ids.retired()
+    return (name for name in ids.locked() if name.startswith(prefixes) and name not in retired)
 
 
 def _candidates(wanted: Wanted, targets: list[_Target]) -> Iterator[Case]:

@@ -1,4 +1,4 @@
-"""Logs and traces while a command runs, in this process and all that it starts."""
+"""Logs and traces while a run lasts, in this process and all that it starts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.wire import wire_log
 from npu_conformance.specs.diagnostics import trace, vlog
+from npu_conformance.specs.documents import DocumentError
 
 
 @contextmanager
 def diagnosed(
     trace_file: Path | None = None, log_file: Path | None = None, wire_file: Path | None = None
 ) -> Iterator[None]:
-    """Trace into a file, send the lines that NPU_VLOG asks for to another, and log the wire. Raises UsageError."""
+    """Trace into a file, send the lines that NPU_VLOG asks for to another, and log the wire. Raises DocumentError."""
     try:
         tags = vlog.enabled_tags()
         if log_file is not None:
             if not tags:
-                raise UsageError(f"--log needs the environment variable {vlog.VARIABLE}: {' '.join(vlog.TAGS)} or all")
+                raise DocumentError(
+                    "--log", "", f"needs the environment variable {vlog.VARIABLE}: {' '.join(vlog.TAGS)} or all"
+                )
             log_file.write_bytes(b"")
             os.environ[vlog.FILE_VARIABLE] = str(log_file.resolve())
         if trace_file is not None:
@@ -29,9 +31,9 @@ def diagnosed(
         if wire_file is not None:
             wire_log.begin(wire_file)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise DocumentError(vlog.VARIABLE, "", str(error).partition(": ")[2]) from None
     except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from None
+        raise DocumentError(str(error.filename), "", str(error.strerror)) from None
     try:
         yield
     finally:
