@@ -41,6 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--npu-keep", metavar="N", type=int, default=20, help="how many reports of a plug-in are kept")
     group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, a line each")
+    group.addoption("--npu-baseline", metavar="DIR", help="an earlier report: only regressions are red")
+    group.addoption("--npu-shard", metavar="I/N", default="", help="run the I-th of N parts of the selected cases")
+    group.addoption("--npu-budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
+    group.addoption("--npu-resume", action="store_true", help="go on with the run that the report folder holds")
+    group.addoption("--npu-shuffle", action="store_true", help="run in an order that follows from --npu-seed")
+    group.addoption("--npu-trace", metavar="FILE", help="write where time goes, for Perfetto or chrome://tracing")
+    group.addoption("--npu-log", metavar="FILE", help="file for the lines that NPU_VLOG asks for (docs/diagnostics.md)")
     group.addoption(
         "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
     )

@@ -132,7 +132,7 @@ class Engine:
             order = seeds.shuffled(order, self._options.seed)
         try:
             for case in order:
-                if self._is_over():
+                if self.is_over():
                     break
                 self.run_case(case)
         except KeyboardInterrupt:
@@ -154,6 +154,14 @@ class Engine:
             self._record(unexecuted(case, Outcome.NOT_RUN, "interrupted while it ran"))
             raise
         return self._record(result)
+
+    def owes(self, case_id: str) -> bool:
+        """True where the case is selected and has no verdict yet."""
+        return case_id in self._pending
+
+    def take(self, result: CaseResult) -> None:
+        """Record a verdict that another process has given for a case that has none yet."""
+        self._record(result)
 
     def finish(self) -> Run:
         """Give every case that has no verdict one (not-run), and write the footer."""
@@ -222,7 +230,8 @@ class Engine:
         self._sink.write(results.CaseFinished(result=result))
         return result
 
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """True where no further case is to run; what a budget did not reach is then left out."""
         options, run = self._options, self.outcome
         red = sum(is_red(result.outcome, result.dispositions) for result in run.results) if options.stop_after else 0
         if options.stop_after and red >= options.stop_after:

@@ -52,13 +52,7 @@ class FailureWriter:
             digests=self._digests,
             payload=context.payload() if context.payload else None,
         )
-        path = self._directory / name
-        self._directory.mkdir(parents=True, exist_ok=True)
-        try:
-            path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
-        except OSError:
-            path.unlink(missing_ok=True)  # half a file could not be replayed
-            raise
+        _write(document, self._directory / name)
         return name
 
     def _rule(self, result: CaseResult, name: str) -> dict[str, Note]:
@@ -71,6 +65,15 @@ class FailureWriter:
         if rule is None:
             return {**replay}
         return {"requirement": concerned(result)[0], "statement": rule.statement, "source": rule.source, **replay}
+
+
+def _write(document: FailureFile, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+    except OSError:
+        path.unlink(missing_ok=True)  # half a file could not be replayed
+        raise
 
 
 def file_name(case_id: str) -> str:
@@ -87,6 +90,14 @@ def files(path: Path) -> list[Path]:
         return [path]
     folder = folders.resolve(path)
     return sorted((folder if folder.name == folders.FAILURES else folder / folders.FAILURES).glob("*.json"))
+
+
+def move(file: Path, directory: Path, plugin: str) -> None:
+    """Move a failure file into the folder of another report, and let its replay command name it there."""
+    document = load(file)
+    notes = {**document.result.notes, REPLAY: replay_command(str(directory / file.name), plugin)}
+    _write(replace(document, result=replace(document.result, notes=notes)), directory / file.name)
+    file.unlink()
 
 
 def load(path: Path) -> FailureFile:

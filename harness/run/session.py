@@ -21,7 +21,6 @@ from npu_conformance.harness.run.events import EventLog, Log
 from npu_conformance.harness.run.failures import FailureWriter
 from npu_conformance.harness.run.folders import EVENTS, FAILURES, RESULTS, ROOT, ReportFolder
 from npu_conformance.harness.run.interruption import Interruption
-from npu_conformance.harness.run.selection import in_scope
 from npu_conformance.harness.run.session_options import (
     SessionOptions,
     open_by_options,
@@ -167,10 +166,6 @@ class Session:
             raise DocumentError(str(places[0]), "", "there is no earlier run here")
         return folder
 
-    def in_scope(self, case: Case) -> bool:
-        """True where the run's scope includes the case."""
-        return in_scope(case, Scope(self.options.scope))
-
     def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
         """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()
@@ -213,6 +208,18 @@ class Session:
     def run_case(self, case: Case) -> CaseResult:
         """Run one case."""
         return self._running().run_case(case)
+
+    def owes(self, case_id: str) -> bool:
+        """True where the case has no verdict yet."""
+        return self._running().owes(case_id)
+
+    def take(self, result: CaseResult) -> None:
+        """Record the verdict that another process has given."""
+        self._running().take(result)
+
+    def is_over(self) -> bool:
+        """True where no further case is to run."""
+        return self._running().is_over()
 
     def finish(self) -> Summary:
         """Give every case that has none a verdict, and write the report."""

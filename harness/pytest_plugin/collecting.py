@@ -1,0 +1,199 @@
+"""Collects the cases of the suites as light items of pytest: headers only, no fixtures, no set-up or tear-down."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.run import seeds, suites
+from npu_conformance.harness.run.budget import by_worth
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.harness.run.partition import parse_shard, partition
+from npu_conformance.harness.run.selection import in_scope
+from npu_conformance.specs.documents import DocumentError
+
+SEEN = pytest.StashKey[dict[str, list[Case]]]()
+"""The cases of each area that was collected, those that -k left out included."""
+
+
+def area_file(path: Path, parent: pytest.Collector) -> AreaFile | None:
+    """The collector of an area's file, or of a file of a suite that the command line names; None for other files."""
+    suite = suite_of(path)
+    area = _areas(suite).get(path.resolve()) if suite else None
+    if suite is None or (area is None and not parent.session.isinitpath(path)):
+        return None
+    # For a file outside its root folder pytest would print only the end of the path, which cannot be asked for again.
+    nodeid = None if path.is_relative_to(parent.config.rootpath) else str(path)
+    # -k looks at the names of collectors too: this one occurs in each id of the area, so that the ids alone decide.
+    name = f"{suite}.{area}" if area else None
+    return AreaFile.from_parent(parent, path=path, name=name, nodeid=nodeid, suite=suite, area=area)
+
+
+class AreaFile(pytest.File):
+    """One area of a suite, a module or package with `cases()`; without an area, a file named as if it were one."""
+
+    def __init__(self, *, suite: str, area: str | None, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.suite = suite
+        self.area = area
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each case that the command line leaves."""
+        matches, scope = self._expression(), Scope(self.config.getoption("--npu-scope"))
+        cases = self._cases()
+        named = self._named(cases)
+        for case in cases:
+            if matches(case.id) and in_scope(case, scope) and (named is None or case.id in named):
+                yield CaseItem.from_parent(self, name=case.id, case=case)
+
+    def _cases(self) -> list[Case]:
+        """The area's own cases, and those over vectors from outside where it can make them."""
+        if self.area is None:
+            known = " ".join(suites.areas(self.suite))
+            raise self.CollectError(f"{self.path}: not an area of {self.suite}, which has {known}")
+        area = suites.area(self.suite, self.area)
+        vectors = self.config.getoption("--npu-vectors")
+        try:
+            outside = list(area.cases_from(Path(vectors))) if vectors and hasattr(area, "cases_from") else []
+        except DocumentError as error:
+            raise self.CollectError(f"--npu-vectors: {error}") from None
+        found = self.config.stash[SEEN][f"{self.suite}.{self.area}"] = [*area.cases(), *outside]
+        return found
+
+    def _named(self, cases: Sequence[Case]) -> set[str] | None:
+        """The cases that node ids name; None where a word of the command line means the whole area.
+
+        An id without variations means that case alone where there is one. pytest would take all of its variations.
+        """
+        words = [word.partition("::") for word in self.config.args]
+        asked = {name for _, _, name in words if name.startswith(f"{self.suite}.{self.area}.")}
+        whole = (_path_of(self.config, word) for word, _, name in words if not name)
+        if not asked or any(self.path.is_relative_to(path) for path in whole):
+            return None
+        ids = {case.id for case in cases}
+        return (asked & ids) | {name for name in ids if name.partition("[")[0] in asked - ids}
+
+    def _expression(self) -> Callable[[str], bool]:
+        """-k as a function of an id. What pytest's language has beyond ours is left to pytest."""
+        return read_expression(self.config) or (lambda case_id: True)
+
+
+class CaseItem(pytest.Item):
+    """One case."""
+
+    def __init__(self, *, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.case = case
+        if self.config.getoption("markexpr"):
+            for requirement in case.requirements:
+                self.add_marker(pytest.mark.requirement(id=requirement))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the case is from, and its headline.
+
+        Where the headline is how the node id ends, pytest prints the id with :: for each dot, and nobody can paste it.
+        """
+        return self.path, None, f"case {self.name}"
+
+    def runtest(self) -> None:
+        """This is never called: `pytest_runtest_protocol` runs cases through the engine."""
+        raise NotImplementedError
+
+
+def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:
+    """-k in the language of the command; None where it is in pytest's own, which has more in some places."""
+    try:
+        return compile_expression(config.getoption("keyword") or "")
+    except DocumentError:
+        return None
+
+
+def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the cases of --npu-shard, in the order of --npu-budget or --npu-shuffle, behind all other tests.
+
+    Raises DocumentError for a shard that is none.
+    """
+    shard = config.getoption("--npu-shard")
+    budget, shuffle = config.getoption("--npu-budget"), config.getoption("--npu-shuffle")
+    if not (shard or budget or shuffle):
+        return
+    found = {item.case.id: item for item in items if isinstance(item, CaseItem)}
+    cases = [item.case for item in found.values()]
+    if shard:
+        index, count = parse_shard(shard)
+        cases = partition(cases, count)[index - 1]
+    if budget:
+        cases = by_worth(cases)
+    if shuffle:
+        cases = seeds.shuffled(cases, config.getoption("--npu-seed"))
+    others = [item for item in items if not isinstance(item, CaseItem)]
+    deselect(config, items, [*others, *(found[case.id] for case in cases)])
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item]) -> None:
+    """Replace the items, and tell pytest which are left out."""
+    remaining = set(kept)
+    if gone := [item for item in items if item not in remaining]:
+        config.hook.pytest_deselected(items=gone)
+    items[:] = kept
+
+
+def name_by_file(config: pytest.Config) -> None:
+    """Let the command line name suites, areas and cases as the command does, and as JUnit prints them."""
+    for position, word in enumerate(config.args):
+        name, separator, case = word.partition("::")
+        if (path := _path_named(name)) is None or Path(name).exists():
+            continue
+        if not separator and name.count(".") > 1:
+            case = name
+        config.args[position] = f"{path}::{case}" if case else str(path)
+
+
+def _path_named(name: str) -> Path | None:
+    """The folder of a suite (`vts`), or the file of the area to which the name of an area or a case belongs."""
+    suite, *rest = name.split(".")
+    if suite not in suites.SUITES:
+        return None
+    if not rest:
+        return next((folder for folder, found in _folders().items() if found == suite), None)
+    return next((path for path, area in _areas(suite).items() if area == rest[0]), None)
+
+
+def suite_of(path: Path) -> str | None:
+    """The suite that a path is, or is in."""
+    real = path.resolve()
+    return next((suite for folder, suite in _folders().items() if real.is_relative_to(folder)), None)
+
+
+def _path_of(config: pytest.Config, word: str) -> Path:
+    """The file or folder that a word of the command line means, as pytest reads it; modules only with --pyargs."""
+    if config.getoption("pyargs") and word.startswith(f"{suites.PACKAGE}."):
+        spec = importlib.util.find_spec(word)
+        if spec is not None and spec.origin is not None:
+            origin = Path(spec.origin)
+            return origin.parent if spec.submodule_search_locations else origin
+    return Path(os.path.abspath(config.invocation_params.dir / word))
+
+
+@cache
+def _folders() -> dict[Path, str]:
+    specs = {suite: importlib.util.find_spec(f"{suites.PACKAGE}.{suite}") for suite in suites.SUITES}
+    return {
+        Path(folder).resolve(): suite
+        for suite, spec in specs.items()
+        for folder in (spec.submodule_search_locations if spec else None) or ()
+    }
+
+
+@cache
+def _areas(suite: str) -> dict[Path, str]:
+    """The area of each file that is imported as one: a module, or the __init__.py of a package."""
+    specs = {area: importlib.util.find_spec(f"{suites.PACKAGE}.{suite}.{area}") for area in suites.areas(suite)}
+    return {Path(spec.origin).resolve(): area for area, spec in specs.items() if spec and spec.origin}

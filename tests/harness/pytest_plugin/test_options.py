@@ -1,0 +1,97 @@
+"""Each option of `npu-conformance run` has its counterpart in pytest, and docs/pytest.md names it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import ROOT
+
+from npu_conformance.cli.commands import run as command
+from npu_conformance.harness.pytest_plugin import options
+
+pytest_plugins = ("pytester",)
+
+Run = Any
+PAGE = (ROOT / "docs" / "pytest.md").read_text()
+PING, AVAILABLE = "vts.queries.liveness.ping", "vts.queries.status.available"
+
+
+class _Names:
+    """Stands for pytest's parser and group: keeps the names of options."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def getgroup(self, *_: str) -> _Names:
+        return self
+
+    def addoption(self, name: str, **_: object) -> None:
+        self.names.append(name)
+
+
+def _table() -> dict[str, str]:
+    """The counterpart of each option of the command, as the page has it."""
+    rows = re.findall(r"^\| (`-.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
+    return {word: twins for words, twins in rows for word in re.findall(r"`(-[^` ]+)`", words)}
+
+
+def test_each_option_has_a_counterpart() -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    command.add_arguments(parser)
+    offered = {name for action in parser._actions if action.help != argparse.SUPPRESS for name in action.option_strings}
+    named = _Names()
+    options.pytest_addoption(named)  # type: ignore[arg-type]
+    ours = {word for words in _table().values() for word in re.findall(r"`(--npu-[^` ]+)`", words)}
+    assert set(_table()) == offered | {"--plugin"}
+    assert ours == set(named.names)
+
+
+def test_the_example_of_the_page_runs(run: Run, pytester: pytest.Pytester) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    pytester.makepyfile(test_our_driver=example.replace('== "me"', '== "tests"'))
+    run("test_our_driver.py", "--pyargs", "npu_conformance.vts.queries").assert_outcomes(passed=9, skipped=9)
+
+
+def test_a_budget_leaves_out_what_it_does_not_reach(run: Run, pytester: pytest.Pytester) -> None:
+    result = run(PING, AVAILABLE, "--npu-budget=0.0000001s", "--npu-report=report")
+    assert json.loads((pytester.path / "report" / "results.json").read_text())["counts"] == {}
+    result.stdout.fnmatch_lines(["  2 cases were left out by the budget"])
+
+
+def test_a_run_is_resumed(run: Run, pytester: pytest.Pytester) -> None:
+    for expected in ({"passed": 2}, {"deselected": 2}):
+        result = run(PING, AVAILABLE, "--npu-report=report", "--npu-resume")
+        assert result.ret == 0
+        assert result.parseoutcomes() == expected
+    counts = json.loads((pytester.path / "report" / "results.json").read_text())["counts"]
+    assert counts == {"pass": 2}
+
+
+def test_the_order_follows_from_the_seed(run: Run) -> None:
+    def order(*words: str) -> list[str]:
+        found: list[str] = run("vts.queries", "--collect-only", "-q", *words).outlines
+        return [line for line in found if "::" in line]
+
+    assert order("--npu-shuffle", "--npu-seed=1") == order("--npu-shuffle", "--npu-seed=1") != order()
+
+
+def test_what_was_red_before_is_no_regression(run: Run, pytester: pytest.Pytester) -> None:
+    words = ("vts.validation", "-k", "RELU6 and remove_operand")
+    assert run(*words, "--npu-report=before").ret == 1
+    after = run(*words, "--npu-report=after", "--npu-baseline=before/results.json")
+    assert "regression:" not in after.stdout.str()
+    assert json.loads((pytester.path / "after" / "results.json").read_text())["exit_code"] == 0
+
+
+def test_a_log_and_a_trace(run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--log: needs the environment variable NPU_VLOG" in run(PING, "--npu-log=log").stderr.str()
+    monkeypatch.setitem(os.environ, "NPU_VLOG", "all")
+    assert run(PING, "--npu-log=log", "--npu-trace=trace.json").ret == 0
+    assert Path(pytester.path, "log").exists()
+    assert PING in Path(pytester.path, "trace.json").read_text()
