@@ -237,8 +237,9 @@ def _verdict(item: CaseItem) -> CaseResult | None:
     ours = item.config.stash[_SESSION]
     if not ours.started:
         return unexecuted(item.case, Outcome.NOT_RUN, item.config.stash[_NOT_STARTED])
+    owes_header = is_worker(item.config) and item.config.stash[_WORKER].owes_header
     with _one_line():
-        return None if ours.is_over() else ours.run_case(item.case)
+        return None if not owes_header and ours.is_over() else ours.run_case(item.case)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -247,9 +248,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     ours = session.config.stash[_SESSION]
     if not ours.started or is_worker(session.config):
         return
-    ours.is_over()  # what the budget did not reach is left out, rather than not run
     if session.exitstatus == SUITE_FAILED:  # what has ended the run cannot be written now either
         return
+    is_whole = session.exitstatus in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.TESTS_FAILED,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    )
+    if ours.options.seconds is not None and is_whole and not session.shouldfail:
+        ours.leave_out_rest()  # workers of pytest-xdist, too, pass over in silence what the budget does not reach
     with _one_line():
         summary = session.config.stash[_SUMMARY] = ours.finish()
     if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # of a resumed run nothing was left

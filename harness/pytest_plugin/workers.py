@@ -53,6 +53,11 @@ class Worker:
         if isinstance(event, RunStarted):
             self._header = event
 
+    @property
+    def owes_header(self) -> bool:
+        """True until a verdict has told the controller of the run."""
+        return self._header is not None
+
     def send(self, report: pytest.TestReport, result: CaseResult) -> None:
         """Attach a verdict to its report."""
         setattr(report, _VERDICT, msgspec.json.encode(result).decode())
@@ -105,7 +110,7 @@ class Controller:
         self._record_deaths()
 
     def _record_deaths(self) -> None:
-        """Say of the case in which a worker died that the suite failed: a subject cannot kill a worker."""
+        """Say of the case in which a worker died that the suite failed: an isolated subject cannot kill it."""
         for report in self._died if self._session.started else ():
             case = report.nodeid.partition("::")[2]
             if self._session.owes(case):

@@ -237,12 +237,14 @@ class Engine:
         if options.stop_after and red >= options.stop_after:
             self._end("stopped", f"stopped after {red} red cases")
         elif options.seconds is not None and time.monotonic() - self._started >= options.seconds:
-            self._leave_out(f"the budget of {options.seconds:g} s was used up")
+            self.leave_out_rest()
         else:
             return False
         return True
 
-    def _leave_out(self, reason: str) -> None:
+    def leave_out_rest(self) -> None:
+        """Leave out what has no verdict yet: the budget did not reach it."""
+        reason = f"the budget of {self._options.seconds:g} s was used up"
         for name in self._pending:
             self._sink.write(results.CaseLeftOut(case=name, reason=reason))
         self.outcome.left_out.extend(self._pending)

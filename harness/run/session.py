@@ -221,6 +221,10 @@ class Session:
         """True where no further case is to run."""
         return self._running().is_over()
 
+    def leave_out_rest(self) -> None:
+        """Leave out what has no verdict yet: the budget did not reach it."""
+        self._running().leave_out_rest()
+
     def finish(self) -> Summary:
         """Give every case that has none a verdict, and write the report."""
         self._running().finish()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -23,18 +22,6 @@ PLUGIN = "--npu-plugin=vendor_plugins:first_day"
 SUITES = ("vts", "cts", "fuzz", "mlts")
 MODULES = [f"npu_conformance.{suite}" for suite in SUITES]
 COLLECT = ("--npu-plugin=reference", "--collect-only", "-p", "no:randomly", "-W", "error")
-
-
-@pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run pytest in an empty folder, where the vendor's plug-ins can be imported."""
-    monkeypatch.setenv("PYTHONPATH", str(HOSTILE), prepend=os.pathsep)
-
-    def inner(*arguments: str, plugin: str = PLUGIN) -> pytest.RunResult:
-        common = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--npu-isolation=inprocess")
-        return pytester.runpytest_subprocess(*common, *([plugin] if plugin else []), *arguments)
-
-    return inner
 
 
 def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
@@ -230,3 +217,20 @@ def test_an_unrelated_run_loads_options_only(tmp_path: Path) -> None:
     )
     finished = _pytest("-W", "error", folder=tmp_path)
     assert finished.returncode == 0, finished.stdout
+
+
+def test_what_failed_last_is_run_again_and_the_rest_is_counted(pytester: pytest.Pytester) -> None:
+    pytester.syspathinsert(HOSTILE)
+    words = (PLUGIN, "--npu-isolation=inprocess", "-p", "no:randomly", "vts.queries", "vts.validation")
+    first = pytester.runpytest_subprocess(*words, "-k", "queries or RELU6 and remove")
+    assert first.parseoutcomes()["failed"] == 4
+    again = pytester.runpytest_subprocess(*words, "--lf")
+    assert again.parseoutcomes()["failed"] == 4
+    again.stdout.re_match_lines([r"  \d{5} cases that may apply were not selected"])
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_what_verbose_prints_can_be_pasted_back(run: Run, workers: str) -> None:
+    shown = run("vts.queries.liveness.ping", "-vv", "-n", workers).outlines
+    (node,) = {word for line in shown for word in line.split() if "::" in word}
+    run(node).assert_outcomes(passed=1)

@@ -58,10 +58,16 @@ def test_the_example_of_the_page_runs(run: Run, pytester: pytest.Pytester) -> No
     run("test_our_driver.py", "--pyargs", "npu_conformance.vts.queries").assert_outcomes(passed=9, skipped=9)
 
 
-def test_a_budget_leaves_out_what_it_does_not_reach(run: Run, pytester: pytest.Pytester) -> None:
-    result = run(PING, AVAILABLE, "--npu-budget=0.0000001s", "--npu-report=report")
-    assert json.loads((pytester.path / "report" / "results.json").read_text())["counts"] == {}
-    result.stdout.fnmatch_lines(["  2 cases were left out by the budget"])
+@pytest.mark.parametrize(
+    ("workers", "counts"),
+    [("0", {}), ("1", {"pass": 1})],  # the first verdict of a worker tells the controller of the run
+)
+def test_a_budget_leaves_out_what_it_does_not_reach(
+    run: Run, pytester: pytest.Pytester, workers: str, counts: dict[str, int]
+) -> None:
+    result = run(PING, AVAILABLE, "--npu-budget=0.0000001s", "--npu-report=report", "-n", workers)
+    assert json.loads((pytester.path / "report" / "results.json").read_text())["counts"] == counts
+    result.stdout.fnmatch_lines([f"  {2 - len(counts)} cases were left out by the budget"])
 
 
 def test_a_run_is_resumed(run: Run, pytester: pytest.Pytester) -> None:
