@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -219,8 +220,10 @@ def test_an_unrelated_run_loads_options_only(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stdout
 
 
-def test_what_failed_last_is_run_again_and_the_rest_is_counted(pytester: pytest.Pytester) -> None:
-    pytester.syspathinsert(HOSTILE)
+def test_what_failed_last_is_run_again_and_the_rest_is_counted(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(HOSTILE), prepend=os.pathsep)
     words = (PLUGIN, "--npu-isolation=inprocess", "-p", "no:randomly", "vts.queries", "vts.validation")
     first = pytester.runpytest_subprocess(*words, "-k", "queries or RELU6 and remove")
     assert first.parseoutcomes()["failed"] == 4
