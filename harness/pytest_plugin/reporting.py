@@ -21,7 +21,7 @@ _OUTCOMES: dict[str, Any] = {"passed": "passed", "skipped": "skipped", "xfailed"
 
 def reports(item: CaseItem, result: CaseResult) -> Iterator[pytest.TestReport]:
     """pytest's reports of a verdict; where it is red, as yet without an explanation."""
-    from npu_conformance.harness.report.lines import first_reason
+    from npu_conformance.harness.report.lines import excuse, first_reason
 
     word, now = row(result.outcome, result.dispositions).pytest, time.time()
     outcome = _OUTCOMES.get(word, "failed")
@@ -39,7 +39,7 @@ def reports(item: CaseItem, result: CaseResult) -> Iterator[pytest.TestReport]:
         stop=now,
     )
     if word == "xfailed":
-        report.wasxfail = "waived"
+        report.wasxfail = excuse(result)
     yield report
     if item.config.getoption("xmlpath", None):
         # The JUnit writer closes a test case when it sees its tear-down.

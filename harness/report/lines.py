@@ -40,20 +40,20 @@ def replay_command(file: str, plugin_words: str) -> str:
     return f"npu-conformance replay {shlex.quote(file)} {plugin_words}"
 
 
+def excuse(result: CaseResult) -> str:
+    """Why a red outcome is not red here: a waiver, or the baseline; empty where neither is."""
+    excuses = (item for item in (Disposition.WAIVED, Disposition.KNOWN) if item in result.dispositions)
+    return next((item.value for item in excuses), "")
+
+
 def headline(result: CaseResult, paint: Paint = plain) -> str:
     """One line: outcome, what a red one is attributed to, id, and the first thing that explains it."""
-    words = result.outcome.value + excuse(result)
+    words = result.outcome.value + (f" ({excuse(result)})" if excuse(result) else "")
     red = is_red(result.outcome, result.dispositions)
     words = paint(words.upper() if red else words, result.outcome.value)
     source = f"{attribution(result)}: " if red and attribution(result) else ""
     reason = first_reason(result)
     return f"{words} {source}{result.case}" + (f": {reason}" if reason else "")
-
-
-def excuse(result: CaseResult) -> str:
-    """Why a red outcome is not red here, in brackets: a waiver, or the baseline; empty where neither is."""
-    excuses = [item for item in (Disposition.WAIVED, Disposition.KNOWN) if item in result.dispositions]
-    return f" ({excuses[0].value})" if excuses else ""
 
 
 def attribution(result: CaseResult) -> str:

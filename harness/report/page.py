@@ -132,6 +132,7 @@ def _cases(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 
 def _case(result: CaseResult, numbers: dict[str, int]) -> str:
     outcome = result.outcome.value
+    words = " ".join(filter(None, (outcome, excuse(result))))
     warned = warnings(result)
     detail = "" if result.outcome is Outcome.PASS else f"<p>{escape(first_reason(result))}</p>"
     if warned:
@@ -139,6 +140,6 @@ def _case(result: CaseResult, numbers: dict[str, int]) -> str:
         detail += f"<details><summary>{len(warned)} quality warnings</summary><pre>{told}</pre></details>"
     requirements = " ".join(str(numbers[name]) for name in result.requirements)
     return (
-        f'<tr data-r="{requirements}"><td class={outcome}>{outcome}{excuse(result)}{" &#9888;" if warned else ""}'
+        f'<tr data-r="{requirements}"><td class={outcome}>{words}{" &#9888;" if warned else ""}'
         f"<td>{escape(result.case)}{detail}"
     )
