@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npu_conformance.adapters.engine import Engine
 from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.adapters.engine_interface import Engine
 from npu_conformance.adapters.engine_support import obstacles
 from npu_conformance.reference.device.executor import Runnable
 from npu_conformance.reference.hal import timing

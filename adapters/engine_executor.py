@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Engine, EngineError, Run
+from npu_conformance.adapters.engine_interface import Engine, EngineError, Run
 from npu_conformance.adapters.lowering.calls import callees, check_operations
 from npu_conformance.adapters.lowering.operands import is_known, is_tensor
 from npu_conformance.reference.device.executor import Limits, constants

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import NO_CALLEES, Callees, Engine, EngineError
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, Engine, EngineError
 from npu_conformance.adapters.lowering.calls import callees
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, is_tensor, storage_dtype
 from npu_conformance.adapters.lowering.operations import CONTROL_FLOW

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Engine
 from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.adapters.engine_interface import Engine
 from npu_conformance.adapters.litert_engine import LiteRtEngine
 from npu_conformance.adapters.onnx_engine import OnnxEngine
 from npu_conformance.adapters.tflm_engine import TflmEngine

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import NO_CALLEES, Callees, EngineError, Run, Shape
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, EngineError, Run, Shape
 from npu_conformance.adapters.litert_runtime import XNNPACK, Interpreter, runtime_version
 from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import EngineError, module
+from npu_conformance.adapters.engine_interface import EngineError, module
 
 INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import NO_CALLEES, Callees, Run, Shape
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, Run, Shape
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
 from npu_conformance.adapters.lowering.operations import PARAMETER_TENSORS
 from npu_conformance.adapters.onnx_lowering.context import Step, Values

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters import tflm_types
-from npu_conformance.adapters.engine import NO_CALLEES, Callees, EngineError, Run, Shape, module
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, EngineError, Run, Shape, module
 from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
 from npu_conformance.adapters.lowering.operands import LoweringError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Callees
+from npu_conformance.adapters.engine_interface import Callees
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.reference.device.executor import constants
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView

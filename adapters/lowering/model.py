@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import NO_CALLEES, Callees
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees
 from npu_conformance.adapters.lowering.calls import check_operations
 from npu_conformance.adapters.lowering.context import Call, Step, Values
 from npu_conformance.adapters.lowering.graph import Graph, Tensor

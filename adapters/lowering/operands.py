@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npu_conformance.adapters.engine import EngineError
+from npu_conformance.adapters.engine_interface import EngineError
 from npu_conformance.adapters.lowering.graph import Quantization
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Shape
+from npu_conformance.adapters.engine_interface import Shape
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known, quantization, storage_dtype
 from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.adapters.onnx_lowering.graph import Graph, onnx

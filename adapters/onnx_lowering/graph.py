@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import EngineError, Shape, module
+from npu_conformance.adapters.engine_interface import EngineError, Shape, module
 
 INSTALL_HINT = "ONNX is not installed: pip install npu-conformance[onnx]"
 

@@ -42,15 +42,28 @@ def test_a_closed_output_is_an_output_that_nobody_reads(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "results.json").read_bytes())["counts"]["pass"]
 
 
-@pytest.mark.parametrize("name", ["events.jsonl", "junit.xml", "report.html"])
+_LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))"
+_FILLING = """
+import sys
+from pathlib import Path
+from npu_conformance.harness.run import folders
+take = folders.take
+def taken_and_full(folder, keep):
+    taken = take(folder, keep)
+    (folder / sys.argv.pop()).symlink_to("/dev/full")
+    return taken
+folders.take = taken_and_full
+"""
+
+
+@pytest.mark.parametrize("name", ["junit.xml", "report.html"])
 def test_a_full_disk_behind_the_report(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).symlink_to("/dev/full")
-    where = tmp_path / name if name == "events.jsonl" else tmp_path
-    assert_one_line(run(*RUN, "--report", str(tmp_path)), str(where))
+    program = f"{_FILLING}\nfrom npu_conformance.cli.main import main; sys.exit(main(sys.argv[1:-1]))"
+    assert_one_line(run(sys.executable, "-c", program, *RUN[3:], "--report", str(tmp_path), name), str(tmp_path))
 
 
 def test_a_run_that_filled_the_disk_goes_on_when_there_is_room(tmp_path: Path) -> None:
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)); {_MAIN}"
+    limited = f"{_LIMITED}; {_MAIN}"
     arguments = (*RUN[3:], "--report", str(tmp_path))
     assert_one_line(run(sys.executable, "-c", limited, *arguments), str(tmp_path / "events.jsonl"))
     before = (tmp_path / "events.jsonl").read_text().splitlines()
@@ -80,17 +93,28 @@ def test_a_report_folder_that_is_removed_meanwhile(tmp_path: Path) -> None:
     assert "was removed while the run went on" in done.stderr
 
 
+_MERGING = """
+import resource
+from npu_conformance.harness.run import shards
+merge = shards.merge
+def merging(parts, path, earlier):
+    most = path.stat().st_size + 1000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    return merge(parts, path, earlier)
+shards.merge = merging
+"""
+
+
 def test_pytest_ends_in_one_line_too(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").symlink_to("/dev/full")
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "npu_conformance.vts.queries")
-    done = run(sys.executable, *words, "--npu-plugin=reference", f"--npu-report={tmp_path}")
+    program = f"{_LIMITED}; import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    words = ("-q", "-p", "no:cacheprovider", "--pyargs", "npu_conformance.vts.queries", "--npu-plugin=reference")
+    done = run(sys.executable, "-c", program, "-W", "ignore", *words, f"--npu-report={tmp_path}")
     assert done.returncode == 3
     assert "Traceback" not in done.stdout + done.stderr
-    assert "No space left on device" in done.stdout + done.stderr
+    assert "File too large" in done.stdout + done.stderr
 
 
 def test_parts_of_a_report_are_kept_where_they_cannot_be_merged(tmp_path: Path) -> None:
-    (tmp_path / "events.jsonl").symlink_to("/dev/full")
-    done = run(*RUN, "-n", "2", "--report", str(tmp_path))
+    done = run(sys.executable, "-c", _MERGING + _MAIN, *RUN[3:], "-n", "2", "--report", str(tmp_path))
     assert_one_line(done, str(tmp_path / "events.jsonl"))
-    assert len(list(tmp_path.glob("shards-*/*/events.jsonl"))) == 2
+    assert len(list(tmp_path.glob("shards/*/events.jsonl"))) == 2

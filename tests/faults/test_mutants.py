@@ -16,7 +16,7 @@ from npu_conformance.faults.mutants.operators import mutants
 from npu_conformance.faults.mutants.tracing import Witness, spread
 from npu_conformance.faults.workers import Ended, in_child, in_children
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import CaseResult, OperationUse
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.outcomes import Outcome
 
@@ -118,7 +118,8 @@ def test_witnesses_are_of_every_kind_before_there_are_two_of_one() -> None:
 def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> None:
     def result(*operations: str) -> CaseResult:
         ended = Outcome.NOT_SUPPORTED
-        return CaseResult(case="vts.a.b.c", outcome=ended, own_outcome=ended, operations=operations)
+        refused = (tuple(OperationUse(operation=name, supported=False) for name in operations),) if operations else ()
+        return CaseResult(case="vts.a.b.c", outcome=ended, own_outcome=ended, refused=refused)
 
     assert tracing.claimed(result("ADD"), "fl8") is Outcome.FAIL
     assert tracing.claimed(result(), "fl8") is Outcome.NOT_SUPPORTED

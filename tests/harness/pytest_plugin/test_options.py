@@ -71,8 +71,8 @@ def test_a_budget_leaves_out_what_it_does_not_reach(
 
 
 def test_a_run_is_resumed(run: Run, pytester: pytest.Pytester) -> None:
-    for expected in ({"passed": 2}, {"deselected": 2}):
-        result = run(PING, AVAILABLE, "--npu-report=report", "--npu-resume")
+    for resume, expected in ((), {"passed": 2}), (("--npu-resume",), {"deselected": 2}):
+        result = run(PING, AVAILABLE, "--npu-report=report", *resume)
         assert result.ret == 0
         assert result.parseoutcomes() == expected
     counts = json.loads((pytester.path / "report" / "results.json").read_text())["counts"]

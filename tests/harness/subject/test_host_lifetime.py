@@ -152,7 +152,7 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("refrence", r"unknown plug-in 'refrence' \(did you mean reference\?\); known: .*litert, .*reference"),
         ("faulty_plugins:nothing", r"module faulty_plugins has no nothing"),
         ("faulty_plugins:eatr", r"did you mean eater"),
-        ("faulty_plugins:number", r"is a int, not a npu_conformance\.specs\.plugin\.Plugin"),
+        ("faulty_plugins:number", r"is an int, not a npu_conformance\.specs\.plugin\.Plugin"),
         ("no_such_module:plugin", "no module named no_such_module"),
         ("needs_missing:plugin", r"needs_missing\.py:3: No module named 'a_module_nobody_has'"),
         ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),

@@ -173,7 +173,7 @@ def test_unix_socket_is_private(tmp_path: Path) -> None:
     ("address", "text"),
     [
         ("tcp:0.0.0.0:0", "expected a loopback address"),
-        ("tcp:127.0.0.1:x", "invalid literal"),
+        ("tcp:127.0.0.1:x", "with a number as the port"),
         ("udp:127.0.0.1:1", "expected unix:PATH or tcp:HOST:PORT"),
         ("unix:/nowhere/socket", "No such file or directory"),
     ],
