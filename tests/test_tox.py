@@ -97,13 +97,9 @@ def test_a_cell_runs(commands: Commands, tmp_path: Path, monkeypatch: pytest.Mon
     assert main(words) == 0
 
 
-def test_the_matrix_has_every_version_with_every_profile_clock_and_transport(commands: Commands) -> None:
+def test_the_matrix_has_every_version_and_every_combination_of_profile_clock_and_transport(commands: Commands) -> None:
     cells = [dict(_factors(words)) for words in commands("matrix")]
-    versions = ["1.0", "1.1", "1.2", "1.3", "fl5", "fl6", "fl7", "fl8"]
-    for name, values in {"npu_profile": ("page", "aosp"), "clock": ("virtual", "real")}.items():
-        assert {(cell["--hal"], cell[name]) for cell in cells} == set(itertools.product(versions, values))
-    by_message = {(cell["--hal"], cell["--transport"] == "message") for cell in cells}
-    assert by_message == set(itertools.product(versions, (False, True)))
+    assert [cell["--hal"] for cell in cells] == ["1.0", "1.1", "1.2", "1.3", "fl5", "fl6", "fl7", "fl8"]
     ways = itertools.product(("page", "aosp"), ("virtual", "real"), (False, True))
     assert {(cell["npu_profile"], cell["clock"], cell["--transport"] == "message") for cell in cells} == set(ways)
 

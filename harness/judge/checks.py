@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
+from contextlib import ContextDecorator
 from typing import Any, NoReturn, TypeVar
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
@@ -14,18 +14,23 @@ Result = TypeVar("Result")
 _LONGEST = 300
 
 
-@contextmanager
-def about(*requirements: str) -> Iterator[None]:
-    """Say which requirements break where something fails inside, the one that the check is about first.
+class about(ContextDecorator):  # noqa: N801  reads as a statement: `with about(...)`
+    """Says which requirements break where something fails inside, the one that the check is about first.
 
     Also a decorator, for a helper whose checks are all about the same. The innermost word counts; where there is none,
     that of `CaseContext.about`, and without that the first requirement of the case.
     """
-    try:
-        yield
-    except (CaseEnded, InterfaceError) as error:
-        error.about = error.about or requirements
-        raise
+
+    def __init__(self, *requirements: str) -> None:
+        self._requirements = requirements
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, frames: object) -> None:
+        """Write the requirements into what has failed, where nothing inside has said more."""
+        if isinstance(error, CaseEnded | InterfaceError):
+            error.about = error.about or self._requirements
 
 
 def fail(what: str, expected: str, found: str) -> NoReturn:
