@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import resource
 import socket
+import sys
 import threading
 
 from npu_conformance.harness.subject.stack_signal import tell_stacks
@@ -71,9 +73,16 @@ def serve_in_thread(
 def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[str, str], directory: str) -> None:
     """Serve the harness's own connection until it closes. directory: private, for the applications' socket."""
     tell_stacks()
+    _print_at_once()
     listener = ApplicationListener(directory)
     host = listener.host = HostState(plugin, options, address=listener.address, own_process=True)
     Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
+
+
+def _print_at_once() -> None:
+    """Let a line that the plug-in prints leave at once: later it would be another case's, and a crash would lose it."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
 
 
 def limit_memory(size: int) -> None:

@@ -24,6 +24,12 @@ VERSION, TYPE = "vts.queries.version_string.not_empty", "vts.queries.type.legal"
 
 
 @pytest.fixture(autouse=True)
+def buffered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python prints into a pipe by itself, also where the shell of a developer says otherwise."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _plug_ins_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HOSTILE))
 
