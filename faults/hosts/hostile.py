@@ -32,7 +32,7 @@ class _Host:
         self._connection = connection
         self._behaviour = behaviour
         self._deeds: dict[str, Callable[[int], None]] = {
-            "segfaults": lambda _: os.kill(os.getpid(), signal.SIGSEGV),
+            "segfaults": lambda _: signal.raise_signal(signal.SIGSEGV),
             "exits": lambda _: os._exit(0),
             "hangs": lambda _: time.sleep(_FOREVER),
             "half-a-line": self._half_a_line,

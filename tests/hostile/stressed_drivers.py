@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import threading
 from collections.abc import Mapping
@@ -38,12 +37,12 @@ class StressedModel(FaultyPreparedModel):
 
     def __del__(self) -> None:
         if self.context.options["end"] == "fragile":
-            os.kill(os.getpid(), signal.SIGSEGV)
+            signal.raise_signal(signal.SIGSEGV)
 
     def _end(self, request: types.Request) -> None:
         match self.context.options["end"]:
             case "crash":
-                os.kill(os.getpid(), signal.SIGSEGV)
+                signal.raise_signal(signal.SIGSEGV)
             case "hang":
                 threading.Event().wait()
             case "refuse":
