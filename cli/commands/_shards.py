@@ -44,10 +44,9 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
     pending = [case for case in cases if case.id not in opened.earlier]
     parts = partition(pending, min(options.processes, len(pending)))
     directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
-    progress = progress_for(len(pending), quiet=options.quiet)
     tails = [Tail(directory / EVENTS) for directory in directories]
-    with contextlib.closing(progress):
-        commands = [_command(options, directory) for directory in directories]
+    commands = [_command(options, directory) for directory in directories]
+    with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
         codes = run_processes(commands, lambda: _show(tails, progress))
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)

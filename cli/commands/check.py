@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,10 +139,9 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
     session = Session(session_options(options, report=None))
     try:
         cases = selection.select(Wanted(_CLAIMABLE)).cases
-        progress = progress_for(len(cases))
-        session.start(cases, sinks=[progress])
-        verdicts = session.run_all().verdicts
-        progress.close()
+        with closing(progress_for(len(cases))) as progress:
+            session.start(cases, sinks=[progress])
+            verdicts = session.run_all().verdicts
         found = proposals.proposed(verdicts, session.subject.version)
     finally:
         session.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -112,13 +113,11 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
         opened = session.open_report(cases, described)
         console.say(_headline(options, session, len(cases)))
         return _shards.run(options, session, cases, opened)
-    progress = progress_for(len(cases), quiet=options.quiet)
-    session.start(cases, described, [] if options.part else [progress])
-    if not options.part:
-        console.say(_headline(options, session, len(cases)))
-    summary = session.run_all()
-    progress.close()
-    return summary
+    with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
+        session.start(cases, described, [] if options.part else [progress])
+        if not options.part:
+            console.say(_headline(options, session, len(cases)))
+        return session.run_all()
 
 
 def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:

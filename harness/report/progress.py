@@ -64,6 +64,11 @@ class Progress:
         with self._lock:
             self._clear()
 
+    @property
+    def closed(self) -> bool:
+        """True where nothing is shown any more."""
+        return self._closed.is_set()
+
     def line(self) -> str:
         """Bar, share, count, red cases, rate and the time that is left, as far as they are known."""
         seconds = self._clock() - self._started
@@ -107,7 +112,7 @@ class Progress:
 
     def _paint(self) -> None:
         now = self._clock()
-        if self._quiet or self._closed.is_set() or now - self._painted < self._pause:
+        if self._quiet or self.closed or now - self._painted < self._pause:
             return
         self._painted = now
         if self._live:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -18,6 +19,8 @@ from places import HOSTILE, ROOT
 from npu_conformance.cli.commands._grades import GRADES
 from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
+from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.report.progress import Progress
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
@@ -313,6 +316,18 @@ def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
     assert finished.stderr.startswith(b"FAIL RELU NNHAL-MODEL-")
     assert finished.stderr.count(b"\n") == 1
     assert (tmp_path / "kept" / "report.html").exists()
+
+
+def test_the_display_ends_also_where_a_run_cannot_begin(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Progress] = []
+
+    def progress_for(total: int, *, quiet: bool) -> Progress:
+        shown.append(Progress(total, Console(io.StringIO()), quiet=quiet))
+        return shown[0]
+
+    monkeypatch.setattr("npu_conformance.cli.commands.run.progress_for", progress_for)
+    assert command("run", "vts.queries", *PLUGIN, "--waivers", "none.json")[0] == 2
+    assert shown[0].closed
 
 
 def test_shards_run_as_processes_at_once() -> None:
