@@ -81,12 +81,18 @@ class Engine(Protocol):
 
     @property
     def most_tried_elements(self) -> int:
-        """The most elements of a single operation that is run to try it; one with more is only loaded."""
+        """The most elements of a single operation that is run to try it; one with more is only loaded.
+
+        A small number: kernels may be slow, and most reject a model before it runs.
+        """
         return 4096
 
     @property
     def takes_open_shapes(self) -> bool:
-        """True where an operation can be called supported though shapes or parameters come with the request only."""
+        """True where an operation can be called supported though shapes or parameters come with the request only.
+
+        So it is where the types alone say whether a graph can be lowered, when its shapes are known.
+        """
         return True
 
     @abstractmethod

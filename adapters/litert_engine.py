@@ -5,11 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
-from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, EngineError, Run, Shape
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Array, Callees, Engine, EngineError, Run, Shape
 from npu_conformance.adapters.litert_runtime import XNNPACK, Interpreter, runtime_version
 from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
@@ -17,14 +14,12 @@ from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 
-Array = npt.NDArray[Any]
-
 FIRST_ROUNDS, MOST_ROUNDS = 64, 1 << 30
 """How many rounds the loops of a model may make together: at first, and at most."""
 
 
 @dataclass(frozen=True)
-class LiteRtEngine:
+class LiteRtEngine(Engine):
     """LiteRT with one of its sets of kernels: a key of litert_runtime.KERNELS."""
 
     kernels: str
@@ -37,16 +32,6 @@ class LiteRtEngine:
     def version(self) -> str:
         """Version of the package `ai-edge-litert`."""
         return runtime_version()
-
-    @property
-    def most_tried_elements(self) -> int:
-        """A small number: reference kernels are slow, and reject a model before it runs."""
-        return 4096
-
-    @property
-    def takes_open_shapes(self) -> bool:
-        """True: a graph is lowered when its shapes are known, and the types alone say whether it can be."""
-        return True
 
     def has(self, operation_type: int) -> bool:
         """True for what has a lowering."""

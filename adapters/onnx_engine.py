@@ -12,9 +12,8 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, Run, Shape
+from npu_conformance.adapters.engine_interface import NO_CALLEES, Array, Callees, Engine, Run, Shape
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
 from npu_conformance.adapters.lowering.operations import PARAMETER_TENSORS
 from npu_conformance.adapters.onnx_lowering.context import Step, Values
@@ -24,11 +23,9 @@ from npu_conformance.reference.device.executor import agrees
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 
-Array = npt.NDArray[Any]
-
 
 @dataclass(frozen=True)
-class OnnxEngine:
+class OnnxEngine(Engine):
     """The ONNX reference evaluator; it has one set of kernels."""
 
     @property
@@ -41,23 +38,9 @@ class OnnxEngine:
         onnx()
         return metadata.version("onnx")
 
-    @property
-    def most_tried_elements(self) -> int:
-        """A small number: the evaluator's kernels are slow, and reject a model before it runs."""
-        return 4096
-
-    @property
-    def takes_open_shapes(self) -> bool:
-        """True: a graph is lowered when its shapes are known, and the types alone say whether it can be."""
-        return True
-
     def has(self, operation_type: int) -> bool:
         """True for what has a lowering."""
         return operation_type in LOWERINGS
-
-    def unreadable(self, operation: Operation) -> frozenset[int]:
-        """No results: all of them are values."""
-        return frozenset()
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
         """The operands that the lowering wants constant: shapes, axes and paddings, as for .tflite."""

@@ -12,10 +12,18 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from npu_conformance.adapters import tflm_types
-from npu_conformance.adapters.engine_interface import NO_CALLEES, Callees, EngineError, Run, Shape, module
+from npu_conformance.adapters.engine_interface import (
+    NO_CALLEES,
+    Array,
+    Callees,
+    Engine,
+    EngineError,
+    Run,
+    Shape,
+    module,
+)
 from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
 from npu_conformance.adapters.lowering.operands import LoweringError
@@ -34,15 +42,13 @@ MOST_SHARES = 511
 HIGHEST_PRELU_RANK = 4
 """TFLM's PRELU aborts the process above this rank."""
 
-Array = npt.NDArray[Any]
-
 
 class TflmError(EngineError):
     """TFLM rejected a model or failed to run it. It says why on stderr only."""
 
 
 @dataclass(frozen=True)
-class TflmEngine:
+class TflmEngine(Engine):
     """TFLM; it has one set of kernels."""
 
     @property
