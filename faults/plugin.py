@@ -13,6 +13,8 @@ from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.workload import SchedulingControl, Workload
@@ -79,6 +81,8 @@ def _create_guarded(context: Context) -> Subject:
         scheduling_control=life.guard(SchedulingControl, subject.scheduling_control),
         manager=life.guard(Manager, subject.manager),
         manager_control=life.guard(ManagerControl, subject.manager_control),
+        runtime=life.guard(Runtime, subject.runtime),
+        runtime_control=life.guard(RuntimeControl, subject.runtime_control),
     )
 
 

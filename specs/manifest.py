@@ -12,7 +12,9 @@ from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
 Positive = Annotated[float, Meta(gt=0)]
-InterfaceName = Literal["device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"]
+InterfaceName = Literal[
+    "device", "scheduling", "workload", "scheduling_control", "manager", "manager_control", "runtime", "runtime_control"
+]
 
 
 class Claim(Document, frozen=True):
@@ -58,6 +60,10 @@ class Manifest(Document, frozen=True):
     version: Annotated[str, Meta(min_length=1, max_length=200)]
     interfaces: tuple[InterfaceName, ...] = ("device",)
     hal_version: Version = Version.FL8
+    feature_level: Version = Version.FL8
+    """Of the NNAPI runtime; 1.0 to 1.3 stand for the feature levels 1 to 4."""
+    checks_handles: bool = False
+    """The NNAPI runtime's promise: handles that were freed, or are of another kind, give BAD_DATA. In C they need not."""
     instance: str = ""
     """HIDL's instance name, `vendor-device` (NNHAL-QUERY-014)."""
     time_scale: Positive = 1.0

@@ -13,6 +13,8 @@ from typing import Protocol
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
@@ -167,6 +169,8 @@ class Subject:
     scheduling_control: SchedulingControl | None = None
     manager: Manager | None = None
     manager_control: ManagerControl | None = None
+    runtime: Runtime | None = None
+    runtime_control: RuntimeControl | None = None
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,8 @@ class HasFloat(Wire, frozen=True):
 
 
 def _tagged(value: Any) -> Any:
+    if value is None:
+        return None
     return tuple(map(finite_or_tagged, value)) if isinstance(value, tuple) else finite_or_tagged(value)
 
 

@@ -16,6 +16,8 @@ def inapplicable(case: Case, manifest: Manifest, version: Version) -> str:
     """Say why a case does not apply to a subject tested as `version`; empty where it does."""
     if case.interface not in manifest.interfaces:
         return f"the subject has no {case.interface} interface"
+    if case.interface == "runtime":
+        version = manifest.feature_level
     if version < case.since:
         return f"since {case.since}, the subject is {version}"
     if version > case.until:

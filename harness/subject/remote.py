@@ -28,6 +28,8 @@ from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.workload import SchedulingControl, Workload
@@ -41,6 +43,8 @@ _ROOTS = {
     "scheduling_control": SchedulingControl,
     "manager": Manager,
     "manager_control": ManagerControl,
+    "runtime": Runtime,
+    "runtime_control": RuntimeControl,
 }
 
 

@@ -20,8 +20,8 @@ from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
-ROOTS = ("device", "scheduling", "workload", "manager")
-CONTROLS = ("scheduling_control", "manager_control")
+ROOTS = ("device", "scheduling", "workload", "manager", "runtime")
+CONTROLS = ("scheduling_control", "manager_control", "runtime_control")
 """Roots that only the harness may reach."""
 
 _MOST_TICKETS = 1000
