@@ -63,7 +63,7 @@ class Manifest(Document, frozen=True):
     feature_level: Version = Version.FL8
     """Of the NNAPI runtime; 1.0 to 1.3 stand for the feature levels 1 to 4."""
     checks_handles: bool = False
-    """The NNAPI runtime's promise: handles that were freed, or are of another kind, give BAD_DATA. In C they need not."""
+    """The NNAPI runtime's promise: handles that were freed, or are of another kind, give BAD_DATA."""
     instance: str = ""
     """HIDL's instance name, `vendor-device` (NNHAL-QUERY-014)."""
     time_scale: Positive = 1.0

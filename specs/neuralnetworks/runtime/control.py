@@ -48,8 +48,8 @@ class DriverScript(HasFloat, frozen=True):
     """A driver that computes rightly what it supports, and otherwise does what is said here.
 
     hal: its version of the NN HAL. operations: what it supports, None for everything. exec_time, power_usage: its
-    capabilities for every type that operand_performance does not name. listed_types: the types in its capabilities, None
-    for all. timing: what it says where it was asked to measure. has_burst, has_fences, has_buffers: whether these
+    capabilities for every type that operand_performance does not name. listed_types: the types in its capabilities,
+    None for all. timing: what it says where it was asked to measure. has_burst, has_fences, has_buffers: whether these
     features work.
     """
 

@@ -1,8 +1,8 @@
 """What the functions of the NNAPI C API take and answer.
 
 An object of the API is a *handle*: a positive number, 0 where the pointer is null. An out-parameter is a bool where it
-is passed: True for a place to write to, False for a null pointer. What the callee wrote there comes with the result code
-in an answer; UNTOUCHED where it wrote nothing.
+is passed: True for a place to write to, False for a null pointer. What the callee wrote there comes with the result
+code in an answer; UNTOUCHED where it wrote nothing.
 """
 
 from __future__ import annotations
