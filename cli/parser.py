@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -57,6 +56,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"{self.prog}: {meant or message} (see {self.prog} --help)\n")
 
     def _misspelt(self) -> Iterator[str]:
+        import difflib
+
         known = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for word in self._given:
             flag = word.partition("=")[0]

@@ -59,17 +59,23 @@ def _parsers_below(parser: argparse.ArgumentParser) -> dict[str, Parser]:
     return {}
 
 
+def _arms(commands: list[_Command]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Patterns of "COMMAND PREVIOUS-WORD", and the words that may follow: values of options, then all of a command."""
+    for command in commands:
+        for flag, choices in command.choices:
+            yield quote(f"{command.name} {flag}"), choices
+    for command in commands:
+        yield f"{quote(f'{command.name} ')}*", command.words
+
+
 def _bash(commands: list[_Command]) -> Iterator[str]:
     yield f"{_FUNCTION}() {{"
     yield '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words='
     yield '  if [ "$COMP_CWORD" = 1 ]; then'
     yield f"    words={quote(' '.join(command.name for command in commands))}"
     yield '  else case "${COMP_WORDS[1]} $before" in'
-    for command in commands:
-        for flag, choices in command.choices:
-            yield f"    {quote(f'{command.name} {flag}')}) words={quote(' '.join(choices))} ;;"
-    for command in commands:
-        yield f"    {quote(f'{command.name} ')}*) words={quote(' '.join(command.words))} ;;"
+    for pattern, words in _arms(commands):
+        yield f"    {pattern}) words={quote(' '.join(words))} ;;"
     yield "  esac fi"
     yield '  COMPREPLY=($(compgen -W "$words" -- "$word"))'
     yield "}"
@@ -85,11 +91,9 @@ def _zsh(commands: list[_Command]) -> Iterator[str]:
     yield "    )"
     yield "    _describe command names"
     yield '  else case "$words[2] $words[CURRENT-1]" in'
-    for command in commands:
-        for flag, choices in command.choices:
-            yield f"    {quote(f'{command.name} {flag}')}) compadd -- {' '.join(map(quote, choices))} ;;"
-    for command in commands:
-        yield f"    {quote(f'{command.name} ')}*) compadd -- {' '.join(map(quote, command.words))}; _files ;;"
+    for pattern, words in _arms(commands):
+        files = "; _files" if pattern.endswith("*") else ""
+        yield f"    {pattern}) compadd -- {' '.join(map(quote, words))}{files} ;;"
     yield "  esac fi"
     yield "}"
     # A file that zsh loads by itself is the first call of the function; one that is sourced only defines it.
