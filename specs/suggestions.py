@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 _MOST = 3
@@ -13,6 +12,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     Near are names of nearly the same spelling; where there are none, those that the name is a part of.
     """
+    import difflib
+
     names = list(known)
     near = difflib.get_close_matches(name, names, n=_MOST) or [other for other in names if name and name in other]
     return f" (did you mean {' or '.join(near[:_MOST])}?)" if near else ""

@@ -25,7 +25,8 @@ from npu_conformance.specs.documents.results import (
 from npu_conformance.specs.outcomes import Outcome
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+decode = msgspec.json.Decoder(Event).decode
+"""One line of the event file. Raises MsgspecError."""
 
 
 class EventLog:
@@ -137,7 +138,7 @@ def read_log(path: Path) -> Log:
 
 def _read_line(log: Log, line: bytes, where: str) -> None:
     try:
-        event = _decoder.decode(line)
+        event = decode(line)
     except msgspec.ValidationError as error:
         rule, path = documents.split_path(str(error))
         problem = DocumentError(where, path, rule)

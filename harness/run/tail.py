@@ -8,9 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from npu_conformance.harness.run.events import decode
 from npu_conformance.specs.documents.results import Event
-
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class Tail:
@@ -30,6 +29,6 @@ class Tail:
         self._offset += len(whole) + 1 if whole else 0
         for line in whole.splitlines():
             try:
-                yield _decoder.decode(line)
+                yield decode(line)
             except msgspec.MsgspecError:
                 continue
