@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import patience
 import pytest
 from places import ROOT
 
@@ -39,7 +40,12 @@ def commands(tmp_path: Path) -> Commands:
 def tox(*words: str) -> subprocess.CompletedProcess[str]:
     """Run tox."""
     return subprocess.run(
-        [sys.executable, "-m", "tox", *words], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "tox", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=patience.SECONDS,
+        check=False,
     )
 
 

@@ -162,7 +162,7 @@ def test_an_asynchronous_execution_notifies_once() -> None:
     _, prepared = driver.prepare(add_model())
     assert prepared is not None
     prepared.execute(driver.request([floats(1, 2), floats(3, 4)], 8), False, NO_TIME, NO_TIME, callback)
-    assert callback.told.wait(10)
+    assert callback.told.wait(SECONDS)
     assert callback.statuses == [ErrorStatus.NONE]
     assert np.frombuffer(bytes(driver.pools.bytes[2]), np.float32).tolist() == [4, 6]
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import patience
 import pytest
 from places import ROOT
 
@@ -34,7 +35,9 @@ def started(folder: Path, program: str, *arguments: str) -> subprocess.Completed
     """Start a program as from a shell in this folder."""
     words = [sys.executable, str(folder.parent / program), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONSAFEPATH": ""}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=patience.SECONDS, check=False
+    )
 
 
 @pytest.mark.parametrize(

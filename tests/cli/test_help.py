@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import patience
 import pytest
 from places import ROOT
 
@@ -78,7 +79,7 @@ def test_a_shell_can_read_its_script(shell: str, capsys: pytest.CaptureFixture[s
     if program is None:
         pytest.skip(f"no {shell} on this machine")
     (tmp_path / "script").write_text(script(shell, capsys))
-    subprocess.run([program, "-n", tmp_path / "script"], check=True, timeout=60)
+    subprocess.run([program, "-n", tmp_path / "script"], check=True, timeout=patience.SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -97,5 +98,5 @@ def test_bash_completes(line: str, expected: str, capsys: pytest.CaptureFixture[
     words = line.split(" ")
     asked = f"COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _npu-conformance; echo ${{COMPREPLY[*]}}"
     text = f"{script('bash', capsys)}\n{asked}"
-    done = subprocess.run([bash, "-c", text], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([bash, "-c", text], capture_output=True, text=True, check=True, timeout=patience.SECONDS)
     assert done.stdout.strip() == expected

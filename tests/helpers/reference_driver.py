@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import patience
+
 from npu_conformance.adapters.reference import plugin
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
@@ -61,7 +63,7 @@ class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
 
     def answer(self) -> tuple[Any, ...]:
         """Wait for the answer of an execution that was launched."""
-        assert self._told.wait(10)
+        assert self._told.wait(patience.SECONDS)
         (only,) = self.answers
         return only
 

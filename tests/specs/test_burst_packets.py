@@ -6,6 +6,7 @@ import struct
 import threading
 import time
 
+import patience
 import pytest
 
 from npu_conformance.specs.neuralnetworks import burst_packets as packets
@@ -182,7 +183,7 @@ def test_waiting_ends_with_its_time_and_when_woken() -> None:
     woken = threading.Event()
 
     def wait() -> None:
-        ring.wait(30.0)
+        ring.wait(patience.SECONDS)
         woken.set()
 
     thread = threading.Thread(target=wait)

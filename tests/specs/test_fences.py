@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import patience
 import pytest
 
 from npu_conformance.harness.wire.connection import Connection
@@ -150,7 +151,7 @@ def test_a_driver_may_wait_in_the_call(link: Link) -> None:
     fence = SettableFence()
 
     def signal() -> None:
-        assert link.driver.waits.wait(5)
+        assert link.driver.waits.wait(patience.SECONDS)
         fence.signal()
 
     threading.Thread(target=signal).start()
@@ -171,7 +172,7 @@ def test_a_fence_that_is_watched_is_not_forgotten(link: Link) -> None:
     held.watch(hear)
     gc.collect()
     fence.signal()
-    assert notified.wait(5)
+    assert notified.wait(patience.SECONDS)
     assert received == [SIGNALLED]
 
 

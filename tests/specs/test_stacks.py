@@ -12,7 +12,7 @@ Thread 0x00007f1 (most recent call first):
   File "/usr/lib/threading.py", line 359 in wait
 
 Current thread 0x00007f0 (most recent call first):
-  File "/home/me/my_driver.py", line 41 in prepare_model
+  File "/opt/vendor/my_driver.py", line 41 in prepare_model
   File "/usr/lib/connection.py", line 300 in perform_call
 
 Extension modules: numpy._core, msgspec._core (total: 2)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import patience
 import pytest
 
 from npu_conformance.faults import kill_matrix, registry, source_edits
@@ -116,7 +117,7 @@ def _tool(folder: Path, script: str, words: tuple[str, ...] = ("{uid}",)) -> Inf
 
 
 def _wait(run: ToolRun) -> bool:
-    run._process.wait(10)
+    run._process.wait(patience.SECONDS)
     return bool(run.succeeded)
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+import patience
 import pytest
 from places import HOSTILE
 
@@ -107,7 +108,7 @@ def listening(tmp_path: Path) -> str:
     arguments = (load_plugin("dying_plugins:raising"), f"unix:{tmp_path}/socket")
     told = {"announce": lambda address: ready.set()}
     threading.Thread(target=serve.serve, args=arguments, kwargs=told, daemon=True).start()
-    assert ready.wait(30)
+    assert ready.wait(patience.SECONDS)
     return f"unix:{tmp_path}/socket"
 
 

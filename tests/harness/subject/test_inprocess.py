@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import patience
+
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest
@@ -41,7 +43,7 @@ def test_a_call_may_bring_more_callbacks_than_a_socket_holds() -> None:
             manager.cancel_model_load(ModelLoadRequest(number))
         late = threading.Thread(target=control.advance_clock, args=(1,), daemon=True)
         late.start()
-        late.join(30)
+        late.join(patience.SECONDS)
         assert not late.is_alive(), "the call waits for somebody to read what it brings"
         subject.wait_until(lambda: counter.ended == 3 * REQUESTS, 30)
         assert (counter.decided, counter.ended) == (3 * REQUESTS, 3 * REQUESTS)

@@ -6,6 +6,8 @@ import json
 import socket
 import threading
 
+import patience
+
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.framing import LineSocket
@@ -18,7 +20,7 @@ def test_memory_is_attached_before_another_thread_sees_the_message_behind() -> N
 
     def attach(_: object) -> None:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(patience.SECONDS)
 
     host.builtins["memory.attach"] = (protocol.Nothing, attach)
     server = threading.Thread(target=host.serve)
@@ -29,11 +31,11 @@ def test_memory_is_attached_before_another_thread_sees_the_message_behind() -> N
     first = {"jsonrpc": "2.0", "id": 1, "method": "memory.attach", "params": {}}
     second = {"jsonrpc": "2.0", "id": request["id"], "result": None}
     ours.sendall("".join(json.dumps(message) + "\n" for message in (first, second)).encode())
-    assert entered.wait(10)
+    assert entered.wait(patience.SECONDS)
     caller.join(0.05)
     assert answers == []
     go_on.set()
-    caller.join(10)
+    caller.join(patience.SECONDS)
     assert answers == [None]
     ours.close()
-    server.join(10)
+    server.join(patience.SECONDS)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import patience
 import pytest
 from places import HOSTILE
 from wire_client import HELLO, Client, call
@@ -36,7 +37,7 @@ def client() -> Iterator[Client]:
         client = Client(ours)
         yield client
         client.lines.close()
-    thread.join(10.0)
+    thread.join(patience.SECONDS)
     assert not thread.is_alive()
 
 
@@ -123,7 +124,7 @@ def start_server(address: str, key: str | None) -> str:
 
     plugin = load_plugin("echo_plugin:plugin")
     threading.Thread(target=serve, args=(plugin, address, None, key, announce), daemon=True).start()
-    assert ready.wait(10.0)
+    assert ready.wait(patience.SECONDS)
     return bound[0]
 
 

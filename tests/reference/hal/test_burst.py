@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 import pytest
-from patience import eventually
+from patience import SECONDS, eventually
 
 from npu_conformance.adapters.reference import plugin
 from npu_conformance.harness.subject.loading import open_subject
@@ -130,7 +130,7 @@ def test_a_burst_answers_until_its_client_lets_go_and_then_holds_nothing() -> No
     context, requests, results = fixture.open()
     fixture.fill()
     assert requests.write(fixture.packet())
-    assert results.wait(10)
+    assert results.wait(SECONDS)
     assert status_of(results.read()) == ErrorStatus.NONE
     assert fixture.result() == addition.SUM
     assert len(readers()) == before + 1
@@ -174,7 +174,7 @@ def test_both_kinds_of_reader_answer(polling: float, monkeypatch: pytest.MonkeyP
     for _ in range(20):
         fixture.fill()
         assert requests.write(fixture.packet())
-        assert results.wait(10)
+        assert results.wait(SECONDS)
         assert status_of(results.read()) == ErrorStatus.NONE
         assert fixture.result() == addition.SUM
     context.free_memory(0)
@@ -185,7 +185,7 @@ def test_a_client_that_corrupts_a_queue_gets_an_error_or_nothing_and_then_servic
     context, requests, results = fixture.open()
     requests._counters[1] = 10**6
     requests.wake()
-    assert results.wait(10)
+    assert results.wait(SECONDS)
     assert status_of(results.read()) == ErrorStatus.GENERAL_FAILURE
     results._counters[1] += 10**6
     assert requests.write(fixture.packet())
@@ -194,7 +194,7 @@ def test_a_client_that_corrupts_a_queue_gets_an_error_or_nothing_and_then_servic
 
     def answered() -> bool:
         assert requests.write(fixture.packet())
-        assert results.wait(10)
+        assert results.wait(SECONDS)
         return status_of(results.read()) == ErrorStatus.NONE
 
     eventually(answered)
@@ -288,5 +288,5 @@ def test_stop_is_safe_to_call_twice() -> None:
     reader.thread.start()
     reader.stop()
     reader.stop()
-    reader.thread.join(10)
+    reader.thread.join(SECONDS)
     assert not reader.thread.is_alive()

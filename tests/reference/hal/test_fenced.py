@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import patience
 import pytest
 from reference_driver import VECTOR, Clock
 
@@ -177,7 +178,7 @@ def test_a_bug_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     fixture.pools.clear()
     state, info = ended(fixture.launch())
     assert (state, info.status) == (ERROR, GENERAL)
-    assert raised.wait(5)
+    assert raised.wait(patience.SECONDS)
 
 
 def test_the_form_with_a_configuration_is_the_same() -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as with_fields
 from typing import Any
 
+import patience
 import pytest
 from reference_driver import DriverFixture, Recorder, status_of
 
@@ -68,12 +69,12 @@ def test_time_in_driver_includes_waiting_and_time_on_device_does_not(version: Ve
 
     def hold(_: object) -> bool:
         held.set()
-        return go.wait(10)
+        return go.wait(patience.SECONDS)
 
     prepared, request = fixture.prepared(fixture.model()), fixture.request()
     with ThreadPoolExecutor() as pool:
         holding = pool.submit(unit.execute, unit.job(0, Priority.LOW), hold)
-        assert held.wait(10)
+        assert held.wait(patience.SECONDS)
         waiting = pool.submit(fixture.run, prepared, request, True)
         while not unit._waiting:
             time.sleep(0.001)
@@ -127,5 +128,5 @@ def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.Monk
     prepared = with_fields(fixture.prepared(fixture.model())._prepared, executor=Broken())
     ReferencePreparedModel(prepared).execute(fixture.request(), False, fixture.none, fixture.none, recorder)
     assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
-    assert raised.wait(10)
+    assert raised.wait(patience.SECONDS)
     assert isinstance(seen[0].exc_value, RuntimeError)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy
+import patience
 import pytest
 
 from npu_conformance.corpus import vectors
@@ -46,7 +47,7 @@ class Slow:
 
     def run(self, *arguments: Any) -> Any:
         self.begun.set()
-        assert self.may_end.wait(5.0)
+        assert self.may_end.wait(patience.SECONDS)
         return self._executor.run(*arguments)
 
 
@@ -93,7 +94,7 @@ def test_a_second_run_meanwhile_is_refused(prepared: Prepared, request_of_sum: t
     execution = model.create_reusable_execution(request_of_sum, CONFIG)
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(execution.execute_synchronously, -1)
-        assert slow.begun.wait(5.0)
+        assert slow.begun.wait(patience.SECONDS)
         with pytest.raises(ServiceError) as caught:
             execution.execute_synchronously(-1)
         slow.may_end.set()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from functools import partial
 
+import patience
+
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
@@ -28,7 +30,7 @@ class Blocked(SchedulingCallback):
     def on_work_requested(self, work: WorkInfo) -> None:
         self.count += 1
         self.entered.set()
-        self.go.wait(10)
+        self.go.wait(patience.SECONDS)
 
     def on_work_started(self, work: WorkInfo, reason: int) -> None:
         self.count += 1
@@ -44,7 +46,7 @@ def test_a_blocked_callback_delays_nothing_and_gets_its_events_later() -> None:
     service.set_callback(blocked)
     ends: list[EndReason] = []
     service.submit(Caller(1, 7), InferenceRun(0), ends.append)
-    assert blocked.entered.wait(10)
+    assert blocked.entered.wait(patience.SECONDS)
     control.advance_clock(1000 * MS)
     assert ends == [EndReason.COMPLETED]
     assert blocked.count == 1
@@ -66,10 +68,10 @@ def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None
 
     def blocked() -> None:
         entered.set()
-        brought.append(go.wait(10))
+        brought.append(go.wait(patience.SECONDS))
 
     courier.send(blocked)
-    assert entered.wait(10)
+    assert entered.wait(patience.SECONDS)
     for _ in range(2):
         courier.send(lambda: brought.append(True))
     assert len(courier._waiting) == 3
@@ -78,7 +80,7 @@ def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None
     go.set()
     courier.send(lambda: brought.append(True))
     assert courier._thread is not None
-    courier._thread.join(10)
+    courier._thread.join(patience.SECONDS)
     assert brought == [True]
 
 
