@@ -64,6 +64,9 @@ class Manifest(Document, frozen=True):
     """Of the NNAPI runtime; 1.0 to 1.3 stand for the feature levels 1 to 4."""
     checks_handles: bool = False
     """The NNAPI runtime's promise: handles that were freed, or are of another kind, give BAD_DATA."""
+    exact_result_codes: bool = True
+    """Whether misuse gives the result codes of AOSP's runtime. false: another failure is a quality warning, as the
+    header allows any code (FW-API-008)."""
     instance: str = ""
     """HIDL's instance name, `vendor-device` (NNHAL-QUERY-014)."""
     time_scale: Positive = 1.0

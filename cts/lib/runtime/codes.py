@@ -1,0 +1,28 @@
+"""Result codes as cases judge them: exactly, or only as success or failure where the manifest says so."""
+
+from __future__ import annotations
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.errors import name_of
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+
+
+def judge(context: CaseContext, what: str, result: int, *codes: int) -> None:
+    """Fail unless a function returned one of these codes.
+
+    Where the manifest promises no exact codes, any failure does for a failure (FW-API-008), with a quality warning.
+    """
+    if result in codes:
+        return
+    if result not in ResultCode.__members__.values():
+        with checks.about("FW-API-005"):
+            checks.fail(what, _names(codes), f"{result}, which is no result code")
+    fails = result != ResultCode.NO_ERROR and ResultCode.NO_ERROR not in codes
+    if not fails or context.manifest.exact_result_codes:
+        checks.fail(what, _names(codes), name_of(result))
+    context.warn_quality(f"{what}: {name_of(result)} in place of {_names(codes)}")
+
+
+def _names(codes: tuple[int, ...]) -> str:
+    return " or ".join(name_of(code) for code in codes)

@@ -1,0 +1,285 @@
+"""The app as cases drive it: objects of the API in any state, the codes that its calls have to return.
+
+The model of most objects is one ADD of two vectors of floats. Whatever is made is freed when the case ends, the newest
+first; `free` frees it earlier.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, cast
+
+from npu_conformance.cts.lib.runtime import codes
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi import models
+from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimeDeviceType
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import Version
+
+__all__ = ["ACTIVATION", "ADDENDS", "SUM", "VECTOR", "VECTOR_BYTES", "RuntimeApp"]
+
+VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
+ACTIVATION = OperandDescription(OperandType.INT32)
+VECTOR_BYTES = 8
+ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
+SUM = struct.pack("<2f", 11, 22)
+
+
+class RuntimeApp:
+    """An app that uses the runtime under test. NotApplicable where the subject has none."""
+
+    def __init__(self, context: CaseContext) -> None:
+        self.context = context
+        self.runtime: Runtime = context.present(context.subject.interfaces.runtime, "runtime")
+        self.memory = PooledMemory(self._pool)
+        self._functions = frozenset(self.runtime.functions())
+        self._owned: list[tuple[str, int]] = []
+        self._outputs: dict[int, Any] = {}
+        context.close_later(self)
+
+    @property
+    def level(self) -> Version:
+        """The feature level; 1.0 to 1.3 stand for the levels 1 to 4."""
+        return self.context.manifest.feature_level
+
+    def _pool(self, size: int) -> Pool:
+        """A pool that is closed behind the objects that may use it."""
+        pool = self.context.pool(size)
+        self.context.close_later(self)
+        return pool
+
+    # Calls
+
+    def call(self, function: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function of the API. NotApplicable where the runtime does not have it."""
+        if function not in self._functions:
+            raise NotApplicable(f"the runtime does not have {function}")
+        return getattr(self.runtime, function)(*arguments, **named)
+
+    def expect(self, function: str, result: int, *allowed: int) -> None:
+        """Fail unless a function returned one of these codes, NO_ERROR where none is given."""
+        codes.judge(self.context, function, result, *(allowed or (ResultCode.NO_ERROR,)))
+
+    def succeed(self, function: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function that has to succeed; returns its answer."""
+        answer = self.call(function, *arguments, **named)
+        self.expect(function, result_of(answer))
+        return answer
+
+    def refused(self, function: str, code: int, *arguments: Any, **named: Any) -> Any:
+        """Call a function that has to return this code; returns its answer."""
+        answer = self.call(function, *arguments, **named)
+        self.expect(function, result_of(answer), code)
+        return answer
+
+    def made(self, function: str, *arguments: Any) -> int:
+        """Make an object by a function that has to succeed; returns the handle."""
+        handle = cast(int, self.succeed(function, *arguments).handle)
+        checks.that(handle > NULL, f"{function}: expected a handle, found {handle}")
+        return self.owns(function, handle)
+
+    def owns(self, function: str, handle: int) -> int:
+        """Free an object that a function has made when the case ends."""
+        self._owned.append((_FREE[function], handle))
+        return handle
+
+    def free(self, handle: int) -> None:
+        """Free an object now."""
+        owned = next(each for each in reversed(self._owned) if each[1] == handle)
+        self._owned.remove(owned)
+        self.call(*owned)
+
+    def close(self) -> None:
+        """Free everything, the newest first. What a runtime that died had needs no freeing."""
+        while self._owned:
+            function, handle = self._owned.pop()
+            try:
+                self.call(function, handle)
+            except InterfaceError:
+                self._owned.clear()
+                raise
+
+    # Devices
+
+    def devices(self) -> tuple[int, ...]:
+        """The handles of all devices, the runtime's own CPU among them."""
+        count = self.succeed("get_device_count", True).value
+        return tuple(self.succeed("get_device", index, True).handle for index in range(count))
+
+    def cpu(self) -> int:
+        """The runtime's own CPU."""
+        for device in self.devices():
+            if self.succeed("device_get_type", device, True).value == RuntimeDeviceType.CPU:
+                return device
+        raise NotApplicable("the runtime has no CPU device")
+
+    # Models
+
+    def empty_model(self) -> int:
+        """A model without anything."""
+        return self.made("model_create", True)
+
+    def building_model(self, operand: OperandDescription = VECTOR, output: OperandDescription | None = None) -> int:
+        """An ADD to which only finish is missing. Operands: 0 and 1 the inputs, 2 the activation, 3 the output."""
+        model = self.operands_of_add(operand, output)
+        self.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
+        self.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
+        return model
+
+    def operands_of_add(self, operand: OperandDescription = VECTOR, output: OperandDescription | None = None) -> int:
+        """A model with the operands of an ADD, and no operation."""
+        model = self.empty_model()
+        for described in (operand, operand, ACTIVATION, output or operand):
+            self.succeed("model_add_operand", model, described)
+        self.succeed("model_set_operand_value", model, 2, place(self.memory, bytes(4)), 4)
+        return model
+
+    def finished_model(self, operand: OperandDescription = VECTOR, output: OperandDescription | None = None) -> int:
+        """A valid model."""
+        model = self.building_model(operand, output)
+        self.succeed("model_finish", model)
+        return model
+
+    def invalid_model(self) -> int:
+        """A model whose finish has failed: nothing writes its output."""
+        model = self.operands_of_add()
+        self.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
+        self.refused("model_finish", ResultCode.BAD_DATA, model)
+        return model
+
+    def built(self, model: Model) -> int:
+        """Build and finish a wire model."""
+        built = models.build(self.runtime, self.memory, model)
+        for memory in built.memories:
+            self.owns("memory_create_from_fd", memory)
+        for handle in built.models:
+            self.owns("model_create", handle)
+        return built.handle
+
+    # Compilations
+
+    def compilation(self, model: int = NULL, devices: tuple[int, ...] = ()) -> int:
+        """A compilation that is not finished. devices: those that the app names; none for all, with fallback."""
+        model = model or self.finished_model()
+        if devices:
+            return self.made("compilation_create_for_devices", model, devices, True)
+        return self.made("compilation_create", model, True)
+
+    def finished_compilation(self, model: int = NULL, devices: tuple[int, ...] = ()) -> int:
+        """A compilation with a plan."""
+        compilation = self.compilation(model, devices)
+        self.succeed("compilation_finish", compilation)
+        return compilation
+
+    def failed_compilation(self) -> int:
+        """A compilation whose finish has failed: the CPU does not support OEM_OPERATION."""
+        model = self.operands_of_add()
+        self.succeed("model_add_operation", model, OperationType.OEM_OPERATION, (0, 1, 2), (3,))
+        self.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
+        self.succeed("model_finish", model)
+        compilation = self.compilation(model, (self.cpu(),) if self.level >= Version.V1_2 else ())
+        self.refused("compilation_finish", ResultCode.BAD_DATA, compilation)
+        return compilation
+
+    # Executions of the ADD
+
+    def execution(self, compilation: int = NULL) -> int:
+        """An execution without arguments."""
+        return self.made("execution_create", compilation or self.finished_compilation(), True)
+
+    def set_inputs(self, execution: int) -> None:
+        """Set both inputs of the ADD."""
+        for index, data in enumerate(ADDENDS):
+            self.succeed("execution_set_input", execution, index, None, place(self.memory, data), len(data))
+
+    def set_output(self, execution: int) -> None:
+        """Set the output of the ADD; `check_sum` reads it."""
+        self._outputs[execution] = place(self.memory, bytes(VECTOR_BYTES))
+        self.succeed("execution_set_output", execution, 0, None, self._outputs[execution], VECTOR_BYTES)
+
+    def ready_execution(self, compilation: int = NULL) -> int:
+        """An execution with all its arguments."""
+        execution = self.execution(compilation)
+        self.set_inputs(execution)
+        self.set_output(execution)
+        return execution
+
+    def completed_execution(self, compilation: int = NULL) -> int:
+        """An execution that has succeeded."""
+        execution = self.ready_execution(compilation)
+        self.computes(execution)
+        return execution
+
+    def compute(self, execution: int) -> int:
+        """Compute by the plainest way that the feature level has; returns the code."""
+        if self.level >= Version.V1_2:
+            return cast(int, self.call("execution_compute", execution))
+        started = self.call("execution_start_compute", execution, True)
+        if started.result != ResultCode.NO_ERROR:
+            return cast(int, started.result)
+        return cast(int, self.call("event_wait", self.owns("execution_start_compute", started.handle)))
+
+    def computes(self, execution: int) -> None:
+        """Compute, and check the sum."""
+        self.expect("execution_compute", self.compute(execution))
+        self.check_sum(execution)
+
+    def check_sum(self, execution: int) -> None:
+        """Check what an execution has written to the output that `set_output` gave it."""
+        checks.equal(self.memory.read(self._outputs[execution], VECTOR_BYTES), SUM, "bytes of the sum")
+
+    # Memories
+
+    def shared_memory(self, size: int = VECTOR_BYTES, data: bytes = b"") -> tuple[int, Pool]:
+        """A memory object over a new pool, and the pool. data: its first bytes."""
+        pool = self._pool(size)
+        pool.write(0, data)
+        memory = models.memory_object(self.runtime, pool.memory)
+        return self.owns("memory_create_from_fd", memory), pool
+
+    def descriptor(self, compilation: int = NULL) -> int:
+        """A descriptor with one role, input 0 of a compilation of the ADD, that is not finished."""
+        descriptor = self.made("memory_desc_create", True)
+        compilation = compilation or self.finished_compilation()
+        self.succeed("memory_desc_add_input_role", descriptor, compilation, 0, 1.0)
+        return descriptor
+
+    def finished_descriptor(self, compilation: int = NULL) -> int:
+        """A descriptor from which memory can be made."""
+        descriptor = self.descriptor(compilation)
+        self.succeed("memory_desc_finish", descriptor)
+        return descriptor
+
+    def described_memory(self, compilation: int = NULL) -> int:
+        """Memory from a descriptor, for input 0 of a compilation of the ADD. Nothing was written to it."""
+        return self.made("memory_create_from_desc", self.finished_descriptor(compilation), True)
+
+
+def result_of(answer: Any) -> int:
+    """The result code of an answer, which may be nothing else."""
+    return cast(int, answer if isinstance(answer, int) else answer.result)
+
+
+_FREE = {
+    "model_create": "model_free",
+    "compilation_create": "compilation_free",
+    "compilation_create_for_devices": "compilation_free",
+    "burst_create": "burst_free",
+    "execution_create": "execution_free",
+    "execution_start_compute": "event_free",
+    "execution_start_compute_with_dependencies": "event_free",
+    "event_create_from_sync_fence_fd": "event_free",
+    "memory_create_from_fd": "memory_free",
+    "memory_create_from_a_hardware_buffer": "memory_free",
+    "memory_create_from_desc": "memory_free",
+    "memory_desc_create": "memory_desc_free",
+}
+"""Which function frees what a function makes."""
