@@ -13,6 +13,7 @@ from typing import Protocol
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimePriority
+from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import Version
 
 
@@ -22,6 +23,18 @@ class RuntimeFailure(Exception):
     def __init__(self, result: ResultCode, message: str) -> None:
         super().__init__(message)
         self.result = result
+
+
+class Pools(MemoryMap, Protocol):
+    """Makes memory that the devices reach, and maps all memory: the runtime's own and the app's."""
+
+    def make(self, size: int) -> types.Memory:
+        """Make a pool of zeros. size: in bytes; at least one is made."""
+        ...
+
+    def free(self, memory: types.Memory) -> None:
+        """Forget a pool; one that is not known is ignored."""
+        ...
 
 
 class RuntimeDevice(Protocol):
@@ -47,11 +60,13 @@ class RuntimeDevice(Protocol):
 class FinishedModel:
     """A valid model. wire: in an order of execution, defaults stripped, with the graphs that it refers to.
 
-    order: for each operation of wire.main, the index at which the app added it.
+    order: for each operation of wire.main, the index at which the app added it. keeps: objects that hold memory which
+    wire.pools name; it may go with the last of them.
     """
 
     wire: types.Model
     order: tuple[int, ...]
+    keeps: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,10 +84,13 @@ class CompileOptions:
 
 
 class DriverBuffer(Protocol):
-    """Memory made from a descriptor, on a device or in shared memory; see MemoryMaker."""
+    """Memory made from a descriptor, on a device or in shared memory; see MemoryMaker.
+
+    `objects` checks and writes both fields, before and after computing and copying.
+    """
 
     dimensions: tuple[int, ...]
-    """The shape last written; empty where there is none."""
+    """The shape last written; until then, what the descriptor says."""
     is_initialized: bool
 
 
