@@ -1,0 +1,1 @@
+"""Devices, partitions, plans, fallback, caches and memory domains of the reference runtime."""
