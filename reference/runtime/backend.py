@@ -1,7 +1,7 @@
 """What the objects of the API and the plans behind them say to each other.
 
-`objects` (models, compilations, executions, memories) know the rules of the C API; `planning` knows devices, partitions,
-steps and fallback. A compilation asks a Compiler for a Plan; executions hand their arguments to the plan.
+`objects` (models, compilations, executions, memories) know the rules of the C API; `planning` knows devices,
+partitions, steps and fallback. A compilation asks a Compiler for a Plan; executions hand their arguments to the plan.
 """
 
 from __future__ import annotations
