@@ -29,6 +29,25 @@ class MemoryMap(Protocol):
         ...
 
 
+class Descriptors(Protocol):
+    """Hands out descriptors of shared memory, for an implementation that maps it itself."""
+
+    def descriptor(self, memory: Memory) -> int:
+        """Return a new descriptor of the file that holds the pool; the caller closes it.
+
+        Raises ServiceError for an unknown token.
+        """
+        ...
+
+
+class NoDescriptors:
+    """The descriptors of hosts whose memory lies in no files."""
+
+    def descriptor(self, memory: Memory) -> int:
+        """Raise Unsupported: there is no file."""
+        raise Unsupported("this host has no descriptors of shared memory")
+
+
 class File(Protocol):
     """A descriptor of the driver's own for a cache file. Every operation raises OSError where its mode forbids it.
 
@@ -157,6 +176,7 @@ class Context:
     files: Files = field(default_factory=NoFiles)
     on_hang_up: Callable[[Callable[[Caller], None]], None] = _without_connections
     exports: Exports = field(default_factory=NoExports)
+    descriptors: Descriptors = field(default_factory=NoDescriptors)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""Finding a Python plug-in: an entry point's name or `package.module:name`. Every error is one clear line."""
+"""Finding a plug-in: an entry point's name, `package.module:name`, a shared library. Every error is one line."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import os
+import re
 import sys
 import traceback
 from types import ModuleType
@@ -17,6 +18,9 @@ GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
 _BUNDLED = {name: f"npu_conformance.adapters.{name}:plugin" for name in ("reference", "litert", "tflm", "onnx")}
 
+_LIBRARIES = "npu_conformance.adapters.nnapi_c.plugin"
+"""The module whose `of_library` makes the plug-in of a shared library from its path."""
+
 
 class LoadError(Exception):
     """A plug-in cannot be loaded or reached. The text is one line that says why."""
@@ -24,6 +28,9 @@ class LoadError(Exception):
 
 def load_plugin(spec: str) -> Plugin:
     """Import the plug-in that `spec` names. Raises LoadError."""
+    if is_library(spec):
+        made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
+        return made
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:
@@ -38,6 +45,11 @@ def load_plugin(spec: str) -> Plugin:
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
     return found
+
+
+def is_library(spec: str) -> bool:
+    """True for the path of a shared library: `libneuralnetworks.so`, also with a version behind it."""
+    return re.search(r"\.so(\.\d+)*$", spec) is not None
 
 
 def look_in_current_folder() -> None:
@@ -60,7 +72,7 @@ def _entry_point(name: str) -> str:
     if name not in known:
         raise LoadError(
             f"unknown plug-in {name!r}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}; "
-            "or package.module:name, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
+            "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
         )
     return known[name]
 
@@ -81,6 +93,8 @@ def _import(spec: str, module_name: str) -> ModuleType:
         if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise LoadError(f"plug-in {spec}: no module named {error.name}{_where_looked(error.name)}") from None
         raise LoadError(f"plug-in {spec}: {where(error)}: {error}") from None
+    except LoadError as error:
+        raise LoadError(f"plug-in {spec}: {error}") from None
     except (Exception, SystemExit) as error:
         raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
 

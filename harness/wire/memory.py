@@ -29,7 +29,8 @@ class HostMemory:
     """
 
     def __init__(self) -> None:
-        self._buffers: dict[int, mmap.mmap | bytearray] = {}
+        self._buffers: dict[int, mmap.mmap] = {}
+        self._files: dict[int, int] = {}
         self._exports: dict[int, tuple[memoryview, int]] = {}
         self._lock = threading.Lock()
 
@@ -37,12 +38,19 @@ class HostMemory:
         """Return the pool's bytes. Raises ServiceError(INVALID_ARGUMENT) for an unknown token or too large a size."""
         buffer = self._buffers.get(memory.token)
         if buffer is None:
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory token {memory.token} is not known")
+            raise _unknown(memory)
         end = memory.offset + memory.size
         if memory.offset < 0 or memory.size < 0 or end > len(buffer):
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory of {len(buffer)} bytes has no bytes to {end}")
         view = memoryview(buffer)[memory.offset : end]
         return view if memory.prot & _WRITE else view.toreadonly()
+
+    def descriptor(self, memory: Memory) -> int:
+        """Return a new descriptor of the file that the pool lies in. Raises ServiceError(INVALID_ARGUMENT) as map."""
+        with self._lock:
+            if memory.token not in self._files:
+                raise _unknown(memory)
+            return os.dup(self._files[memory.token])
 
     def attach(self, request: Attach, descriptor: int | None, paths: Paths = NOWHERE) -> None:
         """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
@@ -51,15 +59,24 @@ class HostMemory:
         """
         if request.token <= 0 or request.size <= 0:
             raise IllegalArgument("token and size must be positive")
-        buffer = self._open(request, descriptor, paths)
-        with self._lock:
-            if request.token in self._buffers:
-                raise IllegalArgument(f"token {request.token} is taken")
-            self._buffers[request.token] = buffer
+        file = self._open(request, descriptor, paths)
+        try:
+            buffer = _map(file, request.size)
+            with self._lock:
+                if request.token in self._buffers:
+                    raise IllegalArgument(f"token {request.token} is taken")
+                self._buffers[request.token], self._files[request.token] = buffer, file
+        except BaseException:
+            os.close(file)
+            raise
 
     def detach(self, request: Detach) -> None:
         """Forget a token. A device that still uses the bytes keeps them mapped."""
-        self._buffers.pop(request.token, None)
+        with self._lock:
+            self._buffers.pop(request.token, None)
+            file = self._files.pop(request.token, None)
+        if file is not None:
+            os.close(file)
 
     def export(self, data: memoryview, protection: int) -> int:
         """Let clients reach bytes of the plug-in's under a new token. See specs.plugin.Exports."""
@@ -81,7 +98,7 @@ class HostMemory:
         buffer = self._range(request.token, request.offset, request.length, _READ)
         return bytes(buffer[request.offset : request.offset + request.length])
 
-    def _range(self, token: int, offset: int, length: int, access: int) -> mmap.mmap | bytearray | memoryview:
+    def _range(self, token: int, offset: int, length: int, access: int) -> mmap.mmap | memoryview:
         exported, protection = self._exports.get(token, (None, access))
         buffer = self._buffers.get(token, exported)
         if buffer is None:
@@ -92,27 +109,33 @@ class HostMemory:
             raise IllegalArgument(f"no bytes {offset} to {offset + length} in memory of {len(buffer)} bytes")
         return buffer
 
-    def _open(self, request: Attach, descriptor: int | None, paths: Paths) -> mmap.mmap | bytearray:
+    def _open(self, request: Attach, descriptor: int | None, paths: Paths) -> int:
         if request.transport == "message":
             return _allocate(request.size)
         if request.transport == "descriptor" and descriptor is not None:
-            return _map(descriptor, request.size)
+            return descriptor
         if request.transport == "path" and request.path is not None:
-            return _map(paths.open(request.path, os.O_RDWR), request.size)
+            return paths.open(request.path, os.O_RDWR)
         raise MemoryUnreachableError(f"transport {request.transport!r} is not available here")
 
 
-def _allocate(size: int) -> bytearray:
-    try:
-        return bytearray(size)
-    except (MemoryError, OverflowError):
-        raise MemoryUnreachableError(f"cannot allocate {size} bytes") from None
+def _unknown(memory: Memory) -> ServiceError:
+    return ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory token {memory.token} is not known")
 
 
-def _map(descriptor: int, size: int) -> mmap.mmap:
+def _allocate(size: int) -> int:
+    """A file in memory. Its bytes are shared, so that a plug-in can hand its descriptor to somebody else."""
+    file = os.memfd_create("npu-conformance")
     try:
-        return mmap.mmap(descriptor, size)
+        os.ftruncate(file, size)
+    except (OSError, OverflowError) as error:
+        os.close(file)
+        raise MemoryUnreachableError(f"cannot allocate {size} bytes: {error}") from None
+    return file
+
+
+def _map(file: int, size: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(file, size)
     except (OSError, ValueError, OverflowError) as error:
         raise MemoryUnreachableError(f"cannot map {size} bytes: {error}") from None
-    finally:
-        os.close(descriptor)

@@ -101,6 +101,7 @@ class HostState:
                     files=self.files,
                     on_hang_up=self._hang_up_listeners.append,
                     exports=self.memory,
+                    descriptors=self.memory,
                 )
                 self._subject = _require_subject(self.plugin.create(context))
             return self._subject

@@ -1,0 +1,46 @@
+"""Manifest and factory of a library's plug-in.
+
+Importing this module imports cffi, so that it is there before hosts are forked; the library is loaded in them alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from npu_conformance.adapters.nnapi_c.library import Library
+from npu_conformance.adapters.nnapi_c.probe import probe
+from npu_conformance.adapters.nnapi_c.runtime import LibraryRuntime
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.plugin import Context, Plugin, Subject
+
+
+def of_library(path: str) -> Plugin:
+    """The plug-in of the library at a path."""
+    path = os.path.abspath(path)
+
+    def manifest(options: Mapping[str, str]) -> Manifest:
+        return _manifest(path, options)
+
+    def create(context: Context) -> Subject:
+        return Subject(runtime=LibraryRuntime(Library(path), context.memory, context.descriptors))
+
+    return Plugin(manifest=manifest, create=create)
+
+
+def _manifest(path: str, options: Mapping[str, str]) -> Manifest:
+    found = probe(path)
+    return Manifest(
+        name=_name(path),
+        vendor="unknown",
+        version="unknown",
+        interfaces=("runtime",),
+        feature_level=found.feature_level,
+    )
+
+
+def _name(path: str) -> str:
+    """A manifest's name from that of a file: `libneuralnetworks.so` -> `libneuralnetworks`."""
+    stem = os.path.basename(path).partition(".so")[0].lower()
+    return re.sub(r"[^a-z0-9_.-]", "_", stem).lstrip("_.-")[:64] or "library"
