@@ -17,9 +17,11 @@ from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request, extension_names
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_cases import attach, vector_from
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, registered_extensions
@@ -30,7 +32,6 @@ from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, M
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import vector_cases
 from npu_conformance.vts.lib.executors import execute
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 AREA = "vts.extension"
@@ -62,7 +63,7 @@ def case_from(payload: Any) -> Case:
     if "vector" not in payload:
         return next(case for case in cases() if case.id == payload["id"])
     made = vector_cases.case_from(payload)
-    return replace(made, run=functools.partial(_run, made.run, lambda: vector_cases.vector_from(payload)))
+    return replace(made, run=functools.partial(_run, made.run, lambda: vector_from(payload)))
 
 
 def _vector_cases(operation: str) -> Iterator[Case]:
@@ -77,10 +78,8 @@ def _vector_cases(operation: str) -> Iterator[Case]:
 
 def _run(run: Callable[[CaseContext], None], load: Callable[[], Vector], context: CaseContext) -> None:
     """Run a vector against a device that lists its extensions. load: the vector before any variation."""
-    from npu_conformance.vts.lib import vector_run
-
     vector = load()
-    vector_run.attach(context, vector)
+    attach(context, vector)
     missing = set(extension_names(vector)) - _listed(context).keys()
     if missing:
         if vector.rejected is None:

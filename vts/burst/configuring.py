@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -18,7 +19,6 @@ from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable, configure
 from npu_conformance.vts.lib.burst.executor import Burst
 from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.execution import request_of, timing_rules
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.request_edits import EDITS
 from npu_conformance.vts.lib.support import supports
 

@@ -8,6 +8,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -32,7 +33,6 @@ from npu_conformance.vts.lib.caching.client import (
     outcome,
 )
 from npu_conformance.vts.lib.executors import execute
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)

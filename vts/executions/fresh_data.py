@@ -10,6 +10,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -19,7 +20,6 @@ from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPoo
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.execution import Execution
 from npu_conformance.vts.lib.executors import bind, executors
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.lib.vector_run import prepared
 

@@ -11,11 +11,11 @@ from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.vectors.description import describe
-from npu_conformance.harness.run.cases import Case, Group, Scope
+from npu_conformance.harness.judge.value_requirements import accuracy, control_flow
+from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks import registered_extensions
+from npu_conformance.harness.run.vector_cases import Loader, described, scope_of, vector_from
 from npu_conformance.specs.versions import NEWEST, Version
-from npu_conformance.vts.lib.value_requirements import accuracy, control_flow
 
 _EXECUTION = (
     "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-004", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004",
@@ -28,8 +28,6 @@ _BY_CLAUSE = {
     "CONCATENATION.C4": "NNHAL-OPERATION-004",
 }
 """What several operations have in common, by the clauses that say so of each."""
-
-Loader = Callable[[], Vector]
 
 
 def stored_case(
@@ -67,19 +65,6 @@ def case_from(payload: Any) -> Case:
     return case_of(allowed.header_of(vector), lambda: vector, payload["id"], None)
 
 
-def vector_from(payload: Any) -> Vector:
-    """The vector of a failure file. Raises DocumentError where an extension that it needs is not registered."""
-    import msgspec
-
-    from npu_conformance.corpus.vectors import loading
-    from npu_conformance.specs.documents.vectors import VectorDocument
-
-    if payload.get("extensions"):
-        registered_extensions.require(payload["extensions"], payload["id"])
-    document = msgspec.convert(payload["vector"], VectorDocument)
-    return loading.vector(payload["operation"], document, payload["id"])
-
-
 def case_of(
     header: VectorHeader, load: Loader, case_id: str, since: Version | None, about: Callable[[], str] | None = None
 ) -> Case:
@@ -91,40 +76,13 @@ def case_of(
         vector_run.run(context, load())
 
     return Case(
-        case_id, run, _requirements(header), about or (lambda: _described(load())), since=since or header.since,
+        case_id, run, _requirements(header), about or (lambda: described(load())), since=since or header.since,
         until=header.rejected.until if header.rejected else NEWEST,
         group=Group.VALIDATION if header.rejected else Group.EXECUTION,
-        scope=Scope.SMOKE if _is_smoke(header, case_id) else Scope.DEFAULT,
+        scope=scope_of(header, case_id),
         operations=tuple(dict.fromkeys(header.operations)), types=header.types,
         hazards=header.hazards,
     )  # fmt: skip
-
-
-def _is_smoke(header: VectorHeader, case_id: str) -> bool:
-    """True for what scope smoke has of the vectors: the small ones that run as stored and that look at no hazard.
-
-    They say within seconds whether a driver computes the operation at all; the hazards are for those that do.
-    """
-    boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
-    is_small = all(_elements(operand.dimensions) <= 64 for operand in boundary)
-    return is_small and not header.rejected and "[" not in case_id and not header.hazards
-
-
-def _described(vector: Vector) -> str:
-    """The description of a vector that is not stored."""
-    import msgspec
-
-    from npu_conformance.corpus.vectors.writing import document_of
-    from npu_conformance.specs.documents.vectors import VectorDocument
-
-    return describe(vector.operation, msgspec.convert(document_of(vector), VectorDocument))
-
-
-def _elements(dimensions: tuple[int, ...]) -> int:
-    count = 1
-    for dimension in dimensions:
-        count *= dimension
-    return count
 
 
 def _requirements(header: VectorHeader) -> tuple[str, ...]:

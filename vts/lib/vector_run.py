@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as replace_fields
 
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
-from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request, extension_names
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -23,7 +25,6 @@ from npu_conformance.vts.lib.configurations import DEVICE, Configuration, config
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules
 from npu_conformance.vts.lib.executors import bind, execute, executors
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected
@@ -73,20 +74,6 @@ def run(context: CaseContext, vector: Vector) -> None:
             quantization_coupling.same_results(
                 context, vector, runner.outputs(), _Runner(context, counterpart).outputs()
             )
-
-
-def attach(context: CaseContext, vector: Vector) -> None:
-    """Give the failure file of a case what it needs to run the vector again."""
-    from npu_conformance.corpus.vectors.writing import document_of
-
-    context.attach(
-        lambda: {
-            "id": context.case.id,
-            "operation": vector.operation,
-            "vector": document_of(vector),
-            "extensions": extension_names(vector),
-        }
-    )
 
 
 def _aborted(context: CaseContext, vector: Vector) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -19,7 +20,6 @@ from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
 from npu_conformance.vts.lib.executors import execute, executors
-from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 
 _DEADLINES = ("now", "short", "maximum")

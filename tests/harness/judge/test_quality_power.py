@@ -12,11 +12,11 @@ import pytest
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.quality import ZERO_SIGN_FIXED
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.vts.lib.judging import judge
 
 Array = npt.NDArray[Any]
 

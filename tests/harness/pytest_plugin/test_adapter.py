@@ -200,7 +200,7 @@ def test_node_ids_can_be_pasted_back(arguments: Sequence[str], inside: bool, tmp
     assert _ids(_collected(*chosen, folder=folder)) == _ids(chosen)
 
 
-@pytest.mark.parametrize("name", ["vts/burst/results.py", "vts/lib/judging.py", "vts/__init__.py"])
+@pytest.mark.parametrize("name", ["vts/burst/results.py", "vts/lib/edits.py", "vts/__init__.py"])
 def test_a_file_that_is_no_area_is_refused(name: str) -> None:
     finished = _pytest(*COLLECT, name, folder=ROOT)
     assert finished.returncode == pytest.ExitCode.INTERRUPTED

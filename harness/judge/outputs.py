@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus import distributions
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.compare import check_output
+from npu_conformance.harness.judge.compare import RunningCase, check_output
 from npu_conformance.harness.judge.quality import Exact
 from npu_conformance.harness.judge.quality import judge as judge_quality
 from npu_conformance.harness.judge.tolerance import Circumstances
+from npu_conformance.harness.judge.value_requirements import accuracy, control_flow
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.requirements import result_requirement
-from npu_conformance.vts.lib.value_requirements import accuracy, control_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from npu_conformance.corpus.vectors import Array
 
@@ -42,11 +41,20 @@ _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
 
 
-def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
-    """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
-    result = result_requirement(vector.operation)
+def judge(
+    context: RunningCase,
+    vector: Vector,
+    example: Example,
+    outputs: Mapping[str, Array],
+    about: Callable[[Vector, str], tuple[str, ...]] | None = None,
+) -> None:
+    """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats.
+
+    about: the requirements that a wrong output breaks, by its name; those of the HAL where it is not given.
+    """
+    about = about or _broken_requirements
     if vector.kind == "multinomial":
-        with checks.about(result, "NNHAL-ACCURACY-009"):
+        with checks.about(*about(vector, vector.outputs[0])):
             _judge_samples(vector, example, outputs)
         return
     types = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
@@ -59,11 +67,19 @@ def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mappi
         if name in vector.ignored:
             continue
         expected, operand_type = example.outputs[name], vector.operands[name].type
-        exact = accuracy((operand_type.name,), relaxed=vector.relaxed)
-        with checks.about(result, *exact, *control_flow(operation.type for operation in vector.operations)):
+        with checks.about(*about(vector, name)):
             check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances)
         if operand_type in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
             _judge_quality(context, vector, example, name, actual)
+
+
+def _broken_requirements(vector: Vector, output: str) -> tuple[str, ...]:
+    """What a driver breaks where this output is wrong."""
+    result = result_requirement(vector.operation)
+    if vector.kind == "multinomial":
+        return (result, "NNHAL-ACCURACY-009")
+    exact = accuracy((vector.operands[output].type.name,), relaxed=vector.relaxed)
+    return (result, *exact, *control_flow(operation.type for operation in vector.operations))
 
 
 def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
@@ -81,7 +97,7 @@ def _has_quality(vector: Vector) -> bool:
     return _ROUNDED not in vector.witnesses and not catalogue.is_registered(vector.operation)
 
 
-def _judge_quality(context: CaseContext, vector: Vector, example: Example, name: str, actual: Array) -> None:
+def _judge_quality(context: RunningCase, vector: Vector, example: Example, name: str, actual: Array) -> None:
     """Warn where the result is worse than it could be. The magnitude of sums is worked out only if it matters."""
     import numpy
 

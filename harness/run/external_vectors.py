@@ -1,0 +1,90 @@
+"""Vectors from outside: `run --vectors PATH` takes our own form, JSON Lines collections and AOSP's specifications."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.importers import jsonl_vectors
+from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import InterfaceName
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.importers.aosp.children import Problem
+    from npu_conformance.harness.run.context import CaseContext
+
+_SPECIFICATION = ".mod.py"
+
+MakeCase = Callable[[VectorHeader, Callable[[], Vector], str], Case]
+"""Makes the case of a vector: its header, what loads it, and the case's id."""
+
+
+def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceName = "device") -> Iterator[Case]:
+    """A case for each external vector, in any of the three forms. area: in which the cases are, such as vts.external.
+
+    interface: of the cases that say why a file gives no vectors.
+    """
+    if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
+        yield from _own_form(path, area, make_case)
+        return
+    if _has_specifications(path):
+        yield from _specifications(path, area, make_case, interface)
+        return
+    for collection in jsonl_vectors.collections(path):
+        yield from _neutral_form(collection, area, make_case)
+
+
+def _neutral_form(collection: jsonl_vectors.Collection, area: str, make_case: MakeCase) -> Iterator[Case]:
+    source = _safe(collection.path.name.removesuffix(jsonl_vectors.SUFFIX))
+    for header in collection.headers():
+        load = functools.partial(collection.load, header.name)
+        yield make_case(header, load, f"{area}.{source}.{_safe(header.name)}")
+
+
+def _has_specifications(path: Path) -> bool:
+    return path.name.endswith(_SPECIFICATION) or next(path.rglob(f"*{_SPECIFICATION}"), None) is not None
+
+
+def _specifications(path: Path, area: str, make_case: MakeCase, interface: InterfaceName) -> Iterator[Case]:
+    """AOSP's specification files, run in confined children; one that gives no tests is a case that says why."""
+    from npu_conformance.corpus.importers.aosp import importing
+
+    loaded = list(importing.load(importing.files(path)))
+    for collection in importing.collections(loaded):
+        yield from _neutral_form(collection, area, make_case)
+    for one in loaded:
+        if one.problem is not None:
+            yield _unreadable(one.problem, area, interface)
+
+
+def _unreadable(problem: Problem, area: str, interface: InterfaceName) -> Case:
+    def run(context: CaseContext) -> None:
+        raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
+
+    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)
+    description = "A specification file that cannot be read is an error of the run, not of the implementation."
+    return Case(f"{area}.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description, interface)
+
+
+def _safe(name: str) -> str:
+    """The name as a part of a case id."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def _own_form(path: Path, area: str, make_case: MakeCase) -> Iterator[Case]:
+    folder = path if path.is_dir() else path.parent
+    names = vectors.operations(folder) if path.is_dir() else (path.stem.upper(),)
+    for operation in names:
+        file = vectors.path_of(operation, folder)
+        if not file.exists():
+            raise DocumentError(str(path), "", f"expected {file.name}: the operation's name in small letters")
+        for header in vectors.headers(operation, folder):
+            vectors.load(operation, header.name, folder)  # bad values are the user's to know before anything runs
+            load = functools.partial(vectors.load, operation, header.name, folder)
+            yield make_case(header, load, f"{area}.{operation}.{header.name}")
