@@ -1,3 +1,3 @@
 """Framework tests: what an app sees of the NPU Manager, its decisions and its buffers."""
 
-AREAS = ("npu_manager", "npu_buffers")
+AREAS = ("npu_manager", "npu_buffers", "generated", "external")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import distributions
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
+from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import RunningCase, check_output
 from npu_conformance.harness.judge.quality import Exact
@@ -37,6 +38,8 @@ _BOXES = {"AXIS_ALIGNED_BBOX_TRANSFORM", "DETECTION_POSTPROCESSING", "GENERATE_P
 _NEIGHBOURS = {"RESIZE_BILINEAR": 4, "ROI_ALIGN": 16}
 """How many elements one of the output is made of; in ROI_ALIGN with four samples."""
 
+FILL = 0xA5
+"""What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
 _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
 
@@ -184,3 +187,17 @@ def _has_activation(vector: Vector) -> bool:
         return False
     value = vector.operands[name].value
     return value is None or int(value.flat[0]) != 0
+
+
+def untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool) -> None:
+    """Bytes outside the regions of the outputs keep what they held.
+
+    A device may write into AIDL's padding while it works in chunks, but no output data (NNHAL-REQUEST-013), and these
+    cannot be told apart. with_padding: look there too, where an output that does not fit could go on
+    (NNHAL-SHAPE-008).
+    """
+    end = 0
+    for name, region in built.outputs.items():
+        checks.that(set(content[end : region.offset]) <= {FILL}, f"bytes in front of output {name} were written")
+        end = region.offset + region.length + (0 if with_padding else region.padding)
+    checks.that(set(content[end:]) <= {FILL}, "bytes behind the last output were written")

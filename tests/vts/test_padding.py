@@ -6,11 +6,11 @@ import pytest
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import BuiltRequest, build_request
+from npu_conformance.harness.judge import outputs
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import vector_run
 
-FILL = bytes([vector_run._FILL])
+FILL = bytes([outputs.FILL])
 
 
 def _built(version: Version, *, padded: bool = True) -> BuiltRequest:
@@ -37,17 +37,17 @@ def test_requests_without_padding_keep_their_places() -> None:
 
 def test_padding_may_be_written() -> None:
     built = _built(Version.FL8)
-    vector_run._untouched_outside(built, _written_behind(built), with_padding=False)
+    outputs.untouched_outside(built, _written_behind(built), with_padding=False)
 
 
 def test_padding_behind_an_output_that_does_not_fit_stays_as_it_was() -> None:
     built = _built(Version.FL8)
     with pytest.raises(Failed, match="behind the last output"):
-        vector_run._untouched_outside(built, _written_behind(built), with_padding=True)
+        outputs.untouched_outside(built, _written_behind(built), with_padding=True)
 
 
 @pytest.mark.parametrize("version", [Version.V1_2, Version.FL8])
 def test_bytes_that_were_not_offered_stay_as_they_were(version: Version) -> None:
     built = _built(version, padded=False)
     with pytest.raises(Failed, match="behind the last output"):
-        vector_run._untouched_outside(built, _written_behind(built), with_padding=False)
+        outputs.untouched_outside(built, _written_behind(built), with_padding=False)

@@ -10,7 +10,7 @@ from msgspec.structs import replace as replace_fields
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.outputs import judge
+from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import attach
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _READ_ONLY = 1
-_FILL = 0xA5
-"""What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
 
 _OTHER_BITS = "the results differ in some bits from those of another way to execute the model"
 _OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
@@ -132,7 +130,7 @@ class _Runner:
         run = bind(self._context, prepared_model, placed.request, options, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
-            outputs.write(0, bytes([_FILL]) * built.output_size)
+            outputs.write(0, bytes([FILL]) * built.output_size)
             execution = run()
             if execution.status == ErrorStatus.NONE:
                 placed.collect()
@@ -206,7 +204,7 @@ class _Runner:
         size = len(built.input_data) or 1
         inputs, outputs = self._pool("input", memory, size), self._pool("output", memory, built.output_size)
         inputs.write(0, built.input_data)
-        outputs.write(0, bytes([_FILL]) * built.output_size)
+        outputs.write(0, bytes([FILL]) * built.output_size)
         return inputs, outputs
 
     def _check(
@@ -220,7 +218,7 @@ class _Runner:
         example = self._vector.examples[configuration.example]
         content = pool.read(0, built.output_size)
         with checks.about(*self._outside(configuration)):
-            _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
+            untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
         if self._must_reject(configuration):
             with checks.about("NNHAL-FENCED-002"):
                 expected = {ErrorStatus.INVALID_ARGUMENT}
@@ -347,17 +345,3 @@ def _right_or_unknown(found: tuple[int, ...], expected: tuple[int, ...], what: s
     for axis, (actual, right) in enumerate(zip(found, expected, strict=True)):
         told = f"dimension {axis} of {what}: expected {right} or 0 for unknown, found {actual}"
         checks.that(actual in (0, right), told)
-
-
-def _untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool) -> None:
-    """Bytes outside the regions of the outputs keep what they held.
-
-    A device may write into AIDL's padding while it works in chunks, but no output data (NNHAL-REQUEST-013), and these
-    cannot be told apart. with_padding: look there too, where an output that does not fit could go on
-    (NNHAL-SHAPE-008).
-    """
-    end = 0
-    for name, region in built.outputs.items():
-        checks.that(set(content[end : region.offset]) <= {_FILL}, f"bytes in front of output {name} were written")
-        end = region.offset + region.length + (0 if with_padding else region.padding)
-    checks.that(set(content[end:]) <= {_FILL}, "bytes behind the last output were written")

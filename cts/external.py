@@ -1,0 +1,22 @@
+"""Vectors from outside (`run --vectors PATH`), taken through the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from npu_conformance.cts.lib.runtime.vector_cases import case_from, case_of
+from npu_conformance.harness.run import external_vectors
+from npu_conformance.harness.run.cases import Case
+
+__all__ = ["case_from", "cases", "cases_from"]
+
+
+def cases() -> Iterator[Case]:
+    """No cases: nothing from outside is stored here."""
+    return iter(())
+
+
+def cases_from(path: Path) -> Iterator[Case]:
+    """A case for each external vector, in any of the three forms."""
+    return external_vectors.cases_from(path, "cts.external", case_of, "runtime")

@@ -1,0 +1,57 @@
+"""Memory objects as cases make them: over pools, and from descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.errors import CallError, name_of
+from npu_conformance.harness.nnapi.models import memory_object
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+
+
+class Role(NamedTuple):
+    """A use of memory from a descriptor: role is input or output, position that of the compilation's model."""
+
+    role: str
+    compilation: int
+    position: int
+
+
+@contextmanager
+def succeeding() -> Iterator[None]:
+    """Fail where a function of the API that is called inside by the harness's client does not succeed."""
+    try:
+        yield
+    except CallError as error:
+        checks.fail(error.function, name_of(ResultCode.NO_ERROR), name_of(error.result))
+
+
+def object_of(app: RuntimeApp, pool: Pool) -> int:
+    """A memory object of a pool, freed when the case ends."""
+    with succeeding():
+        return app.owns("memory_create_from_fd", memory_object(app.runtime, pool.memory))
+
+
+def descriptor(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int:
+    """A finished descriptor with these roles. dimensions: where the models leave some unknown."""
+    made = app.made("memory_desc_create", True)
+    for role in roles:
+        app.succeed(f"memory_desc_add_{role.role}_role", made, role.compilation, role.position, 1.0)
+    if dimensions:
+        app.succeed("memory_desc_set_dimensions", made, len(dimensions), dimensions)
+    app.succeed("memory_desc_finish", made)
+    return made
+
+
+def described(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int | None:
+    """Memory from a descriptor; None where the runtime declines with OP_FAILED, as it may (FW-MEM-008, FW-MEM-009)."""
+    answer = app.call("memory_create_from_desc", descriptor(app, roles, dimensions), True)
+    if answer.result == ResultCode.OP_FAILED:
+        return None
+    app.expect("memory_create_from_desc", answer.result)
+    return app.owns("memory_create_from_desc", answer.handle)

@@ -1,0 +1,238 @@
+"""Takes one vector through the runtime: built, compiled, executed in each configuration, and compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArguments
+from npu_conformance.cts.lib.runtime.configurations import (
+    CACHED,
+    DEVICE,
+    EXPLICIT,
+    OBJECTS,
+    ONCE,
+    REUSED,
+    Configuration,
+    configurations,
+)
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.memories import succeeding
+from npu_conformance.cts.lib.runtime.results import cache_folder, output_shape
+from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import judge, untouched_outside
+from npu_conformance.harness.judge.verdicts import Failed, NotSupported
+from npu_conformance.harness.nnapi.errors import CallError, require
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    pass
+
+MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSISTENT)
+_MILLISECOND = 1_000_000
+_TOKEN = bytes(range(32))
+
+
+def run(context: CaseContext, vector: Vector) -> None:
+    """Execute the vector in every configuration, or see it rejected at some stage."""
+    attach(context, vector)
+    if vector.rejected is not None:
+        _expect_rejected(context, vector)
+    elif vector.kind == "infinite_loop_timeout":
+        context.is_evidence_for("FW-QOS-003")
+        _expect_aborted(context, vector)
+    else:
+        _run_all(context, vector)
+
+
+def _run_all(context: CaseContext, vector: Vector) -> None:
+    runner = _Runner(context, vector)
+    level, has_others = runner.app.level, runner.has_other_devices()
+    for configuration in configurations(vector, context.case.id, level, context.scope, explicit=has_others):
+        if context.wants(configuration.name):
+            with context.configuration(configuration.name, requirements=configuration.requirements):
+                if runner.restarts != context.restarts:
+                    runner = _Runner(context, vector)
+                runner.execute(configuration)
+
+
+class _Runner:
+    """Models and compilations of one vector, each made when first needed."""
+
+    def __init__(self, context: CaseContext, vector: Vector) -> None:
+        self.app = RuntimeApp(context)
+        self.restarts = context.restarts
+        self._context, self._vector = context, vector
+        self._models: dict[tuple[bool, bool], tuple[Model, int]] = {}
+        self._compilations: dict[tuple[bool, bool, str], int] = {}
+        self._folder = ""
+        self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
+
+    def has_other_devices(self) -> bool:
+        """True where there is a device beside the runtime's own CPU."""
+        return self.app.level >= Version.V1_2 and self.app.succeed("get_device_count", True).value > 1
+
+    def execute(self, configuration: Configuration) -> None:
+        """Execute, as often as the configuration says, and check everything that a success promises."""
+        example = self._vector.examples[configuration.example]
+        built = build_request(self._vector, example, self.app.level, padded_outputs=False)
+        compilations = self._compiled(configuration)
+        model, _ = self._model(configuration)
+        if configuration.memory == DEVICE:
+            arguments: Arguments = DescribedArguments(self.app, model, built, example, compilations)
+        else:
+            arguments = Arguments(self.app, model, built, by_objects=configuration.memory == OBJECTS)
+        results, execution = [], 0
+        for compilation in compilations:
+            if not execution or configuration.repeated != REUSED:
+                execution = self._execution(configuration, compilation, arguments)
+            arguments.clear()
+            code = compute(self.app, configuration.way, execution, compilation)
+            results.append(self._check(configuration, built, arguments, execution, code))
+        self._same_again(results)
+        checks.that(arguments.inputs_are_unchanged(), "the execution modified its inputs")
+
+    def _model(self, configuration: Configuration) -> tuple[Model, int]:
+        key = (configuration.hidden, configuration.pooled)
+        if key not in self._models:
+            model = build_model(
+                self._vector, self.app.level, unspecified_outputs=configuration.hidden,
+                create_pool=self._constant_pool if configuration.pooled else None,
+            ).model  # fmt: skip
+            with succeeding():
+                self._models[key] = model, self.app.built(model)
+        return self._models[key]
+
+    def _constant_pool(self, data: bytes) -> Memory:
+        pool = self._context.pool(len(data))
+        pool.write(0, data)
+        return pool.memory
+
+    def _compiled(self, configuration: Configuration) -> list[int]:
+        """The compilations of the executions, one after the other."""
+        if configuration.repeated == CACHED:
+            return [self._compile(configuration, cached=True) for _ in range(2)]
+        key = (configuration.hidden, configuration.pooled, configuration.devices)
+        if key not in self._compilations:
+            self._compilations[key] = self._compile(configuration, cached=False)
+        return [self._compilations[key]] * (1 if configuration.repeated == ONCE else 2)
+
+    def _compile(self, configuration: Configuration, *, cached: bool) -> int:
+        _, model = self._model(configuration)
+        devices = self._explicit_device(model) if configuration.devices == EXPLICIT else ()
+        compilation = self.app.compilation(model, devices)
+        if cached:
+            self._folder = self._folder or cache_folder(self._context)
+            self.app.succeed("compilation_set_caching", compilation, self._folder, _TOKEN)
+        self.app.succeed("compilation_finish", compilation)
+        return compilation
+
+    def _explicit_device(self, model: int) -> tuple[int, ...]:
+        """The first device, where it supports the whole model."""
+        device = self.app.succeed("get_device", 0, True).handle
+        function = "model_get_supported_operations_for_devices"
+        answers = self.app.succeed(function, model, (device,), True).values
+        checks.equal(len(answers), len(self._vector.operations), f"{function}: number of answers")
+        if not all(answers):
+            raise NotSupported("the first device does not support all operations of the model")
+        return (device,)
+
+    def _execution(self, configuration: Configuration, compilation: int, arguments: Arguments) -> int:
+        execution = self.app.execution(compilation)
+        if configuration.repeated == REUSED:
+            self.app.succeed("execution_set_reusable", execution, True)
+        with succeeding():
+            arguments.set(execution)
+        return execution
+
+    def _check(
+        self, configuration: Configuration, built: BuiltRequest, arguments: Arguments, execution: int, code: int
+    ) -> tuple[bytes, ...]:
+        """Check what came back; returns the bytes of the outputs that are compared, none where it was refused."""
+        what = f"{configuration.way}, the result"
+        leaves_open = configuration.hidden or self._has_open_output()
+        if leaves_open and not WAYS[configuration.way].finds_shapes:
+            with checks.about("FW-EXE-022"):
+                self.app.expect(what, code, ResultCode.BAD_DATA)
+            return ()
+        if leaves_open and configuration.devices == EXPLICIT and code == ResultCode.OP_FAILED:
+            raise NotSupported("the device does not execute with outputs of unknown shape")
+        self.app.expect(what, code)
+        content = arguments.collect()
+        untouched_outside(built, content, with_padding=True)
+        self._check_shapes(configuration, execution)
+        return self._judge(configuration.example, built, content)
+
+    def _has_open_output(self) -> bool:
+        return any(self._vector.operands[name].is_open for name in self._vector.outputs)
+
+    @checks.about("FW-GEN-003", "FW-EXE-017")
+    def _check_shapes(self, configuration: Configuration, execution: int) -> None:
+        if self.app.level < Version.V1_2:
+            return
+        for index, name in enumerate(self._vector.outputs):
+            expected = self._vector.examples[configuration.example].outputs[name].shape
+            found = output_shape(self.app, execution, index, rank=len(expected))
+            checks.equal(found, expected, f"dimensions of output {name}")
+
+    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
+        """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
+        example = self._vector.examples[number]
+        outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+        found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
+        if (number, found) not in self._flawless:
+            judge(self._context, self._vector, example, outputs, about=_broken)
+            if self._context.is_flawless:
+                self._flawless.add((number, found))
+        return found
+
+    def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
+        """Whether samples are the same, given their seeds, is said nowhere."""
+        if results[-1] != results[0] and self._vector.kind != "multinomial":
+            raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
+
+
+def _broken(vector: Vector, output: str) -> tuple[str, ...]:
+    """What a runtime breaks where an output is wrong."""
+    return ("FW-GEN-012",) if vector.kind == "multinomial" else ("FW-GEN-009",)
+
+
+def _expect_rejected(context: CaseContext, vector: Vector) -> None:
+    """What is invalid is refused when its model is built, when it is compiled, or at the latest when it is executed."""
+    app = RuntimeApp(context)
+    try:
+        model = build_model(vector, app.level).model
+        compilation = app.compilation(app.built(model))
+        require("compilation_finish", app.call("compilation_finish", compilation))
+        for example in vector.examples:
+            built = build_request(vector, example, app.level)
+            execution = app.execution(compilation)
+            Arguments(app, model, built).set(execution)
+            require("execution_compute", compute(app, ways(app.level)[0], execution, compilation))
+    except CallError:
+        return
+    clause = vector.rejected.clause if vector.rejected else ""
+    raise Failed(f"the runtime takes what breaks {clause or 'its specification'}: expected a failure at some stage")
+
+
+def _expect_aborted(context: CaseContext, vector: Vector) -> None:
+    """A loop without end is aborted after its timeout of a millisecond (FW-QOS-003)."""
+    app = RuntimeApp(context)
+    model = build_model(vector, app.level).model
+    with succeeding():
+        compilation = app.finished_compilation(app.built(model))
+    arguments = Arguments(app, model, build_request(vector, vector.examples[0], app.level))
+    for way in ways(app.level):
+        with context.configuration(way):
+            execution = app.execution(compilation)
+            with succeeding():
+                arguments.set(execution)
+            app.succeed("execution_set_loop_timeout", execution, _MILLISECOND)
+            code = compute(app, way, execution, compilation)
+            checks.member(code, MISSED, "result of a loop without end")
