@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
     from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 
-__all__ = ["Decisions", "Form", "Unfit", "draw", "expected", "forms", "operations", "vectors"]
+__all__ = [
+    "Decisions", "Form", "Unfit", "assembled", "draw", "expected", "forms", "input_count", "operations", "recipes",
+    "vectors",
+]  # fmt: skip
 
 _MODULES = ("elementwise", "reductions", "moving", "windows", "recurrent", "control_flow")
 _SEEDS = 65536
@@ -44,7 +47,7 @@ _SEEDS = 65536
 
 def operations() -> tuple[str, ...]:
     """Names of the operations that can be drawn, in order of their codes."""
-    return tuple(name for name in catalogue.names() if name in _recipes())
+    return tuple(name for name in catalogue.names() if name in recipes())
 
 
 def forms(version: Version = NEWEST, operation: str | None = None) -> list[Form]:
@@ -79,8 +82,8 @@ def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
     import numpy
 
     random = numpy.random.default_rng(decisions.below(_SEEDS))
-    call = Call(form, version, decisions, random, _count(form, version, decisions))
-    return _assembled(call, _recipes()[form.operation](call))
+    call = Call(form, version, decisions, random, input_count(form, version, decisions))
+    return assembled(call, recipes()[form.operation](call))
 
 
 def expected(vector: Vector) -> dict[str, Array]:
@@ -121,15 +124,16 @@ def _numbers(limit: int) -> SearchStrategy[int]:
 
 
 @functools.cache
-def _recipes() -> Mapping[str, Recipe]:
+def recipes() -> Mapping[str, Recipe]:
+    """The recipe of each operation that can be drawn."""
     found: dict[str, Recipe] = {}
     for name in _MODULES:
         found.update(importlib.import_module(f"{__name__}.{name}").RECIPES)
     return found
 
 
-def _count(form: Form, version: Version, decisions: Decisions) -> int | None:
-    """The length of the list of inputs; None where it is a matter of the recipe."""
+def input_count(form: Form, version: Version, decisions: Decisions) -> int | None:
+    """A length of the list of inputs that the form has in a version; None where it is a matter of the recipe."""
     signature = form.signature
     if signature.input_counts is None:
         return None
@@ -137,7 +141,8 @@ def _count(form: Form, version: Version, decisions: Decisions) -> int | None:
     return decisions.pick([count for count in signature.input_counts if all(known[:count])])
 
 
-def _assembled(call: Call, arguments: Arguments) -> Vector:
+def assembled(call: Call, arguments: Arguments) -> Vector:
+    """The model of one call; operands are called as the catalogue calls them. Raises Unfit where a rule is broken."""
     from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 
     builder = ModelBuilder(call.version, call.graphs)

@@ -13,8 +13,6 @@ from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Sign
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
-    import numpy
-
     from npu_conformance.corpus.vectors import Array, Graph, VectorOperand
 
 Item = TypeVar("Item")
@@ -36,6 +34,14 @@ class Decisions(Protocol):
 
     def pick(self, items: Sequence[Item]) -> Item:
         """One of the items."""
+        ...
+
+
+class Numbers(Protocol):
+    """Where recipes get elements from: numpy's generator, or one with the same method."""
+
+    def integers(self, low: int, high: int, size: Any = None, dtype: Any = ..., endpoint: bool = False) -> Array:
+        """Integers from low to high, which is excluded unless `endpoint`."""
         ...
 
 
@@ -64,7 +70,7 @@ class Call:
     form: Form
     version: Version
     decisions: Decisions
-    random: numpy.random.Generator
+    random: Numbers
     count: int | None = None
     results: dict[str, tuple[float, int]] = field(default_factory=dict)
     result_count: int | None = None

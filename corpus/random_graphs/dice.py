@@ -1,0 +1,60 @@
+"""Decisions and numbers of a seed: the same on every machine and with every Python and numpy.
+
+Only what their makers promise to keep is used: BLAKE2, integers, and the raw bits of numpy's PCG64.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+Item = TypeVar("Item")
+
+_MASK = (1 << 64) - 1
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""The constants of SplitMix64 (Steele, Lea and Flood, 2014)."""
+
+
+class Dice:
+    """Decisions, as recipes want them, and elements."""
+
+    def __init__(self, seed: str) -> None:
+        self._state = int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=8).digest(), "big")
+        self._bits = numpy.random.PCG64(self._state)
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to limit - 1."""
+        self._state = (self._state + _STEP) & _MASK
+        mixed = self._state
+        mixed = ((mixed ^ (mixed >> 30)) * _FIRST) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * _SECOND) & _MASK
+        return ((mixed ^ (mixed >> 31)) >> 11) % limit
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """One of the items."""
+        return items[self.below(len(items))]
+
+    def chance(self, part: int, whole: int) -> bool:
+        """True in `part` of `whole` cases."""
+        return self.below(whole) < part
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """The items in any order."""
+        left, mixed = list(items), []
+        while left:
+            mixed.append(left.pop(self.below(len(left))))
+        return mixed
+
+    def integers(self, low: int, high: int, size: Any = None, dtype: Any = numpy.int64, endpoint: bool = False) -> Any:
+        """Integers from low to high, which is excluded unless `endpoint`. size: None for one number, else a shape."""
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        span = high - low + int(endpoint)
+        raw: Array = self._bits.random_raw(int(numpy.prod(shape, dtype=numpy.int64)))
+        values = ((raw >> numpy.uint64(11)).astype(numpy.int64) % span + low).astype(dtype).reshape(shape)
+        return values[()] if size is None else values

@@ -1,0 +1,64 @@
+"""The graphs that everybody runs: fixed recipes, of which each has the seeds 0 to 49 (RGG-002)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+
+from npu_conformance.corpus import strategies
+from npu_conformance.corpus.random_graphs.recipes import LARGE, SMALL, GraphRecipe
+from npu_conformance.corpus.strategies import Form
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.versions import NEWEST, Version
+
+SEEDS = 50
+
+TYPES: Mapping[str, tuple[str, Version]] = {
+    "float32": ("TENSOR_FLOAT32", Version.V1_2),
+    "float16": ("TENSOR_FLOAT16", Version.V1_2),
+    "int32": ("TENSOR_INT32", Version.V1_2),
+    "bool8": ("TENSOR_BOOL8", Version.V1_2),
+    "quant8": ("TENSOR_QUANT8_ASYMM", Version.V1_2),
+    "quant8_signed": ("TENSOR_QUANT8_ASYMM_SIGNED", Version.V1_3),
+}
+"""The primary types as ids spell them, each with the first version whose results count (RGG-014)."""
+RANKS = (4, 3, 2, 1)
+
+
+@functools.cache
+def recipes(size: int) -> dict[str, GraphRecipe]:
+    """A recipe for each primary type and rank, and one for all of them together, by name."""
+    plain = GraphRecipe(size=size, largest=10, most_elements=400) if size >= LARGE else GraphRecipe(size=size)
+    found = {
+        f"{name}_rank{rank}": replace(plain, version=version, types=(kind,), ranks=(rank,))
+        for name, (kind, version) in TYPES.items()
+        for rank in RANKS
+    }
+    return {**found, "mixed": plain}
+
+
+def small() -> dict[str, GraphRecipe]:
+    """The recipes of small graphs."""
+    return recipes(SMALL)
+
+
+def large() -> dict[str, GraphRecipe]:
+    """The recipes of large graphs."""
+    return recipes(LARGE)
+
+
+@functools.cache
+def single(operation: str) -> dict[str, GraphRecipe]:
+    """A recipe for each form of an operation, by name."""
+    return {_name(form): _alone(form) for form in strategies.forms(NEWEST, operation)}
+
+
+def _name(form: Form) -> str:
+    return "_".join((form.signature.variant, *form.types.values()))
+
+
+def _alone(form: Form) -> GraphRecipe:
+    since = next(one for one, added in form.signature.types.items() if form.types in added)
+    version = max(since, Version.V1_2, *(catalogue.argument_since(argument) for argument in form.signature.inputs[:1]))
+    return GraphRecipe(size=1, version=version, form=str(form), largest=6)

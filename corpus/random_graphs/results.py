@@ -1,0 +1,70 @@
+"""What results of an operation must be like for a graph to go on with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy
+
+from npu_conformance.corpus.strategies.calls import Unfit
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.random_graphs.dice import Dice
+    from npu_conformance.corpus.vectors import Array, Vector
+
+_LARGEST = {4: 1e6, 2: 1e4}
+"""The largest absolute value of a float of so many bytes: an error of the last bit must not decide about infinity."""
+_LARGEST_INTEGER = 1 << 24
+"""The largest absolute int32, so that a sum or a product behind it does not wrap and a float holds it exactly."""
+_SCALES = (1e-5, 1e4)
+"""How small and how large the scale of a result may be."""
+
+_SCRATCH = {("LSTM", 0)}
+"""Results that mean nothing."""
+_AMBIGUOUS = {
+    ("TOPK_V2", 1), ("BOX_WITH_NMS_LIMIT", 0), ("BOX_WITH_NMS_LIMIT", 1), ("BOX_WITH_NMS_LIMIT", 2),
+    ("BOX_WITH_NMS_LIMIT", 3), ("HEATMAP_MAX_KEYPOINT", 1), ("AXIS_ALIGNED_BBOX_TRANSFORM", 0),
+}  # fmt: skip
+"""Results that are not connected: of equal elements any may come first, and boxes are data of their own kind."""
+
+
+def is_scratch(operation: str, position: int) -> bool:
+    """True for a result that is not compared."""
+    return (operation, position) in _SCRATCH
+
+
+def may_be_read(operation: str, position: int) -> bool:
+    """True for a result that another operation may read."""
+    return (operation, position) not in _AMBIGUOUS
+
+
+def check_sizes(alone: Vector, most_elements: int) -> None:
+    """Raises Unfit where a result has more elements, or a scale that leads nowhere."""
+    for name in alone.outputs:
+        operand = alone.operands[name]
+        if int(numpy.prod(operand.dimensions)) > most_elements:
+            raise Unfit(f"{name} has the dimensions {list(operand.dimensions)}")
+        if operand.scale and not _SCALES[0] < operand.scale < _SCALES[1]:
+            raise Unfit(f"{name} has the scale {operand.scale}")
+
+
+def check_values(alone: Vector, found: Mapping[str, Array], dice: Dice) -> None:
+    """Raises Unfit where a result is not finite or too large; mostly also where all its elements are equal."""
+    (operation,) = alone.operations
+    for position, (name, values) in enumerate(found.items()):
+        if is_scratch(operation.type, position) or not values.size:
+            continue
+        _check_magnitude(name, values)
+        if values.size > 1 and bool((values == values.flat[0]).all()) and dice.chance(7, 8):
+            raise Unfit(f"all elements of {name} are equal")
+
+
+def _check_magnitude(name: str, values: Array) -> None:
+    if values.dtype.kind == "f":
+        largest = _LARGEST[values.dtype.itemsize]
+        # Not a number is not within any limits.
+        if not bool((numpy.abs(values) <= largest).all()):
+            raise Unfit(f"{name} has elements beyond {largest:g}")
+    elif values.dtype == numpy.int32 and bool((numpy.abs(values.astype(numpy.int64)) > _LARGEST_INTEGER).any()):
+        raise Unfit(f"{name} has elements beyond {_LARGEST_INTEGER}")

@@ -1,0 +1,143 @@
+"""How far the results of a graph move while each operation errs as much as it may.
+
+An operation that is right within the public tolerance by itself must be right in a graph, whatever the operations
+before it made of theirs. So the oracles compute the graph again and again, and every result is moved by as much as its
+operation may be off: all elements up, all down, and up or down at random. Inputs and constants in floats move by a few
+units in the last place, as if the sums behind them had been rounded differently. What an element does meanwhile is how
+far a device may be off there besides its own tolerance: nothing for a sum, much for the divisor near 0, and everything
+for the comparison of two equal values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy
+
+from npu_conformance.corpus import oracles
+from npu_conformance.corpus.random_graphs.accuracy import MOVED
+from npu_conformance.corpus.random_graphs.dice import Dice
+from npu_conformance.corpus.vector_types import Graph
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array, Vector, VectorOperand, VectorOperation
+
+_EXACT_FLOATS = MOVED | {
+    "ABS", "NEG", "RELU", "RELU1", "RELU6", "FLOOR", "MAXIMUM", "MINIMUM", "MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN",
+    "CONCATENATION", "SPLIT",
+}  # fmt: skip
+"""Operations on floats whose results are elements of their inputs, or integers: no two devices differ."""
+_FLOOR = {4: (1e-5, 5 * 2.0**-23), 2: (5 * 2.0**-10, 5 * 2.0**-10)}
+"""Absolute and relative tolerance of a float of so many bytes: NNHAL-ACCURACY-001 and -002."""
+_LAST_PLACES = {4: 2.0**-21, 2: 2.0**-9}
+"""Four units in the last place, relatively: what other orders of summation come to."""
+_SYSTEMATIC = 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation of a graph, as a graph of its own."""
+
+    operation: VectorOperation
+    graph: Graph
+
+
+class Spreads:
+    """The spreads of a vector's outputs, after as many runs as were asked for."""
+
+    def __init__(self, vector: Vector) -> None:
+        self._vector = vector
+        self._steps = [_step(vector, operation) for operation in vector.operations]
+        self._given = _given(vector)
+        self._dice = Dice(f"spreads of {vector.name}")
+        self._expected = {name: array.astype(numpy.float64) for name, array in vector.examples[0].outputs.items()}
+        self.runs = 0
+        self.spreads = {name: numpy.zeros(array.shape) for name, array in self._expected.items()}
+
+    def run(self, runs: int) -> None:
+        """Let operations err in further ways until there were so many. An element whose kind changes has no limit."""
+        while self.runs < runs:
+            found = self._moved_outputs()
+            for name, expected in self._expected.items():
+                moved = found.get(name)
+                self.spreads[name] = numpy.maximum(self.spreads[name], _distance(moved, expected))
+            self.runs += 1
+
+    def _moved_outputs(self) -> Mapping[str, Array]:
+        """Outputs of one run; nothing where a moved value has no result, such as the logarithm of less than 0."""
+        arrays = {name: self._moved_input(values) for name, values in self._given.items()}
+        for number, step in enumerate(self._steps):
+            try:
+                found = oracles.evaluate(
+                    step.graph,
+                    {one: arrays[one] for one in step.operation.inputs if one in arrays},
+                    self._vector.referenced,
+                )
+            except (ValueError, ArithmeticError):
+                return {}
+            for name, values in found.items():
+                operand = step.graph.operands[name]
+                arrays[name] = _moved(
+                    values, own_error(step.operation.type, operand, values), self._signs(values, number)
+                )
+        return arrays
+
+    def _moved_input(self, values: Array) -> Array:
+        if values.dtype.kind != "f" or not values.ndim:
+            return values
+        error = 2 * _LAST_PLACES[values.dtype.itemsize] * numpy.abs(values.astype(numpy.float64))
+        return _moved(values, error, self._dice.integers(0, 2, values.shape) * 2 - 1)
+
+    def _signs(self, values: Array, number: int) -> Array | int:
+        """Up or down: all alike, every other operation the other way, then at random."""
+        if self.runs < _SYSTEMATIC:
+            sign = 1 if self.runs % 2 else -1
+            return -sign if self.runs >= _SYSTEMATIC // 2 and number % 2 else sign
+        signs: Array = self._dice.integers(0, 2, values.shape) * 2 - 1
+        return signs
+
+
+def own_error(operation: str, operand: VectorOperand, values: Array) -> Array | float:
+    """How far an operation may move the elements of its result: twice the tolerance of floats, a step of quanta."""
+    if OPERAND_TYPES[operand.type].is_quantized:
+        return 0.0 if operation in MOVED else 1.0
+    if values.dtype.kind != "f" or operation in _EXACT_FLOATS:
+        return 0.0
+    atol, rtol = _FLOOR[values.dtype.itemsize]
+    error: Array = 2 * (atol + rtol * numpy.abs(values.astype(numpy.float64)))
+    return error
+
+
+def _moved(values: Array, error: Array | float, signs: Array | int) -> Array:
+    if isinstance(error, float) and not error:
+        return values
+    moved = values.astype(numpy.float64) + error * signs
+    if values.dtype.kind != "f":
+        limits = numpy.iinfo(values.dtype.name)
+        moved = numpy.clip(moved, limits.min, limits.max)
+    with numpy.errstate(over="ignore"):
+        return numpy.asarray(moved.astype(values.dtype))
+
+
+def _distance(moved: Array | None, expected: Array) -> Array:
+    """Absolute differences; infinite where there is nothing to compare, or only one of both is finite."""
+    if moved is None or moved.shape != expected.shape:
+        return numpy.full(expected.shape, numpy.inf)
+    found = moved.astype(numpy.float64)
+    with numpy.errstate(invalid="ignore"):
+        distance = numpy.abs(found - expected)
+    same = (found == expected) | (numpy.isnan(found) & numpy.isnan(expected))
+    return numpy.where(same, 0.0, numpy.where(numpy.isnan(distance), numpy.inf, distance))
+
+
+def _step(vector: Vector, operation: VectorOperation) -> Step:
+    operands = {name: vector.operands[name] for name in (*operation.inputs, *operation.outputs)}
+    return Step(operation, Graph(operands, (operation,), operation.inputs, operation.outputs))
+
+
+def _given(vector: Vector) -> dict[str, Array]:
+    constants = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
+    return {**constants, **vector.examples[0].inputs}
