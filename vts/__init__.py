@@ -21,6 +21,7 @@ AREAS = (
     "messages",
     "robustness",
     "generated",
+    "random_graphs",
     "relations",
     "external",
     "extensions",

@@ -1,0 +1,85 @@
+"""Runs a random graph on a device, and judges what comes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus.wire_model import build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.graphs import Judgement, judgement
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
+from npu_conformance.vts.lib.executors import execute
+from npu_conformance.vts.lib.vector_run import attach, prepared
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array, Vector
+
+REQUIREMENTS = (
+    "RGG-006",
+    "RGG-005",
+    "RGG-008",
+    "RGG-009",
+    "NNHAL-SUPPORT-001",
+    "NNHAL-PREPARE-004",
+    "NNHAL-EXECUTE-001",
+)
+_FILL = 0xA5
+_ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
+
+
+def case_of(vector: Vector, case_id: str) -> Case:
+    """The case of one graph, whose failure file holds the graph itself."""
+
+    def run(context: CaseContext) -> None:
+        attach(context, vector)
+        run_graph(context, vector)
+
+    operations = tuple(dict.fromkeys(operation.type for operation in vector.operations))
+    types = tuple(dict.fromkeys(operand.type.name for operand in vector.operands.values() if operand.dimensions))
+    return Case(
+        case_id, run, REQUIREMENTS, f"a random graph of {' '.join(one.type for one in vector.operations)}",
+        since=vector.since, group=Group.EXECUTION, operations=operations, types=types,
+    )  # fmt: skip
+
+
+def run_graph(context: CaseContext, vector: Vector) -> None:
+    """Execute a graph and judge it. NotSupported where the device does not have all of its operations."""
+    found = judgement(vector, outputs_of(context, vector))
+    _count(context, found)
+    if found.findings:
+        first = found.findings[0]
+        others = f" (and {len(found.findings) - 1} more outputs)" if len(found.findings) > 1 else ""
+        with checks.about(*_ACCURACY):
+            raise Failed(first.message + others, first.expected, first.found)
+
+
+def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:
+    """Execute the graph's example once; returns its outputs by name."""
+    prepared_model = prepared(context, vector)
+    example = vector.examples[0]
+    built = build_request(vector, example, context.version)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    outputs.write(0, bytes([_FILL]) * built.output_size)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    execution = execute(context, prepared_model, request, measure=False)
+    with checks.about("RGG-005", "NNHAL-EXECUTE-001"):
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution of a supported graph")
+    with checks.about("NNHAL-EXECUTE-002"):
+        checks.that(
+            bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
+        )
+    content = outputs.read(0, built.output_size)
+    return {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+
+
+def _count(context: CaseContext, found: Judgement) -> None:
+    """Add what became of the elements to the notes of the case."""
+    for name in ("elements", "widened", "undecided"):
+        before = context.notes.get(name, 0)
+        assert isinstance(before, int)
+        context.notes[name] = before + getattr(found, name)
