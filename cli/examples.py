@@ -56,6 +56,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance fuzz models --plugin my_package.driver:plugin --seconds 60",
         "npu-conformance fuzz wire --plugin reference --runs 1000 --seed 7",
     ),
+    "graphs": (
+        "npu-conformance graphs --plugin my_package.driver:plugin --seconds 60",
+        "npu-conformance graphs --plugin exec:./my_driver --seeds 0:50 --size large --types float32 quant8",
+        "npu-conformance graphs --plugin reference --seeds 7 --operations CONV_2D ADD",
+    ),
     "serve": (
         "npu-conformance serve reference --listen unix:/tmp/npu.socket",
         "npu-conformance serve my_package.driver:plugin --listen tcp:127.0.0.1:0 --key-file key",

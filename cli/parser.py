@@ -28,6 +28,7 @@ COMMANDS = {
     "schemas": "print or write the JSON Schemas of documents and messages",
     "kit": "write enumerations, tables and sample models for a driver in another language",
     "fuzz": "run a fuzzer",
+    "graphs": "run random graphs of operations, and shrink those that fail",
     "serve": "serve a Python plug-in on a socket",
     "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
     "completion": "print a script that lets bash, zsh or fish complete commands and options",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from npu_conformance.corpus import strategies
-from npu_conformance.corpus.random_graphs.recipes import LARGE, SMALL, GraphRecipe
+from npu_conformance.corpus.random_graphs.recipes import LARGE, SMALL, GraphRecipe, choices, tensor_types
 from npu_conformance.corpus.strategies import Form
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.versions import NEWEST, Version
@@ -46,6 +46,17 @@ def small() -> dict[str, GraphRecipe]:
 def large() -> dict[str, GraphRecipe]:
     """The recipes of large graphs."""
     return recipes(LARGE)
+
+
+def operations(wanted: Sequence[str] = ()) -> tuple[str, ...]:
+    """The operations that have graphs of their own, of those that are wanted; all if none is."""
+    return tuple(name for name in strategies.operations() if not wanted or name in wanted)
+
+
+def has_type(recipe: GraphRecipe, types: Collection[str]) -> bool:
+    """True where an operation of a recipe has a tensor of one of the types."""
+    found = [choice.form for forms in choices(recipe).values() for choice in forms]
+    return any(not tensor_types(form).isdisjoint(types) for form in found)
 
 
 @functools.cache

@@ -31,12 +31,12 @@ _FILL = 0xA5
 _ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
 
 
-def case_of(vector: Vector, case_id: str) -> Case:
-    """The case of one graph, whose failure file holds the graph itself."""
+def case_of(vector: Vector, case_id: str, seen: dict[str, Array] | None = None) -> Case:
+    """The case of one graph, whose failure file holds the graph itself. seen: gets the outputs of the device."""
 
     def run(context: CaseContext) -> None:
         attach(context, vector)
-        run_graph(context, vector)
+        run_graph(context, vector, {} if seen is None else seen)
 
     operations = tuple(dict.fromkeys(operation.type for operation in vector.operations))
     types = tuple(dict.fromkeys(operand.type.name for operand in vector.operands.values() if operand.dimensions))
@@ -46,9 +46,10 @@ def case_of(vector: Vector, case_id: str) -> Case:
     )  # fmt: skip
 
 
-def run_graph(context: CaseContext, vector: Vector) -> None:
+def run_graph(context: CaseContext, vector: Vector, seen: dict[str, Array]) -> None:
     """Execute a graph and judge it. NotSupported where the device does not have all of its operations."""
-    found = judgement(vector, outputs_of(context, vector))
+    seen.update(outputs_of(context, vector))
+    found = judgement(vector, seen)
     _count(context, found)
     if found.findings:
         first = found.findings[0]

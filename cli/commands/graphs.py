@@ -1,0 +1,171 @@
+"""`npu-conformance graphs`: random graphs of operations, judged by the oracles, shrunk where they fail."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.cli.commands._options import add_plugin_options, add_wire_log_option, session_options
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.judge.outcome_table import exit_code, row
+from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.run.diagnostics import diagnosed
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.vts.lib.graph_campaign import Campaign, Found, Tally
+
+_SECONDS = 10.0
+_FOLDER = Path(".npu-conformance/graphs")
+_TYPES = ("float32", "float16", "int32", "bool8", "quant8", "quant8_signed")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    add_plugin_options(parser)
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--seconds", metavar="S", type=float, help=f"run seed after seed for so long ({_SECONDS:g})")
+    limit.add_argument("--seeds", metavar="A:B", help="the seeds from A to B - 1, or the one seed A")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="the first seed of --seconds (default: 0)")
+    parser.add_argument(
+        "--size", choices=("single", "small", "large"), default="small", help="1, 5 or 40 operations (default: small)"
+    )
+    parser.add_argument("--operations", metavar="OP", nargs="+", default=[], help="of these operations only")
+    parser.add_argument("--types", metavar="TYPE", nargs="+", default=[], help=f"of these types: {' '.join(_TYPES)}")
+    parser.add_argument("--save", metavar="DIR", type=Path, default=_FOLDER, help="where findings are kept")
+    add_wire_log_option(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run graphs; return the exit code of the worst where something was found."""
+    _check(options)
+    with diagnosed(wire_file=options.wire_log):
+        return _execute(options)
+
+
+def _execute(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.run.session_options import open_by_options
+    from npu_conformance.vts.lib.graph_campaign import Campaign, plan
+
+    session = session_options(options)
+    subject = open_by_options(session)
+    console = Console(sys.stdout)
+    try:
+        try:
+            recipes = plan(subject, options.size, options.types, options.operations)
+        except LookupError as error:
+            raise UsageError(str(error)) from None
+        console.say(_headline(options, subject))
+        campaign = Campaign(subject, recipes, options.save, session.plugin_words)
+        started = time.monotonic()
+        _run(options, campaign, console)
+        console.say("\n".join(_summary(campaign.tally, time.monotonic() - started)))
+        return exit_code(row(found.result.outcome).exit_code for found in campaign.tally.findings)
+    finally:
+        subject.close()
+
+
+def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> None:
+    try:
+        for seed in _seeds(options):
+            found = campaign.run(seed)
+            if found is not None:
+                console.say("\n".join(_finding(found)))
+            if campaign.is_over:
+                return
+    except KeyboardInterrupt:
+        console.say("interrupted")
+
+
+def _seeds(options: argparse.Namespace) -> Iterator[int]:
+    if options.seeds is not None:
+        yield from _range(options.seeds)
+        return
+    ends = time.monotonic() + (_SECONDS if options.seconds is None else options.seconds)
+    for seed in itertools.count(options.seed):
+        if time.monotonic() >= ends:
+            return
+        yield seed
+
+
+def _range(text: str) -> range:
+    first, separator, last = text.partition(":")
+    if not first.isdecimal() or (separator and not last.isdecimal()):
+        raise UsageError(f"--seeds: expected A:B or A, found {text!r}")
+    seeds = range(int(first), int(last) if separator else int(first) + 1)
+    if not seeds:
+        raise UsageError(f"--seeds {text}: there is no seed from {first} to before {last}")
+    return seeds
+
+
+def _check(options: argparse.Namespace) -> None:
+    from npu_conformance.corpus import strategies
+    from npu_conformance.specs.neuralnetworks import catalogue
+
+    if options.seconds is not None and options.seconds <= 0:
+        raise UsageError(f"--seconds: expected a positive number, found {options.seconds:g}")
+    if options.seed < 0:
+        raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
+    if options.seeds is not None:
+        _range(options.seeds)
+    for name in options.types:
+        if name not in _TYPES:
+            raise UsageError(f"--types: expected some of {' '.join(_TYPES)}, found {name!r}")
+    for name in options.operations:
+        if name not in strategies.operations():
+            known = "there are no random graphs of it" if name in catalogue.names() else "there is no such operation"
+            raise UsageError(f"--operations {name}: {known}")
+
+
+def _headline(options: argparse.Namespace, subject: SubjectHandle) -> str:
+    which = f"seeds {options.seeds}" if options.seeds is not None else f"seeds from {options.seed} on"
+    narrowed = [*options.types, *options.operations]
+    only = f", only {' '.join(narrowed)}" if narrowed else ""
+    return f"{subject.manifest.name}, HAL {subject.version}: {options.size} graphs, {which}{only}"
+
+
+def _finding(found: Found) -> list[str]:
+    result = found.result
+    shrunk = f"shrunk from {found.before} operations to {' '.join(found.operations)}"
+    return [
+        f"{result.outcome.value.upper()} seed {found.seed}: {shrunk}",
+        f"  {result.message}",
+        *(f"  {path}" for path in found.files),
+    ]
+
+
+def _summary(tally: Tally, seconds: float) -> list[str]:
+    from npu_conformance.specs.neuralnetworks import catalogue
+
+    rate = tally.graphs / seconds if seconds else 0.0
+    lines = [f"{tally.graphs} graphs of {tally.operations} operations in {seconds:.1f} s ({rate:.0f} a second)"]
+    lines.append(f"{tally.passed} right, {tally.not_supported} not supported, {_wrong(tally)} wrong")
+    lines.append(_judged(tally))
+    uncovered = sorted(set(catalogue.names()) - tally.covered)
+    lines.append(f"{len(tally.covered)} operations were executed and right; {len(uncovered)} were not")
+    if tally.refused:
+        worst = ", ".join(f"{name} ({count})" for name, count in tally.refused.most_common(8))
+        lines.append(f"not supported in how many graphs: {worst}")
+    if tally.impossible:
+        lines.append(f"{tally.impossible} seeds lead to no graph")
+    return lines
+
+
+def _wrong(tally: Tally) -> int:
+    return len(tally.findings) + tally.unshrunk
+
+
+def _judged(tally: Tally) -> str:
+    if not tally.elements:
+        return "nothing was judged"
+    share = 1 - tally.undecided / tally.elements
+    decided = tally.sampled_decided / tally.sampled if tally.sampled else 1.0
+    return (
+        f"judged: {share:.2%} of {tally.elements} elements ({tally.widened} by the errors that earlier operations may "
+        f"make); {decided:.1%} of a sample are decided whatever a device computes"
+    )
