@@ -43,6 +43,7 @@ class RuntimeApp:
         self._functions = frozenset(self.runtime.functions())
         self._owned: list[tuple[str, int]] = []
         self._outputs: dict[int, Any] = {}
+        self._restarts = context.restarts
         context.close_later(self)
 
     @property
@@ -99,6 +100,8 @@ class RuntimeApp:
 
     def close(self) -> None:
         """Free everything, the newest first. What a runtime that died had needs no freeing."""
+        if self.context.restarts != self._restarts:
+            self._owned.clear()
         while self._owned:
             function, handle = self._owned.pop()
             try:

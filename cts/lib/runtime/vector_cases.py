@@ -15,7 +15,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import Loader, described, scope_of, vector_from
 from npu_conformance.specs.versions import NEWEST
 
-_EXECUTION = ("FW-GEN-009", "FW-GEN-001", "FW-GEN-003", "FW-GEN-011", "FW-PRT-017")
+_EXECUTION = ("FW-GEN-001", "FW-GEN-009", "FW-GEN-003", "FW-GEN-011", "FW-PRT-017")
 _REJECTION = ("FW-GEN-005",)
 
 

@@ -71,13 +71,9 @@ def _burst(app: RuntimeApp, execution: int, compilation: int) -> int:
 
 
 def _fenced(app: RuntimeApp, execution: int, compilation: int) -> int:
-    return _with_dependencies(app, execution, ())
-
-
-def _with_dependencies(app: RuntimeApp, execution: int, dependencies: tuple[int, ...]) -> int:
-    answer = start_with_dependencies(app, execution, dependencies)
+    answer = start_with_dependencies(app, execution)
     event = started(app, "execution_start_compute_with_dependencies", answer)
-    return finished(app, event) if event else cast(int, answer.result)
+    return finished(app, event) if event else answer.result
 
 
 def start_with_dependencies(
