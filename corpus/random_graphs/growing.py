@@ -160,7 +160,7 @@ class _Growing:
 
     def _add_result(self, operation: str, position: int, name: str, values: Array) -> None:
         self.values[name] = values
-        if results.is_scratch(operation, position):
+        if results.is_ignored(operation, position):
             self.ignored.add(name)
         elif results.may_be_read(operation, position):
             self.tensors.add(name, self.operands[name], values)

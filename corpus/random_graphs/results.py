@@ -20,18 +20,19 @@ _LARGEST_INTEGER = 1 << 24
 _SCALES = (1e-5, 1e4)
 """How small and how large the scale of a result may be."""
 
-_SCRATCH = {("LSTM", 0)}
-"""Results that mean nothing."""
+_IGNORED = {("LSTM", 0), ("TOPK_V2", 1)}
+"""Results that are not compared: scratch memory, and the places of the largest elements, of which any equal one may be
+first."""
 _AMBIGUOUS = {
-    ("TOPK_V2", 1), ("BOX_WITH_NMS_LIMIT", 0), ("BOX_WITH_NMS_LIMIT", 1), ("BOX_WITH_NMS_LIMIT", 2),
+    ("BOX_WITH_NMS_LIMIT", 0), ("BOX_WITH_NMS_LIMIT", 1), ("BOX_WITH_NMS_LIMIT", 2),
     ("BOX_WITH_NMS_LIMIT", 3), ("HEATMAP_MAX_KEYPOINT", 1), ("AXIS_ALIGNED_BBOX_TRANSFORM", 0),
 }  # fmt: skip
 """Results that are not connected: of equal elements any may come first, and boxes are data of their own kind."""
 
 
-def is_scratch(operation: str, position: int) -> bool:
-    """True for a result that is not compared."""
-    return (operation, position) in _SCRATCH
+def is_ignored(operation: str, position: int) -> bool:
+    """True for a result that is not compared, nor read."""
+    return (operation, position) in _IGNORED
 
 
 def may_be_read(operation: str, position: int) -> bool:
@@ -53,7 +54,7 @@ def check_values(alone: Vector, found: Mapping[str, Array], dice: Dice) -> None:
     """Raises Unfit where a result is not finite or too large; mostly also where all its elements are equal."""
     (operation,) = alone.operations
     for position, (name, values) in enumerate(found.items()):
-        if is_scratch(operation.type, position) or not values.size:
+        if is_ignored(operation.type, position) or not values.size:
             continue
         _check_magnitude(name, values)
         if values.size > 1 and bool((values == values.flat[0]).all()) and dice.chance(7, 8):

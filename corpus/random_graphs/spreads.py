@@ -70,19 +70,13 @@ class Spreads:
         """Outputs of one run; nothing where a moved value has no result, such as the logarithm of less than 0."""
         arrays = {name: self._moved_input(values) for name, values in self._given.items()}
         for number, step in enumerate(self._steps):
+            given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
             try:
-                found = oracles.evaluate(
-                    step.graph,
-                    {one: arrays[one] for one in step.operation.inputs if one in arrays},
-                    self._vector.referenced,
-                )
+                found = oracles.evaluate(step.graph, given, self._vector.referenced)
             except (ValueError, ArithmeticError):
                 return {}
             for name, values in found.items():
-                operand = step.graph.operands[name]
-                arrays[name] = _moved(
-                    values, own_error(step.operation.type, operand, values), self._signs(values, number)
-                )
+                arrays[name] = _moved(values, own_error(step, name, values), self._signs(values, number))
         return arrays
 
     def _moved_input(self, values: Array) -> Array:
@@ -100,15 +94,23 @@ class Spreads:
         return signs
 
 
-def own_error(operation: str, operand: VectorOperand, values: Array) -> Array | float:
-    """How far an operation may move the elements of its result: twice the tolerance of floats, a step of quanta."""
+def own_error(step: Step, name: str, values: Array) -> Array | float:
+    """How far an operation may move the elements of a result: twice the tolerance of floats, a step of quanta."""
+    operation, operand = step.operation.type, step.graph.operands[name]
     if OPERAND_TYPES[operand.type].is_quantized:
-        return 0.0 if operation in MOVED else 1.0
+        return 0.0 if operation in MOVED and _keeps_quanta(step, operand) else 1.0
     if values.dtype.kind != "f" or operation in _EXACT_FLOATS:
         return 0.0
     atol, rtol = _FLOOR[values.dtype.itemsize]
     error: Array = 2 * (atol + rtol * numpy.abs(values.astype(numpy.float64)))
     return error
+
+
+def _keeps_quanta(step: Step, result: VectorOperand) -> bool:
+    """True where every input of the result's type is quantised like it; else elements are rounded as they move."""
+    inputs = [step.graph.operands[name] for name in step.operation.inputs]
+    quantized = [(one.scale, one.zero_point) for one in inputs if one.type is result.type]
+    return all(one == (result.scale, result.zero_point) for one in quantized)
 
 
 def _moved(values: Array, error: Array | float, signs: Array | int) -> Array:
