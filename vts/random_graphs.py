@@ -16,8 +16,8 @@ from npu_conformance.corpus.vectors.writing import document_of
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_cases import vector_from
 from npu_conformance.vts.lib.random_graphs import REQUIREMENTS, case_of, run_graph
-from npu_conformance.vts.lib.vector_cases import vector_from
 
 _FEW = {"small": 2, "large": 1}
 """Seeds of a recipe in the default scope; the full scope has all."""

@@ -10,10 +10,11 @@ from npu_conformance.harness.judge.graphs import Judgement, judgement
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.vts.lib.executors import execute
-from npu_conformance.vts.lib.vector_run import attach, prepared
+from npu_conformance.vts.lib.vector_run import prepared
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
