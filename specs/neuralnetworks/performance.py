@@ -48,12 +48,14 @@ def cost(capabilities: Capabilities, model: Model, *, power: bool = False) -> fl
 
 
 def _cost_of_graph(capabilities: Capabilities, model: Model, graph: Subgraph, power: bool) -> float:
-    return sum(_cost_of(capabilities, model, graph, operation, power) for operation in graph.operations)
+    return sum(cost_of_operation(capabilities, model, graph, operation, power) for operation in graph.operations)
 
 
-def _cost_of(
+def cost_of_operation(
     capabilities: Capabilities, model: Model, graph: Subgraph, operation: Operation, power: bool
 ) -> float:  # fmt: skip
+    """The cost of one operation of a graph of the model, counted as in `cost`."""
+
     def inner(position: int) -> float:
         number = graph.operands[operation.inputs[position]].location.offset
         return _cost_of_graph(capabilities, model, model.referenced[number], power)

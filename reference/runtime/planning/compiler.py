@@ -4,31 +4,96 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.reference.runtime.backend import CompileOptions, FinishedModel, Plan, RuntimeDevice
-from npu_conformance.reference.runtime.planning.cpu import CpuDevice
+from npu_conformance.reference.runtime.backend import (
+    CompileOptions,
+    FinishedModel,
+    Plan,
+    RuntimeDevice,
+    RuntimeFailure,
+)
+from npu_conformance.reference.runtime.planning.build import Caching, PlanBuilder, PlanningDevice, Wishes
+from npu_conformance.reference.runtime.planning.caching import CacheFolder, OpenFiles
+from npu_conformance.reference.runtime.planning.cpu import CpuDevice, is_of_vendor
+from npu_conformance.reference.runtime.planning.driver import Driver, Preparation, Surroundings, registered
 from npu_conformance.reference.runtime.planning.fallback import CpuFallback
+from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan
 from npu_conformance.reference.runtime.planning.parts import deadline
-from npu_conformance.reference.runtime.planning.plan import SimplePlan
+from npu_conformance.reference.runtime.planning.plan import Body, CompoundBody, ReferencePlan, Setting, SimpleBody
 from npu_conformance.reference.runtime.planning.pools import Pools
-from npu_conformance.reference.runtime.planning.properties import Properties
+from npu_conformance.reference.runtime.planning.properties import Partitioning, Properties
+from npu_conformance.reference.runtime.planning.services import Service
+from npu_conformance.specs.diagnostics import vlog
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import NEWEST, Version
+
+_NO_FALLBACK = (ResultCode.BAD_DATA, ResultCode.UNEXPECTED_NULL)
+"""Codes of a failed preparation that go to the app at once (facts 2.2)."""
 
 
 class ReferenceCompiler:
     """See Compiler. feature_level: of the runtime; from 5 on it behaves as profile T of the facts, else as R."""
 
-    def __init__(self, pools: Pools, clock: Clock, properties: Properties, feature_level: Version = NEWEST) -> None:
-        self.pools, self.clock, self.properties, self.feature_level = pools, clock, properties, feature_level
+    def __init__(
+        self, pools: Pools, files: OpenFiles, clock: Clock, properties: Properties, feature_level: Version = NEWEST
+    ) -> None:
+        self._pools, self._clock, self._properties, self._feature_level = pools, clock, properties, feature_level
+        self._around = Surroundings(pools, properties, CacheFolder(files), feature_level)
         self._cpu = CpuDevice(pools, clock, feature_level)
+        self._drivers: tuple[Driver, ...] = ()
+
+    def set_services(self, services: Sequence[Service]) -> None:
+        """Register the drivers of these services, in this order, in place of those from before."""
+        found = [registered(service, self._around) for service in services]
+        self._drivers = tuple(driver for driver in found if driver is not None)
 
     @property
     def devices(self) -> Sequence[RuntimeDevice]:
-        """The registered drivers in order, then the CPU."""
-        return (self._cpu,)
+        """The registered drivers in order, then the CPU; the CPU alone under debug.nn.cpuonly."""
+        return (self._cpu,) if self._properties.cpu_only else (*self._drivers, self._cpu)
 
     def compile(self, model: FinishedModel, devices: Sequence[RuntimeDevice], options: CompileOptions) -> Plan:
         """See Compiler."""
-        end = deadline(options.timeout_ns, self.clock)
-        fallback = CpuFallback(self._cpu, model.wire, self.pools)
-        return SimplePlan(self._cpu.prepare(model.wire, end), None if options.explicit else fallback, self.clock)
+        mode = Partitioning.WITHOUT_FALLBACK if options.explicit else self._properties.partitioning
+        chosen: Sequence[PlanningDevice] = [one for one in devices if isinstance(one, CpuDevice | Driver)]
+        if mode == Partitioning.NONE:
+            chosen = (self._cpu,)
+        may_fall_back = mode == Partitioning.WITH_FALLBACK
+        body = self._body(model, chosen, options, may_fall_back)
+        fallback = CpuFallback(self._cpu, model.wire, self._pools) if may_fall_back else None
+        return ReferencePlan(body, fallback, self._setting)
+
+    @property
+    def _setting(self) -> Setting:
+        return Setting(self._pools, self._clock, self._feature_level, self._cpu)
+
+    def _body(
+        self, model: FinishedModel, devices: Sequence[PlanningDevice], options: CompileOptions, may_fall_back: bool
+    ) -> Body:
+        """The plan over the devices; on the CPU alone where they fail and that is allowed (FW-PRT-009)."""
+        try:
+            return self._built(model, devices, options, may_fall_back)
+        except RuntimeFailure as failure:
+            if not may_fall_back or failure.result in _NO_FALLBACK or _is_of_vendor(model.wire):
+                raise
+            reason = str(failure)
+            vlog.log("compilation", lambda: f"compiled for the CPU alone: {reason}")
+            return SimpleBody(self._cpu.prepare(model.wire))
+
+    def _built(
+        self, model: FinishedModel, devices: Sequence[PlanningDevice], options: CompileOptions, may_fall_back: bool
+    ) -> Body:
+        end = deadline(options.timeout_ns, self._clock)
+        how = Preparation(options.preference, options.priority, end, options.hints, options.extensions)
+        caching = Caching(options.cache_dir or "", options.cache_token if options.cache_dir is not None else b"")
+        cpu = self._cpu if may_fall_back else None
+        wishes = Wishes(how, caching, cpu, self._pools, self._feature_level)
+        built = PlanBuilder(model, devices, wishes).build()
+        return CompoundBody(built, self._setting) if isinstance(built, GraphPlan) else SimpleBody(built)
+
+
+def _is_of_vendor(model: Model) -> bool:
+    """Whether any operation, in any graph, is an extension's or an OEM's: the CPU cannot compute it."""
+    graphs = (model.main, *model.referenced)
+    return any(is_of_vendor(operation.type) for graph in graphs for operation in graph.operations)

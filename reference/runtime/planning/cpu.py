@@ -8,6 +8,7 @@ import numpy
 
 from npu_conformance.reference.device.executor import Executor, Limits, agrees
 from npu_conformance.reference.device.tensors import Array, element_type
+from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.memory import mapped, writable
 from npu_conformance.reference.hal.timing import loop_limit
 from npu_conformance.reference.runtime.backend import Argument, Outcome, RuntimeFailure
@@ -25,13 +26,16 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     result_of_status,
 )
 from npu_conformance.specs.plugin import Clock
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 CPU_NAME = "nnapi-reference"
 
 
 class CpuDevice:
-    """Every operation but those of vendors; no caching, no memory of its own (FW-PRT-017)."""
+    """Every operation but those of vendors; no caching, no memory of its own (FW-PRT-017). See partition.Candidate.
+
+    capabilities: 1.0 for everything, by definition (FW-PRT-003).
+    """
 
     name = CPU_NAME
     version_string = "npu-conformance-reference-1"
@@ -41,6 +45,7 @@ class CpuDevice:
 
     def __init__(self, pools: Pools, clock: Clock, feature_level: Version) -> None:
         self.feature_level = feature_level
+        self.capabilities = capabilities(NEWEST)
         self._pools, self._clock = pools, clock
 
     def supported_operations(self, model: types.Model) -> tuple[bool, ...]:

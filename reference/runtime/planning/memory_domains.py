@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks import hal, types
 
 
 @dataclass(eq=False)
@@ -12,5 +12,16 @@ class SharedBuffer:
     """Memory from a descriptor that lies in the runtime's shared memory. See DriverBuffer."""
 
     memory: types.Memory
+    dimensions: tuple[int, ...] = ()
+    is_initialized: bool = False
+
+
+@dataclass(eq=False)
+class DeviceMemory:
+    """Memory from a descriptor that a driver manages. operand: its type. See DriverBuffer."""
+
+    buffer: hal.Buffer
+    token: int
+    operand: types.Operand
     dimensions: tuple[int, ...] = ()
     is_initialized: bool = False

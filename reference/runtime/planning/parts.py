@@ -49,9 +49,15 @@ class PartBurst(Protocol):
 class Part(Protocol):
     """A graph that a device has prepared. Several executions may use it at once."""
 
-    device: RuntimeDevice
-    prepared_model: hal.PreparedModel | None
-    """None on the CPU."""
+    @property
+    def device(self) -> RuntimeDevice:
+        """Where it was prepared."""
+        ...
+
+    @property
+    def prepared_model(self) -> hal.PreparedModel | None:
+        """The driver's object; None on the CPU."""
+        ...
 
     def execute(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, burst: PartBurst | None = None

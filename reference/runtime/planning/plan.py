@@ -1,40 +1,171 @@
-"""Plans: a model on one device, or in steps over several."""
+"""Plans: a model on one device, or in steps over several, and on the CPU where they fail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from npu_conformance.reference.runtime.backend import (
     Argument,
     ExecutionOptions,
     Outcome,
     PlanBurst,
+    RuntimeDevice,
     StartedWork,
     StepRole,
 )
-from npu_conformance.reference.runtime.planning.fallback import CpuFallback
-from npu_conformance.reference.runtime.planning.fenced import FinishedWork, wait_for_all
-from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Part, terms_of
+from npu_conformance.reference.runtime.planning.arguments import settle_outputs, unusable_input
+from npu_conformance.reference.runtime.planning.driver_part import DriverPart
+from npu_conformance.reference.runtime.planning.engines import Bursts, FencedEngine, SynchronousEngine
+from npu_conformance.reference.runtime.planning.fallback import NEVER, CpuFallback
+from npu_conformance.reference.runtime.planning.fenced import FinishedWork, PendingWork, wait_for_all
+from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, uses
+from npu_conformance.reference.runtime.planning.interpreter import Interpreter, StepFailed
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Part, Terms, deadline, failure, terms_of
+from npu_conformance.reference.runtime.planning.pools import Pools
+from npu_conformance.reference.runtime.planning.values import Scratch
+from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.types import OutputShape
 from npu_conformance.specs.plugin import Clock
+from npu_conformance.specs.versions import Version
 
-FINAL = (ResultCode.NO_ERROR, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
-"""Results that never lead to a fallback (FW-PRT-012)."""
-
-
-class NoBurst:
-    """The burst of a plan whose devices have none."""
-
-    def close(self) -> None:
-        """Nothing to end."""
+_ALIGNMENT = 64
+_PADDING = 64
+_PADDING_OF_HIDL = 1
 
 
-class SimplePlan:
-    """A model that one device computes. fallback: None where the rules allow none."""
+@dataclass(frozen=True)
+class Setting:
+    """What plans run in. cpu: the device to which memory of the runtime's own belongs."""
 
-    def __init__(self, part: Part, fallback: CpuFallback | None, clock: Clock) -> None:
-        self._part, self._fallback, self._clock = part, fallback, clock
+    pools: Pools
+    clock: Clock
+    feature_level: Version
+    cpu: RuntimeDevice
+
+
+class Body(Protocol):
+    """What a plan does before it falls back."""
+
+    def run(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
+    ) -> Outcome:
+        """Compute in the call. Raises StepFailed."""
+        ...
+
+    def start(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
+    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
+        """Launch with fences; returns what makes the work of it. None where it has to be done without."""
+        ...
+
+    def parts(self) -> Iterable[Part]:
+        """All parts."""
+        ...
+
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
+        """Where an input or output of the model is used: part (None for the runtime), whether as input, number."""
+        ...
+
+
+class SimpleBody:
+    """A model that one device computes."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+
+    def run(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
+    ) -> Outcome:
+        """See Body."""
+        outcome = self._part.execute(inputs, outputs, terms, None if bursts is None else bursts.of(self._part))
+        if outcome.result not in NEVER:
+            raise StepFailed(outcome, falls_back=not self._part.device.is_cpu)
+        return outcome
+
+    def start(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
+    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
+        """See Body."""
+        part = self._part
+        if not isinstance(part, DriverPart) or not part.has_fences:
+            return None
+        engine.launch(part, inputs, outputs)
+        return lambda finish: PendingWork(engine, outputs, part, finish)
+
+    def parts(self) -> Iterable[Part]:
+        """See Body."""
+        return (self._part,)
+
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
+        """See Body."""
+        return ((self._part, is_input, index),)
+
+
+class CompoundBody:
+    """A model in steps."""
+
+    def __init__(self, plan: GraphPlan, setting: Setting) -> None:
+        self._plan, self._setting = plan, setting
+
+    def run(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
+    ) -> Outcome:
+        """See Body."""
+        scratch = Scratch(self._setting.pools)
+        try:
+            interpreter = self._interpreter(SynchronousEngine(terms, bursts), scratch, terms)
+            places = interpreter.execute(self._plan, inputs, outputs)
+            shapes = tuple(OutputShape(place.dimensions, True) for place in places)
+            return Outcome(ResultCode.NO_ERROR, shapes, NO_TIMING, NO_TIMING)
+        finally:
+            scratch.free()
+
+    def start(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
+    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
+        """See Body. Temporaries of unknown size rule out fences (facts 2.1, T)."""
+        if self._plan.has_dynamic_temporaries():
+            return None
+        scratch = Scratch(self._setting.pools)
+        try:
+            self._interpreter(engine, scratch, engine.terms).execute(self._plan, inputs, outputs)
+        except StepFailed:
+            scratch.free()
+            raise
+
+        def work(finish: Callable[[Outcome], None]) -> StartedWork:
+            def finished(outcome: Outcome) -> None:
+                scratch.free()
+                finish(outcome)
+
+            return PendingWork(engine, outputs, None, finished)
+
+        return work
+
+    def parts(self) -> Iterable[Part]:
+        """See Body."""
+        return (step.part for step in self._plan.parts())
+
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
+        """See Body."""
+        operand = self._plan.inputs[index] if is_input else self._plan.outputs[index]
+        found = uses(self._plan, operand)
+        return ((None if step is None else step.part, as_input, place) for step, as_input, place in found)
+
+    def _interpreter(self, engine: SynchronousEngine | FencedEngine, scratch: Scratch, terms: Terms) -> Interpreter:
+        allows_empty = not self._setting.feature_level.is_aidl
+        return Interpreter(engine, scratch, self._setting.clock, terms.loop_timeout_ns, allows_empty=allows_empty)
+
+
+class ReferencePlan:
+    """See Plan. fallback: the whole model on the CPU; None where the rules allow none (FW-PRT-011)."""
+
+    def __init__(self, body: Body, fallback: CpuFallback | None, setting: Setting) -> None:
+        self._body, self._fallback, self._setting = body, fallback, setting
 
     def execute(
         self,
@@ -44,11 +175,10 @@ class SimplePlan:
         burst: PlanBurst | None = None,
     ) -> Outcome:
         """See Plan."""
-        terms = terms_of(options, self._clock)
-        outcome = self._part.execute(inputs, outputs, terms)
-        if outcome.result in FINAL or self._fallback is None or self._part.device.is_cpu:
-            return outcome
-        return self._fallback.execute(inputs, outputs, terms)
+        terms = terms_of(options, self._setting.clock)
+        outcome = self._computed(inputs, outputs, terms, burst if isinstance(burst, Bursts) else None)
+        settle_outputs(outputs, outcome)
+        return outcome
 
     def start(
         self,
@@ -58,19 +188,85 @@ class SimplePlan:
         wait_for: tuple[hal.Fence, ...],
         duration_ns: int,
     ) -> StartedWork:
-        """See Plan."""
-        if not wait_for_all(wait_for):
-            return FinishedWork(Outcome(ResultCode.OP_FAILED, (), NO_TIMING, NO_TIMING))
-        return FinishedWork(self.execute(inputs, outputs, options))
+        """See Plan. Outputs behind pointers are there when the call returns (facts 2.6)."""
+        if (problem := _refused(inputs)) is not None:
+            return self._over(outputs, problem)
+        terms = terms_of(options, self._setting.clock)
+        try:
+            make = self._body.start(inputs, outputs, FencedEngine(terms, wait_for, duration_ns))
+        except StepFailed as failed:
+            if not wait_for_all(wait_for):
+                return self._over(outputs, failure(ResultCode.OP_FAILED))
+            return self._over(outputs, self._instead(failed, inputs, outputs, terms))
+        if make is None:
+            return self._waited(inputs, outputs, terms, wait_for, duration_ns)
+        work = make(lambda outcome: settle_outputs(outputs, outcome))
+        if any(one.is_pointer for one in outputs):
+            work.wait()
+        return work
 
     def open_burst(self) -> PlanBurst:
         """See Plan."""
-        return NoBurst()
+        return Bursts(self._body.parts())
 
     def memory_preference(self, is_input: bool, index: int) -> tuple[int, int]:
-        """See Plan."""
-        return 64, 64
+        """See Plan. Drivers before feature level 5 have no wish for padding (facts 1.2)."""
+        parts = [part for part, _, _ in self._body.uses(is_input, index)]
+        is_new = any(part is None or part.device.is_cpu or part.device.feature_level.is_aidl for part in parts)
+        return _ALIGNMENT, _PADDING if is_new else _PADDING_OF_HIDL
 
     def roles(self, is_input: bool, index: int) -> tuple[StepRole, ...]:
-        """See Plan."""
-        return (StepRole(self._part.device, self._part.prepared_model, is_input, index),)
+        """See Plan. Where the runtime itself touches a value the role is the CPU's."""
+        return tuple(
+            StepRole(self._setting.cpu, None, as_input, number)
+            if part is None
+            else StepRole(part.device, part.prepared_model, as_input, number)
+            for part, as_input, number in self._body.uses(is_input, index)
+        )
+
+    def _computed(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
+    ) -> Outcome:
+        if (problem := _refused(inputs)) is not None:
+            return problem
+        try:
+            return self._body.run(inputs, outputs, terms, bursts)
+        except StepFailed as failed:
+            return self._instead(failed, inputs, outputs, terms)
+
+    def _instead(
+        self, failed: StepFailed, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms
+    ) -> Outcome:
+        """The whole model on the CPU, where that is allowed (FW-PRT-010, -011)."""
+        if self._fallback is None or not failed.falls_back:
+            return failed.outcome
+        vlog.log("execution", lambda: f"{failed.outcome.result.name}: the whole model is tried on the CPU")
+        return self._fallback.execute(inputs, outputs, terms)
+
+    def _waited(
+        self,
+        inputs: Sequence[Argument],
+        outputs: Sequence[Argument],
+        terms: Terms,
+        wait_for: tuple[hal.Fence, ...],
+        duration_ns: int,
+    ) -> StartedWork:
+        """Wait for the fences and compute in the call; the nearer deadline counts (facts 2.4)."""
+        if not wait_for_all(wait_for):
+            return self._over(outputs, failure(ResultCode.OP_FAILED))
+        ends = [end for end in (terms.deadline_ns, deadline(duration_ns, self._setting.clock)) if end is not None]
+        terms = replace(terms, deadline_ns=min(ends, default=None))
+        return self._over(outputs, self._computed(inputs, outputs, terms, None))
+
+    def _over(self, outputs: Sequence[Argument], outcome: Outcome) -> StartedWork:
+        settle_outputs(outputs, outcome)
+        return FinishedWork(outcome)
+
+
+def _refused(inputs: Sequence[Argument]) -> Outcome | None:
+    """The failure of an execution whose inputs cannot be read; None where they can."""
+    problem = unusable_input(inputs)
+    if problem is None:
+        return None
+    vlog.log("execution", lambda: problem)
+    return failure(ResultCode.OP_FAILED)

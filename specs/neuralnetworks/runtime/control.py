@@ -27,9 +27,10 @@ class Misbehaviour(Wire, frozen=True):
     method: of Device or PreparedModel, as in hal.py ("prepare_model"); "execute" stands for all ways to execute.
     kind: one of
       "status"    the method answers `status`;
-      "callback"  it is launched with NONE, and the callback brings `status`;
+      "callback"  it is launched with NONE, and the callback brings `status`; a fenced execution's fence fails;
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;
+      "dies_later" it is launched with NONE, and then the process dies: no callback comes;
       "length"    an answer with one element too few (get_supported_operations, output shapes);
       "shapes"    output shapes that contradict the model;
       "token"     allocate answers token 0;
@@ -50,7 +51,7 @@ class DriverScript(HasFloat, frozen=True):
     hal: its version of the NN HAL. operations: what it supports, None for everything. exec_time, power_usage: its
     capabilities for every type that operand_performance does not name. listed_types: the types in its capabilities,
     None for all. timing: what it says where it was asked to measure. has_burst, has_fences, has_buffers: whether these
-    features work.
+    features work. restarts: whether a process that has died is there again at once; else RuntimeControl.revive starts it.
     """
 
     name: str
@@ -71,6 +72,7 @@ class DriverScript(HasFloat, frozen=True):
     has_burst: bool = True
     has_fences: bool = True
     has_buffers: bool = True
+    restarts: bool = False
     misbehaviours: tuple[Misbehaviour, ...] = ()
 
     @classmethod

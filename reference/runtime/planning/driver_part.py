@@ -1,0 +1,121 @@
+"""A model or a step that a driver has prepared, and the ways to execute it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from npu_conformance.reference.runtime.backend import Argument, Outcome
+from npu_conformance.reference.runtime.planning.bursts import DriverBurst, open_burst
+from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver
+from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms, failure
+from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
+from npu_conformance.reference.runtime.planning.version import time_for, timing_of
+from npu_conformance.specs.diagnostics import vlog
+from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.reference.runtime.planning.driver import Driver
+
+Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
+"""Status, output shapes, and timing in the form of the version."""
+
+
+class DriverPart:
+    """See Part. The prepared model dies with the process of the driver and is not recovered (FW-VER-006)."""
+
+    def __init__(self, device: Driver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
+        self.device: Driver = device
+        self.prepared_model: hal.PreparedModel = prepared_model
+        self.outputs = [graph.operands[index] for index in graph.output_indexes]
+
+    @property
+    def has_fences(self) -> bool:
+        """Whether it can be executed with fences."""
+        return self.device.version >= Version.V1_3
+
+    def execute(
+        self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, burst: PartBurst | None = None
+    ) -> Outcome:
+        """See Part."""
+        try:
+            request = request_of(self.device.version, inputs, outputs)
+            status, shapes, timing = self._executed(request, terms, burst)
+        except InterfaceError as error:
+            return self.failed(error)
+        found = timing_of(self.device.version, timing)
+        is_strict = self.device.around.feature_level.is_aidl
+        return outcome_of(status, shapes, found, outputs, self.outputs, is_strict=is_strict)
+
+    def execute_fenced(
+        self,
+        inputs: Sequence[Argument],
+        outputs: Sequence[Argument],
+        terms: Terms,
+        wait_for: tuple[hal.Fence, ...],
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """Launch an execution that the fences hold back. Raises InterfaceError. duration_ns: 0 for none."""
+        version = self.device.version
+        request = request_of(version, inputs, outputs)
+        deadline_ns, duration = time_for(version, terms.deadline_ns), time_for(version, duration_ns or None)
+        if terms.hints and version >= Version.FL8:
+            config = self._config(terms)
+            return self.prepared_model.execute_fenced_with_config(request, wait_for, config, deadline_ns, duration)
+        loop_timeout = time_for(version, terms.loop_timeout_ns or None)
+        return self.prepared_model.execute_fenced(
+            request, wait_for, terms.measure_timing, deadline_ns, loop_timeout, duration
+        )
+
+    def open_burst(self) -> PartBurst | None:
+        """A burst; None where the driver has none or cannot open one (facts 2.5)."""
+        return open_burst(self.prepared_model, self.device.version)
+
+    def failed(self, error: InterfaceError) -> Outcome:
+        """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED (facts 1.1)."""
+        reason = str(error)
+        vlog.log("execution", lambda: f"{self.device.name}: {reason}")
+        if isinstance(error, ServiceError):
+            return failure(result_of_status(error.status))
+        is_dead = isinstance(error, DeadObject) and self.device.around.feature_level.is_aidl
+        return failure(ResultCode.DEAD_OBJECT if is_dead else ResultCode.OP_FAILED)
+
+    def _executed(self, request: types.Request, terms: Terms, burst: PartBurst | None) -> Answer:
+        version = self.device.version
+        if isinstance(burst, DriverBurst):
+            return burst.execute(request, terms)
+        is_synchronous = version.is_aidl or self.device.around.properties.synchronous_hal
+        if version < Version.V1_2 or not is_synchronous:
+            return self._asynchronously(request, terms)
+        return answer_of(self._synchronously(request, terms))
+
+    def _synchronously(self, request: types.Request, terms: Terms) -> types.ExecutionResult:
+        version = self.device.version
+        deadline_ns = time_for(version, terms.deadline_ns)
+        if terms.hints and version >= Version.FL8:
+            return self.prepared_model.execute_synchronously_with_config(request, self._config(terms), deadline_ns)
+        loop_timeout = time_for(version, terms.loop_timeout_ns or None)
+        return self.prepared_model.execute_synchronously(request, terms.measure_timing, deadline_ns, loop_timeout)
+
+    def _asynchronously(self, request: types.Request, terms: Terms) -> Answer:
+        """Launch and wait for the callback; a launch that is refused need not call it."""
+        version, receiver = self.device.version, ExecutionReceiver()
+        measure = terms.measure_timing and version >= Version.V1_2
+        times = time_for(version, terms.deadline_ns), time_for(version, terms.loop_timeout_ns or None)
+        with self.device.outstanding.waiting(receiver.died):
+            self.prepared_model.execute(request, measure, *times, receiver)
+            return receiver.answer()
+
+    def _config(self, terms: Terms) -> types.ExecutionConfig:
+        loop_timeout = time_for(self.device.version, terms.loop_timeout_ns or None)
+        return types.ExecutionConfig(terms.measure_timing, loop_timeout, terms.hints, terms.extensions)
+
+
+def answer_of(result: types.ExecutionResult) -> Answer:
+    """A synchronous result in the form of an asynchronous one."""
+    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    return status, result.output_shapes, result.timing

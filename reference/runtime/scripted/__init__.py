@@ -1,0 +1,1 @@
+"""Drivers that behave as a script says: what tests of a runtime are made with."""

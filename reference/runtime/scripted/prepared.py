@@ -1,0 +1,277 @@
+"""Prepared models and bursts of a scripted driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
+
+Made = TypeVar("Made")
+
+
+class ScriptedPreparedModel(hal.PreparedModel):
+    """A prepared model of one process; "execute" in a script stands for all its ways to execute."""
+
+    def __init__(self, inner: hal.PreparedModel, service: ScriptedService, process: int) -> None:
+        """inner: the reference's."""
+        self.inner, self._service, self._process = inner, service, process
+
+    def execute(
+        self,
+        request: types.Request,
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        callback: hal.ExecutionCallback | None,
+    ) -> None:
+        """HIDL's asynchronous form."""
+        config = types.ExecutionConfig(measure_timing, loop_timeout_duration_ns)
+        with self._service.call(self._process, "execute", **asked_of(request, config, deadline_ns)) as call:
+            kind = _kind(call)
+            if kind == "dies_later":
+                self._service.die()
+            elif kind == "callback" and callback is not None and call.found is not None:
+                callback.notify(call.found.status, (), _unavailable(self._service))
+            else:
+                receiver = None if callback is None else _Spoiling(self, call.found, callback, measure_timing)
+                self.inner.execute(request, measure_timing, deadline_ns, loop_timeout_duration_ns, receiver)
+
+    def execute_synchronously(
+        self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
+    ) -> types.ExecutionResult:
+        """The synchronous form."""
+        config = types.ExecutionConfig(measure_timing, loop_timeout_duration_ns)
+        return self.run(
+            "execute_synchronously",
+            asked_of(request, config, deadline_ns),
+            lambda: self.inner.execute_synchronously(request, measure_timing, deadline_ns, loop_timeout_duration_ns),
+        )
+
+    def execute_synchronously_with_config(
+        self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
+    ) -> types.ExecutionResult:
+        """The synchronous form with hints."""
+        return self.run(
+            "execute_synchronously_with_config",
+            asked_of(request, config, deadline_ns),
+            lambda: self.inner.execute_synchronously_with_config(request, config, deadline_ns),
+        )
+
+    def execute_fenced(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """The form with fences."""
+        config = types.ExecutionConfig(measure_timing, loop_timeout_duration_ns)
+        asked = asked_of(request, config, deadline_ns) | {"duration_ns": duration_ns}
+        return self._fenced(
+            "execute_fenced",
+            asked,
+            lambda: self.inner.execute_fenced(
+                request, wait_for, measure_timing, deadline_ns, loop_timeout_duration_ns, duration_ns
+            ),
+        )
+
+    def execute_fenced_with_config(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence, ...],
+        config: types.ExecutionConfig,
+        deadline_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """The form with fences and hints."""
+        asked = asked_of(request, config, deadline_ns) | {"duration_ns": duration_ns}
+        return self._fenced(
+            "execute_fenced_with_config",
+            asked,
+            lambda: self.inner.execute_fenced_with_config(request, wait_for, config, deadline_ns, duration_ns),
+        )
+
+    def configure_execution_burst(self) -> hal.Burst:
+        """AIDL's burst."""
+        with self._service.call(self._process, "configure_execution_burst"):
+            return ScriptedBurst(self._burst(self.inner.configure_execution_burst), self)
+
+    def configure_execution_burst_on_queues(
+        self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
+    ) -> hal.BurstContext:
+        """HIDL's burst, whose packets are the reference's: no script reaches them."""
+        with self._service.call(self._process, "configure_execution_burst_on_queues"):
+            return self._burst(lambda: self.inner.configure_execution_burst_on_queues(callback, requests, results))
+
+    def run(
+        self, name: str, asked: dict[str, Any], execute: Callable[[], types.ExecutionResult]
+    ) -> types.ExecutionResult:
+        """Execute in a form that answers at once. name: of the method, in the record."""
+        with self._service.call(self._process, "execute", name, **asked) as call:
+            if call.found is not None and call.found.kind == "callback":
+                raise ServiceError(call.found.status, "as the script says")
+            result = execute()
+            if not result.output_sufficient_size:
+                call.status = ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+            shapes = self.spoilt(call.found, result.output_shapes)
+            timing = self.timing(result.timing, asked["measure_timing"] and result.output_sufficient_size)
+            return types.ExecutionResult(result.output_sufficient_size, shapes, timing)
+
+    def _fenced(
+        self, name: str, asked: dict[str, Any], execute: Callable[[], hal.FencedExecutionResult]
+    ) -> hal.FencedExecutionResult:
+        with self._service.call(self._process, "execute", name, **asked) as call:
+            if not self._service.script.has_fences:
+                raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no fences")
+            if call.found is not None and call.found.kind == "callback":
+                return _failed(call.found.status, _unavailable(self._service))
+            result = execute()
+            if not asked["measure_timing"] or result.callback is None:
+                return result
+            return replace(result, callback=_Timed(result.callback, self))
+
+    def _burst(self, open_one: Callable[[], Made]) -> Made:
+        if not self._service.script.has_burst:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no burst")
+        return open_one()
+
+    def spoilt(
+        self, found: Misbehaviour | None, shapes: tuple[types.OutputShape, ...]
+    ) -> tuple[types.OutputShape, ...]:
+        """The output shapes, wrong where the script says so."""
+        if found is None or not shapes:
+            return shapes
+        if found.kind == "length":
+            return shapes[:-1]
+        if found.kind == "shapes":
+            return (types.OutputShape((*shapes[0].dimensions, 7), shapes[0].is_sufficient), *shapes[1:])
+        return shapes
+
+    def timing(self, measured: types.Timing, is_asked: bool) -> types.Timing:
+        """The timing of the script, where it was asked to measure and has one."""
+        scripted = self._service.script.timing
+        return scripted if is_asked and scripted is not None else measured
+
+
+class ScriptedBurst(hal.Burst):
+    """A burst over a scripted prepared model."""
+
+    def __init__(self, inner: hal.Burst, prepared: ScriptedPreparedModel) -> None:
+        self._inner, self._prepared = inner, prepared
+
+    def execute_synchronously(
+        self,
+        request: types.Request,
+        memory_identifier_tokens: tuple[int, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+    ) -> types.ExecutionResult:
+        """See hal.Burst."""
+        config = types.ExecutionConfig(measure_timing, loop_timeout_duration_ns)
+        return self._prepared.run(
+            "burst.execute_synchronously",
+            asked_of(request, config, deadline_ns),
+            lambda: self._inner.execute_synchronously(
+                request, memory_identifier_tokens, measure_timing, deadline_ns, loop_timeout_duration_ns
+            ),
+        )
+
+    def release_memory_resource(self, memory_identifier_token: int) -> None:
+        """See hal.Burst."""
+        self._inner.release_memory_resource(memory_identifier_token)
+
+    def execute_synchronously_with_config(
+        self,
+        request: types.Request,
+        memory_identifier_tokens: tuple[int, ...],
+        config: types.ExecutionConfig,
+        deadline_ns: int,
+    ) -> types.ExecutionResult:
+        """See hal.Burst."""
+        return self._prepared.run(
+            "burst.execute_synchronously_with_config",
+            asked_of(request, config, deadline_ns),
+            lambda: self._inner.execute_synchronously_with_config(
+                request, memory_identifier_tokens, config, deadline_ns
+            ),
+        )
+
+
+class _Spoiling(hal.ExecutionCallback):
+    """Passes the outcome of an asynchronous execution on, as the script spoils it."""
+
+    def __init__(
+        self,
+        prepared: ScriptedPreparedModel,
+        found: Misbehaviour | None,
+        callback: hal.ExecutionCallback,
+        is_measured: bool,
+    ) -> None:
+        self._prepared, self._found, self._callback, self._is_measured = prepared, found, callback, is_measured
+
+    def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
+        if timing is not None:
+            timing = self._prepared.timing(timing, self._is_measured and status == ErrorStatus.NONE)
+        self._callback.notify(status, self._prepared.spoilt(self._found, output_shapes), timing)
+
+
+class _Timed(hal.FencedExecutionCallback):
+    """Reports the times of the script."""
+
+    def __init__(self, inner: hal.FencedExecutionCallback, prepared: ScriptedPreparedModel) -> None:
+        self._inner, self._prepared = inner, prepared
+
+    def get_execution_info(self) -> hal.FencedExecutionInfo:
+        info = self._inner.get_execution_info()
+        if info.status != ErrorStatus.NONE:
+            return info
+        times = (self._prepared.timing(timing, True) for timing in (info.timing_launched, info.timing_fenced))
+        return hal.FencedExecutionInfo(info.status, *times)
+
+
+class _Failure(hal.FencedExecutionCallback):
+    """Reports a status."""
+
+    def __init__(self, status: int, timing: types.Timing) -> None:
+        self._info = hal.FencedExecutionInfo(status, timing, timing)
+
+    def get_execution_info(self) -> hal.FencedExecutionInfo:
+        return self._info
+
+
+def _failed(status: int, timing: types.Timing) -> hal.FencedExecutionResult:
+    """A fenced execution whose fence fails."""
+    fence = SettableFence()
+    fence.fail()
+    return hal.FencedExecutionResult(_Failure(status, timing), fence)
+
+
+def asked_of(request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> dict[str, Any]:
+    """What the record says of an execution."""
+    return {
+        "request": request,
+        "measure_timing": config.measure_timing,
+        "deadline_ns": deadline_ns,
+        "loop_timeout_ns": config.loop_timeout_duration_ns,
+        "hints": config.execution_hints,
+    }
+
+
+def _kind(call: Call) -> str | None:
+    return None if call.found is None else call.found.kind
+
+
+def _unavailable(service: ScriptedService) -> types.Timing:
+    time = service.version.unavailable_time
+    return types.Timing(time, time)
