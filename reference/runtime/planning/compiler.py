@@ -62,7 +62,7 @@ class ReferenceCompiler:
         may_fall_back = mode == Partitioning.WITH_FALLBACK
         body = self._body(model, chosen, options, may_fall_back)
         fallback = CpuFallback(self._cpu, model.wire, self._pools) if may_fall_back else None
-        return ReferencePlan(body, fallback, self._setting)
+        return ReferencePlan(model, body, fallback, self._setting)
 
     @property
     def _setting(self) -> Setting:

@@ -31,7 +31,7 @@ class FinishedWork:
 class PendingWork:
     """A computation behind fences. See StartedWork.
 
-    finish: called once with the outcome, when somebody first waits for it.
+    finish: called once, when somebody has first waited for it.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class PendingWork:
         engine: FencedEngine,
         outputs: Sequence[Argument],
         part: DriverPart | None,
-        finish: Callable[[Outcome], None],
+        finish: Callable[[], None] = lambda: None,
     ) -> None:
         """part: of a plan of one step, which has times to tell."""
         self.fence: hal.Fence | None = engine.pending[0] if engine.pending else None
@@ -52,7 +52,7 @@ class PendingWork:
         with self._lock:
             if self._outcome is None:
                 self._outcome = self._ended()
-                self._finish(self._outcome)
+                self._finish()
             return self._outcome
 
     def _ended(self) -> Outcome:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from npu_conformance.reference.runtime.backend import (
     Argument,
     ExecutionOptions,
+    FinishedModel,
     Outcome,
     PlanBurst,
     RuntimeDevice,
     StartedWork,
     StepRole,
 )
-from npu_conformance.reference.runtime.planning.arguments import settle_outputs, unusable_input
 from npu_conformance.reference.runtime.planning.driver_part import DriverPart
 from npu_conformance.reference.runtime.planning.engines import Bursts, FencedEngine, SynchronousEngine
 from npu_conformance.reference.runtime.planning.fallback import NEVER, CpuFallback
@@ -58,8 +58,8 @@ class Body(Protocol):
 
     def start(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
-    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
-        """Launch with fences; returns what makes the work of it. None where it has to be done without."""
+    ) -> StartedWork | None:
+        """Launch with fences; None where it has to be done without. Raises StepFailed."""
         ...
 
     def parts(self) -> Iterable[Part]:
@@ -88,13 +88,13 @@ class SimpleBody:
 
     def start(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
-    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
+    ) -> StartedWork | None:
         """See Body."""
         part = self._part
         if not isinstance(part, DriverPart) or not part.has_fences:
             return None
         engine.launch(part, inputs, outputs)
-        return lambda finish: PendingWork(engine, outputs, part, finish)
+        return PendingWork(engine, outputs, part)
 
     def parts(self) -> Iterable[Part]:
         """See Body."""
@@ -126,7 +126,7 @@ class CompoundBody:
 
     def start(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
-    ) -> Callable[[Callable[[Outcome], None]], StartedWork] | None:
+    ) -> StartedWork | None:
         """See Body. Temporaries of unknown size rule out fences (facts 2.1, T)."""
         if self._plan.has_dynamic_temporaries():
             return None
@@ -136,15 +136,7 @@ class CompoundBody:
         except StepFailed:
             scratch.free()
             raise
-
-        def work(finish: Callable[[Outcome], None]) -> StartedWork:
-            def finished(outcome: Outcome) -> None:
-                scratch.free()
-                finish(outcome)
-
-            return PendingWork(engine, outputs, None, finished)
-
-        return work
+        return PendingWork(engine, outputs, None, scratch.free)
 
     def parts(self) -> Iterable[Part]:
         """See Body."""
@@ -162,9 +154,13 @@ class CompoundBody:
 
 
 class ReferencePlan:
-    """See Plan. fallback: the whole model on the CPU; None where the rules allow none (FW-PRT-011)."""
+    """See Plan. fallback: the whole model on the CPU; None where the rules allow none (FW-PRT-011).
 
-    def __init__(self, body: Body, fallback: CpuFallback | None, setting: Setting) -> None:
+    model: lives as long as the plan, since it keeps memory.
+    """
+
+    def __init__(self, model: FinishedModel, body: Body, fallback: CpuFallback | None, setting: Setting) -> None:
+        self.model = model
         self._body, self._fallback, self._setting = body, fallback, setting
 
     def execute(
@@ -176,9 +172,7 @@ class ReferencePlan:
     ) -> Outcome:
         """See Plan."""
         terms = terms_of(options, self._setting.clock)
-        outcome = self._computed(inputs, outputs, terms, burst if isinstance(burst, Bursts) else None)
-        settle_outputs(outputs, outcome)
-        return outcome
+        return self._computed(inputs, outputs, terms, burst if isinstance(burst, Bursts) else None)
 
     def start(
         self,
@@ -189,18 +183,15 @@ class ReferencePlan:
         duration_ns: int,
     ) -> StartedWork:
         """See Plan. Outputs behind pointers are there when the call returns (facts 2.6)."""
-        if (problem := _refused(inputs)) is not None:
-            return self._over(outputs, problem)
         terms = terms_of(options, self._setting.clock)
         try:
-            make = self._body.start(inputs, outputs, FencedEngine(terms, wait_for, duration_ns))
+            work = self._body.start(inputs, outputs, FencedEngine(terms, wait_for, duration_ns))
         except StepFailed as failed:
             if not wait_for_all(wait_for):
-                return self._over(outputs, failure(ResultCode.OP_FAILED))
-            return self._over(outputs, self._instead(failed, inputs, outputs, terms))
-        if make is None:
+                return FinishedWork(failure(ResultCode.OP_FAILED))
+            return FinishedWork(self._instead(failed, inputs, outputs, terms))
+        if work is None:
             return self._waited(inputs, outputs, terms, wait_for, duration_ns)
-        work = make(lambda outcome: settle_outputs(outputs, outcome))
         if any(one.is_pointer for one in outputs):
             work.wait()
         return work
@@ -227,8 +218,6 @@ class ReferencePlan:
     def _computed(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
     ) -> Outcome:
-        if (problem := _refused(inputs)) is not None:
-            return problem
         try:
             return self._body.run(inputs, outputs, terms, bursts)
         except StepFailed as failed:
@@ -253,20 +242,7 @@ class ReferencePlan:
     ) -> StartedWork:
         """Wait for the fences and compute in the call; the nearer deadline counts (facts 2.4)."""
         if not wait_for_all(wait_for):
-            return self._over(outputs, failure(ResultCode.OP_FAILED))
+            return FinishedWork(failure(ResultCode.OP_FAILED))
         ends = [end for end in (terms.deadline_ns, deadline(duration_ns, self._setting.clock)) if end is not None]
         terms = replace(terms, deadline_ns=min(ends, default=None))
-        return self._over(outputs, self._computed(inputs, outputs, terms, None))
-
-    def _over(self, outputs: Sequence[Argument], outcome: Outcome) -> StartedWork:
-        settle_outputs(outputs, outcome)
-        return FinishedWork(outcome)
-
-
-def _refused(inputs: Sequence[Argument]) -> Outcome | None:
-    """The failure of an execution whose inputs cannot be read; None where they can."""
-    problem = unusable_input(inputs)
-    if problem is None:
-        return None
-    vlog.log("execution", lambda: problem)
-    return failure(ResultCode.OP_FAILED)
+        return FinishedWork(self._computed(inputs, outputs, terms, None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -183,7 +184,7 @@ def _asked(
     model_cache: tuple[types.CacheHandle, ...],
     data_cache: tuple[types.CacheHandle, ...],
     token: bytes,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What the record says of a preparation."""
     counts = {"model_cache": len(model_cache), "data_cache": len(data_cache)}
     return {"deadline_ns": deadline_ns, "token": token, **counts}

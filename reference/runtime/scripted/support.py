@@ -58,11 +58,8 @@ def _supports(script: DriverScript, model: Model, graph: Subgraph, operation: Op
     named = [one for one in script.operations if one.type == operation.type]
     if not any(one.activation is None or _has_activation(model, graph, operation, one.activation) for one in named):
         return False
-    return all(
-        _supports(script, model, inner, one)
-        for inner in _referenced(model, graph, operation)
-        for one in inner.operations
-    )
+    graphs = _referenced(model, graph, operation)
+    return all(_supports(script, model, inner, one) for inner in graphs for one in inner.operations)
 
 
 def _referenced(model: Model, graph: Subgraph, operation: Operation) -> list[Subgraph]:

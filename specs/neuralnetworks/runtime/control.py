@@ -51,7 +51,7 @@ class DriverScript(HasFloat, frozen=True):
     hal: its version of the NN HAL. operations: what it supports, None for everything. exec_time, power_usage: its
     capabilities for every type that operand_performance does not name. listed_types: the types in its capabilities,
     None for all. timing: what it says where it was asked to measure. has_burst, has_fences, has_buffers: whether these
-    features work. restarts: whether a process that has died is there again at once; else RuntimeControl.revive starts it.
+    features work. restarts: whether a process that died is there again at once; else RuntimeControl.revive starts it.
     """
 
     name: str
