@@ -1,0 +1,193 @@
+"""Models of the API while they are built (FW-MDL)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from msgspec.structs import replace
+
+from npu_conformance.reference.runtime.app_memory import bytes_behind
+from npu_conformance.reference.runtime.backend import FinishedModel
+from npu_conformance.reference.runtime.objects.assembling import KeptPointer, PlacedValue, wire_model
+from npu_conformance.reference.runtime.objects.environment import Environment
+from npu_conformance.reference.runtime.objects.extensions import is_extension
+from npu_conformance.reference.runtime.objects.finishing import finish
+from npu_conformance.reference.runtime.objects.memory import MemoryObject
+from npu_conformance.reference.runtime.objects.operands import (
+    bad_data,
+    bad_state,
+    check_description,
+    check_value_size,
+    per_channel_parameters,
+)
+from npu_conformance.reference.runtime.objects.signatures import check_operation
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
+    LARGEST_COUNT,
+    MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES,
+)
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription, Pointer
+from npu_conformance.specs.neuralnetworks.types import Model as WireModel
+from npu_conformance.specs.neuralnetworks.types import Operand, OperandExtraParams, Operation
+from npu_conformance.specs.versions import NEWEST, Version
+
+_TEMPORARY = OperandLifeTime.TEMPORARY_VARIABLE
+
+
+class Model:
+    """A model. finished: what became of it at finish; None before, and for ever where it is not valid.
+
+    values: of constants and references, by the index of the operand.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.operands: list[Operand] = []
+        self.operations: list[Operation] = []
+        self.values: dict[int, bytes | KeptPointer | PlacedValue | Model] = {}
+        self.inputs: tuple[int, ...] = ()
+        self.outputs: tuple[int, ...] = ()
+        self.is_relaxed = False
+        self.is_open = True
+        self.finished: FinishedModel | None = None
+
+    def check_finished(self) -> FinishedModel:
+        """What is used of a finished model. Raises BAD_STATE (FW-CMP-001, FW-MDL-020)."""
+        if self.finished is None:
+            raise bad_state("the model is not finished, or not valid")
+        return self.finished
+
+    def check_open(self) -> None:
+        """Raise BAD_STATE once the model has been finished, well or not (FW-MDL-001, -025)."""
+        if not self.is_open:
+            raise bad_state("the model has been finished")
+
+    def add_operand(self, described: OperandDescription) -> None:
+        """ANeuralNetworksModel_addOperand."""
+        self.check_open()
+        check_description(described, self.environment.extensions, self._newest)
+        if len(self.operands) >= LARGEST_COUNT:
+            raise bad_data("there are too many operands")
+        made = Operand(described.type, described.dimensions or (), described.scale, described.zero_point)
+        self.operands.append(made)
+
+    @property
+    def _newest(self) -> Version:
+        """The version by whose rules parts are added: from level 5 on the newest; finish looks at the level."""
+        return NEWEST if self.environment.is_since_level_5 else self.environment.level
+
+    def set_value(self, index: int, buffer: Pointer | None, length: int) -> None:
+        """ANeuralNetworksModel_setOperandValue."""
+        operand = self._operand(index)
+        if buffer is None:
+            self._set(index, OperandLifeTime.NO_VALUE)  # FW-MDL-014
+            return
+        check_value_size(operand, length, self.environment.extensions)
+        if length > MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES:
+            self._set(index, OperandLifeTime.CONSTANT_POOL, KeptPointer(buffer, length))
+        else:
+            content = bytes(bytes_behind(self.environment.pools, buffer, length))  # FW-MDL-015
+            self._set(index, OperandLifeTime.CONSTANT_COPY, content)
+
+    def set_value_from_memory(self, index: int, memory: MemoryObject, offset: int, length: int) -> None:
+        """ANeuralNetworksModel_setOperandValueFromMemory."""
+        operand = self._operand(index)
+        check_value_size(operand, length, self.environment.extensions)
+        memory.check_constant(offset, length)
+        assert memory.memory is not None, "what can hold constants has bytes"
+        self._set(index, OperandLifeTime.CONSTANT_POOL, PlacedValue(memory.memory, offset, length, memory))
+
+    def set_value_from_model(self, index: int, value: Model) -> None:
+        """ANeuralNetworksModel_setOperandValueFromModel. The states come before the index."""
+        self.check_open()
+        value.check_finished()
+        self._operand(index)
+        self._set(index, OperandLifeTime.SUBGRAPH, value)
+
+    def set_channel_parameters(self, index: int, described: PerChannelDescription) -> None:
+        """ANeuralNetworksModel_setOperandSymmPerChannelQuantParams."""
+        operand = self._operand(index)
+        extra = OperandExtraParams(channel_quant=per_channel_parameters(operand, described))
+        self.operands[index] = replace(operand, extra_params=extra)
+
+    def set_extension_data(self, index: int, data: Pointer | None, length: int) -> None:
+        """ANeuralNetworksModel_setOperandExtensionData."""
+        operand = self._operand(index)
+        if not is_extension(operand.type):
+            raise bad_data("the operand is not of an extension")
+        if data is None:
+            extra = None
+        elif length == 0:
+            raise bad_data("a pointer to no data")
+        else:
+            extra = OperandExtraParams(extension=bytes(bytes_behind(self.environment.pools, data, length)))
+        self.operands[index] = replace(operand, extra_params=extra)
+
+    def add_operation(self, code: int, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
+        """ANeuralNetworksModel_addOperation."""
+        self.check_open()
+        self._check_not_empty(inputs, outputs)
+        operation = Operation(code, inputs, outputs)
+        check_operation(self, operation, self._newest)
+        if len(self.operations) >= LARGEST_COUNT:
+            raise bad_data("there are too many operations")
+        self.operations.append(operation)
+
+    def identify(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
+        """ANeuralNetworksModel_identifyInputsAndOutputs."""
+        self.check_open()
+        self._check_not_empty(inputs, outputs)
+        listed = (*inputs, *outputs)
+        if len(set(listed)) != len(listed):
+            raise bad_data("an operand is listed twice")  # FW-MDL-022
+        if any(self._at(index).lifetime != _TEMPORARY for index in listed):
+            raise bad_data("an input or output has a value, or is an input or output already")
+        for indexes, lifetime in ((inputs, OperandLifeTime.SUBGRAPH_INPUT), (outputs, OperandLifeTime.SUBGRAPH_OUTPUT)):
+            for index in indexes:
+                self.operands[index] = replace(self.operands[index], lifetime=lifetime)
+        self.inputs, self.outputs = inputs, outputs
+
+    def relax(self, allow: bool) -> None:
+        """ANeuralNetworksModel_relaxComputationFloat32toFloat16."""
+        self.check_open()
+        self.is_relaxed = allow
+
+    def _check_not_empty(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
+        if self.environment.is_since_level_5 and not (inputs and outputs):
+            raise bad_data("a list of operands is empty")
+
+    def _operand(self, index: int) -> Operand:
+        """The operand that a setter is about."""
+        self.check_open()
+        return self._at(index)
+
+    def _at(self, index: int) -> Operand:
+        if not 0 <= index < len(self.operands):
+            raise bad_data(f"operand {index} of {len(self.operands)}")
+        return self.operands[index]
+
+    def _set(
+        self, index: int, lifetime: OperandLifeTime, value: bytes | KeptPointer | PlacedValue | Model | None = None
+    ) -> None:
+        self.operands[index] = replace(self.operands[index], lifetime=lifetime)
+        self.values.pop(index, None)
+        if value is not None:
+            self.values[index] = value
+
+    def finish(self) -> None:
+        """ANeuralNetworksModel_finish. Where it fails the model is invalid for ever (FW-MDL-025)."""
+        self.check_open()
+        self.is_open = False
+        self.finished = finish(self)
+
+    def kept_pointers(self) -> list[tuple[int, Pointer, int]]:
+        """Operands whose values have not been read yet, with where they are and their lengths."""
+        found = ((index, value) for index, value in self.values.items() if isinstance(value, KeptPointer))
+        return [(index, value.pointer, value.length) for index, value in found]
+
+    def wire(self, operations: Sequence[Operation]) -> WireModel:
+        """The wire model as it is by now."""
+        return wire_model(self, operations)[0]
+
+    def codes(self) -> Iterable[int]:
+        """The codes of its operations and operand types."""
+        return (*(operand.type for operand in self.operands), *(operation.type for operation in self.operations))
