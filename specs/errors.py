@@ -43,6 +43,10 @@ class Unsupported(InterfaceError):
     """The implementation does not have this method: a base class raises it for a method that was not overridden."""
 
 
+class NotVisible(Unsupported):
+    """An adapter cannot show this: what is behind it takes and tells less than the interface. No verdict about it."""
+
+
 def status_name(status: int) -> str:
     """Return the name of an ErrorStatus value, or the bare number for one that no version defines."""
     try:

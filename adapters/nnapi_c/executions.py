@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import weakref
+from typing import Any
 
 from npu_conformance.adapters.nnapi_c import fences
 from npu_conformance.adapters.nnapi_c.arguments import Written, numbers, operand_type, text
 from npu_conformance.adapters.nnapi_c.caller import Caller
+from npu_conformance.adapters.nnapi_c.library import Library
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.neuralnetworks.runtime.executions import ExecutionFunctions
 from npu_conformance.specs.neuralnetworks.runtime.types import (
@@ -17,6 +20,7 @@ from npu_conformance.specs.neuralnetworks.runtime.types import (
     OperandDescription,
     Pointer,
 )
+from npu_conformance.specs.plugin import Descriptors, MemoryMap
 
 _MOST_DIMENSIONS = 4096
 """Room for the dimensions of an output: a runtime knows how many it writes, its caller only where it is right."""
@@ -24,6 +28,15 @@ _MOST_DIMENSIONS = 4096
 
 class Executions(Caller, ExecutionFunctions):
     """See ExecutionFunctions: every method calls the C function of its name, and does nothing else."""
+
+    def __init__(self, library: Library, memory: MemoryMap, descriptors: Descriptors) -> None:
+        super().__init__(library, memory, descriptors)
+        self._open_fences: weakref.WeakSet[Fence] = weakref.WeakSet()
+
+    def _blocking(self, method: str, *arguments: Any) -> Any:
+        """Call a function that may wait for fences of the caller's: the news of them arrive meanwhile."""
+        self._open_fences = weakref.WeakSet(fences.unsettled(self._open_fences))
+        return fences.call_while_open(tuple(self._open_fences), lambda: self._call(method, *arguments))
 
     def execution_create(self, compilation: int, execution: bool) -> Handle:
         handle = Written("Handle", execution)
@@ -103,7 +116,7 @@ class Executions(Caller, ExecutionFunctions):
     ) -> Handle:
         handle = Written("Handle", event)
         arguments = execution, numbers(dependencies, "Handle"), num_dependencies, duration, handle
-        result = self._call("execution_start_compute_with_dependencies", *arguments)
+        result = self._blocking("execution_start_compute_with_dependencies", *arguments)
         self._share(handle.value(), execution)
         return Handle(result, handle.value())
 
@@ -120,15 +133,17 @@ class Executions(Caller, ExecutionFunctions):
         return Number(self._call("execution_get_duration", execution, duration_code, found), found.value())
 
     def event_wait(self, event: int) -> int:
-        return int(self._call("event_wait", event))
+        return int(self._blocking("event_wait", event))
 
     def event_free(self, event: int) -> None:
-        self._call("event_free", event)
+        self._blocking("event_free", event)
         self._end(event)
 
     def event_create_from_sync_fence_fd(self, fence: Fence | None, sync_fence_fd: int, event: bool) -> Handle:
         handle = Written("Handle", event)
         descriptor = sync_fence_fd if fence is None else fences.descriptor_of(fence)
+        if fence is not None:
+            self._open_fences.add(fence)
         try:
             return Handle(self._call("event_create_from_sync_fence_fd", descriptor, handle), handle.value())
         finally:

@@ -6,11 +6,18 @@ import os
 import select
 import socket
 import weakref
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.neuralnetworks.fences import when_settled
 from npu_conformance.specs.neuralnetworks.hal import Fence
 
+Result = TypeVar("Result")
+
+_SLICE_NS = 1_000_000
+"""How long one look at a fence lasts, while a call is under way."""
 _NANOSECONDS_OF_A_MILLISECOND = 1_000_000
 _LONGEST_POLL_MS = 2**31 - 1
 
@@ -34,6 +41,31 @@ def descriptor_of(fence: Fence) -> int:
     when_settled(fence, settled)
     weakref.finalize(fence, ours.close)
     return theirs.detach()
+
+
+def unsettled(fences: Iterable[Fence]) -> list[Fence]:
+    """Those of the fences that are still open."""
+    return [fence for fence in fences if fence.get_state() == FenceState.UNSIGNALLED]
+
+
+def call_while_open(fences: Sequence[Fence], call: Callable[[], Result]) -> Result:
+    """Make a call that may wait for these fences.
+
+    The thread that was asked for it may be the one by which the news of a fence arrive: then it waits for them, and
+    another thread makes the call.
+    """
+    if not unsettled(fences):
+        return call()
+    with ThreadPoolExecutor(1) as pool:
+        calling = pool.submit(call)
+        while not calling.done():
+            for fence in unsettled(fences):
+                fence.wait(_SLICE_NS)
+                if calling.done():
+                    break
+            else:
+                break
+        return calling.result()
 
 
 class DescriptorFence(Fence):

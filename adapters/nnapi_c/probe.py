@@ -28,6 +28,7 @@ class FoundDevice(msgspec.Struct, frozen=True):
     """A device of the library. feature_level: in the API's numbers."""
 
     name: str
+    version: str
     feature_level: int
 
 
@@ -74,13 +75,12 @@ def _devices(runtime: Runtime) -> tuple[FoundDevice, ...]:
     count = runtime.get_device_count(True)
     if count.result != ResultCode.NO_ERROR:
         raise LoadError(f"ANeuralNetworks_getDeviceCount returned {count.result}")
-    handles = [runtime.get_device(index, True).handle for index in range(count.value)]
-    return tuple(
-        FoundDevice(
-            runtime.device_get_name(handle, True).value or "", runtime.device_get_feature_level(handle, True).value
-        )
-        for handle in handles
-    )
+    return tuple(_device(runtime, runtime.get_device(index, True).handle) for index in range(count.value))
+
+
+def _device(runtime: Runtime, handle: int) -> FoundDevice:
+    name, version = runtime.device_get_name(handle, True).value, runtime.device_get_version(handle, True).value
+    return FoundDevice(name or "", version or "", runtime.device_get_feature_level(handle, True).value)
 
 
 def main(path: str) -> int:

@@ -8,7 +8,7 @@ from contextlib import ContextDecorator
 from typing import Any, NoReturn, TypeVar
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
-from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError, status_name
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, status_name
 
 Result = TypeVar("Result")
 _LONGEST = 300
@@ -63,10 +63,10 @@ def status(actual: int | None, allowed: Collection[int], what: str) -> None:
 
 
 def succeeds(call: Callable[[], Result], what: str) -> Result:
-    """Return the call's result; fail where the interface refuses. A dead subject stays a crash."""
+    """Return the call's result; fail where the interface refuses. A dead subject and what is not visible stay so."""
     try:
         return call()
-    except DeadObject:
+    except (DeadObject, NotVisible):
         raise
     except InterfaceError as error:
         fail(what, "success", format_error(error))
@@ -91,7 +91,7 @@ def raises(
         result = call()
     except expected:
         return
-    except DeadObject:
+    except (DeadObject, NotVisible):
         raise
     except InterfaceError as error:
         fail(what, " or ".join(kind.__name__ for kind in expected), format_error(error))

@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.errors import DeadObject, InterfaceError, Unsupported
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 
 _FRAMES = 8
@@ -43,8 +43,8 @@ def classify_exception(error: Exception) -> OutcomeDetails:
     """Say what an exception that ended a case, or a configuration, means.
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
-    method it does not have is not-supported, a dead object a crash. Any other exception is a failure where the plug-in
-    raised it, in the suite's own process; else a bug of the suite.
+    method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash. Any
+    other exception is a failure where the plug-in raised it, in the suite's own process; else a bug of the suite.
     """
     if isinstance(error, CaseEnded):
         return replace(_of_case_ended(error), about=error.about)
@@ -59,6 +59,8 @@ def classify_exception(error: Exception) -> OutcomeDetails:
 
 
 def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
+    if isinstance(error, NotVisible):
+        return OutcomeDetails(Outcome.NOT_APPLICABLE, str(error))
     if isinstance(error, Unsupported):
         return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
     if isinstance(error, DeadObject):

@@ -47,16 +47,16 @@ def set_arguments(
     Raises CallError of the first call that fails.
     """
     main = model.main
-    for index, argument in enumerate(request.inputs):
-        described = overriding(main.operands[main.input_indexes[index]], argument)
-        if argument.has_no_value:
-            result = runtime.execution_set_input(execution, index, described, None, 0)
-            require("execution_set_input", result)
-        else:
-            _set(runtime, "input", execution, index, described, argument, request, objects)
-    for index, argument in enumerate(request.outputs):
-        described = overriding(main.operands[main.output_indexes[index]], argument)
-        _set(runtime, "output", execution, index, described, argument, request, objects)
+    sides = (("input", request.inputs, main.input_indexes), ("output", request.outputs, main.output_indexes))
+    for role, arguments, indexes in sides:
+        for index, argument in enumerate(arguments):
+            known = index < len(indexes)  # one too many is passed too: the runtime has to refuse it
+            described = overriding(main.operands[indexes[index]], argument) if known else None
+            if argument.has_no_value:
+                setter: Callable[..., int] = getattr(runtime, f"execution_set_{role}")
+                require(f"execution_set_{role}", setter(execution, index, described, None, 0))
+            else:
+                _set(runtime, role, execution, index, described, argument, request, objects)
 
 
 def _set(

@@ -30,6 +30,7 @@ DEAD_OBJECT = -32005
 UNSUPPORTED = -32006
 MEMORY_UNREACHABLE = -32007
 """The host cannot reach memory by the offered transport; the harness tries the next one."""
+NOT_VISIBLE = -32008
 
 TRANSPORTS = ("path", "descriptor", "message")
 
@@ -39,6 +40,7 @@ _CODES: tuple[tuple[type[errors.InterfaceError], int], ...] = (
     (errors.IllegalState, ILLEGAL_STATE),
     (errors.SecurityDenied, SECURITY_DENIED),
     (errors.DeadObject, DEAD_OBJECT),
+    (errors.NotVisible, NOT_VISIBLE),
     (errors.Unsupported, UNSUPPORTED),
 )
 _CLASSES = {code: kind for kind, code in _CODES if kind is not errors.ServiceError}

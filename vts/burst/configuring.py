@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import ServiceError, Unsupported
+from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
 from npu_conformance.specs.neuralnetworks.types import QueueDescriptor, RequestMemoryPool
@@ -79,6 +79,8 @@ def _expect_rejected(
 ) -> None:
     try:
         configured(fixture.prepared_model, callback, requests, results)
+    except NotVisible:
+        raise
     except Unsupported as error:
         raise NotApplicable(f"the device opens no burst: {error}") from None
     except ServiceError as error:

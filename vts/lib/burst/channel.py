@@ -9,7 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback, BurstContext, PreparedModel
@@ -62,7 +62,7 @@ class Channel:
         self._result_pool, results = queue_memory(context, result_capacity)
         try:
             self.burst_context = configured(prepared_model, self.slots, requests, results)
-        except DeadObject:
+        except (DeadObject, NotVisible):
             raise
         except InterfaceError as error:
             raise NotSupported(f"the device opens no burst: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
@@ -58,7 +58,7 @@ def configure_burst(prepared_model: hal.PreparedModel) -> hal.Burst:
     """AIDL's configureExecutionBurst. NotSupported where the device opens none."""
     try:
         return prepared_model.configure_execution_burst()
-    except DeadObject:
+    except (DeadObject, NotVisible):
         raise
     except InterfaceError as error:
         raise NotSupported(f"the device opens no burst: {error}") from None

@@ -1,0 +1,198 @@
+"""A device of the NNAPI runtime as a hal.Device."""
+
+from __future__ import annotations
+
+from npu_conformance.adapters.runtime_device.execution import Compiled, as_service_error, timeout_until
+from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
+from npu_conformance.adapters.runtime_device.prepared_model import RuntimePreparedModel
+from npu_conformance.adapters.runtime_device.visibility import is_interpreted, require_visible_model
+from npu_conformance.harness.nnapi.errors import CallError, require
+from npu_conformance.harness.nnapi.models import BuiltModel, build
+from npu_conformance.specs.errors import NotVisible, ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimePriority
+from npu_conformance.specs.plugin import Clock
+from npu_conformance.specs.versions import Version
+
+_PRIORITIES: dict[int, int] = {
+    Priority.LOW: RuntimePriority.LOW,
+    Priority.MEDIUM: RuntimePriority.MEDIUM,
+    Priority.HIGH: RuntimePriority.HIGH,
+}
+_NO_PRIORITY = -1
+"""What stands for a priority that the HAL does not know: the API does not know it either."""
+
+
+class RuntimeDevice(hal.Device):
+    """One device of a runtime, by the functions that take a list of devices.
+
+    What an app cannot do or see raises NotVisible, and is no verdict about the device.
+    """
+
+    def __init__(
+        self, runtime: Runtime, device: str | None, version: Version, memory: LocalMemory, clock: Clock
+    ) -> None:
+        """device: its name; None for whatever the runtime chooses, below feature level 3. version: of the HAL."""
+        self._runtime, self._version, self._memory, self._clock = runtime, version, memory, clock
+        self._functions = frozenset(runtime.functions())
+        self._device = None if device is None else _handle_of(runtime, device)
+
+    def get_capabilities(self) -> types.Capabilities:
+        """Refused: the C API does not tell them."""
+        raise NotVisible("the C API does not tell how fast a device is")
+
+    def get_status(self) -> int:
+        """Refused: the C API does not tell it."""
+        raise NotVisible("the C API does not tell the status of a device")
+
+    def get_version_string(self) -> str:
+        """ANeuralNetworksDevice_getVersion."""
+        found = self._runtime.device_get_version(self._known(), True)
+        _required("device_get_version", found.result)
+        return found.value or ""
+
+    def get_type(self) -> int:
+        """ANeuralNetworksDevice_getType."""
+        found = self._runtime.device_get_type(self._known(), True)
+        _required("device_get_type", found.result)
+        return found.value
+
+    def get_supported_extensions(self) -> tuple[types.Extension, ...]:
+        """Refused: an app can ask for one extension by its name, and hears nothing of its types."""
+        raise NotVisible("the C API does not list extensions")
+
+    def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
+        """Refused: cache files are between a runtime and its drivers."""
+        raise NotVisible("cache files are between a runtime and its drivers")
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        """ANeuralNetworksModel_getSupportedOperationsForDevices; below feature level 3, whether the model compiles."""
+        built = self._build(model)
+        try:
+            if self._device is None:
+                return (self._compiles(built),) * len(model.main.operations)
+            found = self._runtime.model_get_supported_operations_for_devices(built.handle, (self._device,), True)
+            _required("model_get_supported_operations_for_devices", found.result)
+            return found.values
+        finally:
+            built.free(self._runtime)
+
+    def prepare_model(
+        self,
+        model: types.Model,
+        preference: int,
+        priority: int,
+        deadline_ns: int,
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """Build and compile the model, and notify before returning."""
+        if callback is None:
+            raise NotVisible("the C API has no callbacks that could be null")
+        if model_cache or data_cache:
+            raise NotVisible("cache files are between a runtime and its drivers")
+        try:
+            prepared = self._prepared(model, preference, priority, deadline_ns)
+        except ServiceError as error:
+            callback.notify(error.status, None)
+            raise
+        callback.notify(ErrorStatus.NONE, prepared)
+
+    def prepare_model_from_cache(
+        self,
+        deadline_ns: int,
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """Refused: cache files are between a runtime and its drivers."""
+        raise NotVisible("cache files are between a runtime and its drivers")
+
+    def allocate(
+        self,
+        desc: types.BufferDesc,
+        prepared_models: tuple[hal.PreparedModel | None, ...],
+        input_roles: tuple[types.BufferRole, ...],
+        output_roles: tuple[types.BufferRole, ...],
+    ) -> hal.DeviceBuffer:
+        """Refused: whether a device or the runtime serves a memory descriptor cannot be told."""
+        raise NotVisible("the C API does not tell whether a device serves a memory descriptor")
+
+    def _prepared(self, model: types.Model, preference: int, priority: int, deadline_ns: int) -> RuntimePreparedModel:
+        built = self._build(model)
+        handle = 0
+        try:
+            handle = self._created(built)
+            self._set_terms(handle, preference, priority, deadline_ns)
+            require("compilation_finish", self._runtime.compilation_finish(handle))
+        except BaseException as error:
+            _free(self._runtime, handle, built)
+            raise as_service_error(error) if isinstance(error, CallError) else error from None
+        compiled = Compiled(self._runtime, handle, model, self._version, self._clock)
+        return RuntimePreparedModel(compiled, lambda: _free(self._runtime, handle, built))
+
+    def _build(self, model: types.Model) -> BuiltModel:
+        require_visible_model(model, self._version)
+        if is_interpreted(model):
+            raise NotVisible("a runtime may interpret loops over unknown shapes, which drivers have to refuse")
+        try:
+            with self._memory.scratch() as scratch:
+                return build(self._runtime, scratch, model)
+        except CallError as error:
+            raise as_service_error(error) from None
+
+    def _created(self, built: BuiltModel) -> int:
+        if self._device is None:
+            made = self._runtime.compilation_create(built.handle, True)
+        else:
+            made = self._runtime.compilation_create_for_devices(built.handle, (self._device,), True)
+        require("compilation_create", made.result)
+        return made.handle
+
+    def _set_terms(self, compilation: int, preference: int, priority: int, deadline_ns: int) -> None:
+        if self._version >= Version.V1_1:
+            result = self._runtime.compilation_set_preference(compilation, preference)
+            require("compilation_set_preference", result)
+        if self._version >= Version.V1_3:
+            wanted = _PRIORITIES.get(priority, _NO_PRIORITY)
+            require("compilation_set_priority", self._runtime.compilation_set_priority(compilation, wanted))
+        timeout = timeout_until(deadline_ns, self._clock)
+        if timeout:
+            require("compilation_set_timeout", self._runtime.compilation_set_timeout(compilation, timeout))
+
+    def _compiles(self, built: BuiltModel) -> bool:
+        compilation = self._created(built)
+        try:
+            return self._runtime.compilation_finish(compilation) == ResultCode.NO_ERROR
+        finally:
+            self._runtime.compilation_free(compilation)
+
+    def _known(self) -> int:
+        if self._device is None:
+            raise NotVisible("the C API has no devices below feature level 3")
+        return self._device
+
+
+def _handle_of(runtime: Runtime, name: str) -> int:
+    count = runtime.get_device_count(True)
+    _required("get_device_count", count.result)
+    handles = [runtime.get_device(index, True).handle for index in range(count.value)]
+    return next(handle for handle in handles if runtime.device_get_name(handle, True).value == name)
+
+
+def _required(function: str, result: int) -> None:
+    """Raise the ServiceError of a function that did not succeed."""
+    try:
+        require(function, result)
+    except CallError as error:
+        raise as_service_error(error) from None
+
+
+def _free(runtime: Runtime, compilation: int, built: BuiltModel) -> None:
+    runtime.compilation_free(compilation)
+    built.free(runtime)

@@ -1,0 +1,133 @@
+"""A compilation of the C API as a prepared model of the HAL."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+
+from npu_conformance.adapters.runtime_device.execution import ApiExecution, Compiled, Terms, as_service_error
+from npu_conformance.adapters.runtime_device.fenced import launch_fenced
+from npu_conformance.adapters.runtime_device.visibility import require_visible_request
+from npu_conformance.harness.nnapi.errors import CallError, require
+from npu_conformance.specs.errors import NotVisible, ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.versions import Version
+
+
+class RuntimePreparedModel(hal.PreparedModel):
+    """Every execution is an ANeuralNetworksExecution of its own."""
+
+    def __init__(self, compiled: Compiled, free: Callable[[], None]) -> None:
+        """free: destroys the compilation; called when nobody holds the prepared model any more."""
+        self._compiled = compiled
+        weakref.finalize(self, free)
+
+    def execute_synchronously(
+        self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
+    ) -> types.ExecutionResult:
+        """ANeuralNetworksExecution_compute; below feature level 3 startCompute and wait."""
+        return self._executed(
+            request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns), ApiExecution.compute
+        )
+
+    def execute(
+        self,
+        request: types.Request,
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        callback: hal.ExecutionCallback | None,
+    ) -> None:
+        """ANeuralNetworksExecution_startCompute; its event is waited for in the call."""
+        if callback is None:
+            raise NotVisible("the C API has no callbacks that could be null")
+        terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
+        version = self._compiled.version
+        try:
+            result = self._executed(request, terms, ApiExecution.start_and_wait)
+        except ServiceError as error:
+            unavailable = types.Timing(version.unavailable_time, version.unavailable_time)
+            callback.notify(error.status, (), unavailable if version >= Version.V1_2 else None)
+            raise
+        status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+        callback.notify(status, result.output_shapes, result.timing if version >= Version.V1_2 else None)
+
+    def execute_fenced(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """ANeuralNetworksExecution_startComputeWithDependencies."""
+        require_visible_request(request)
+        terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
+        try:
+            return launch_fenced(self._compiled, request, wait_for, terms, duration_ns, keeps=self)
+        except CallError as error:
+            raise as_service_error(error) from None
+
+    def configure_execution_burst_on_queues(
+        self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
+    ) -> hal.BurstContext:
+        """HIDL's packets are between a runtime and a driver; AIDL's burst has what an app has."""
+        raise NotVisible("the packets of a HIDL burst are between a runtime and its drivers")
+
+    def configure_execution_burst(self) -> hal.Burst:
+        """ANeuralNetworksBurst_create."""
+        made = self._compiled.runtime.burst_create(self._compiled.handle, True)
+        try:
+            require("burst_create", made.result)
+        except CallError as error:
+            raise as_service_error(error) from None
+        return RuntimeBurst(self._compiled.runtime, made.handle, self._executed)
+
+    def _executed(
+        self, request: types.Request, terms: Terms, run: Callable[[ApiExecution], int]
+    ) -> types.ExecutionResult:
+        require_visible_request(request)
+        try:
+            execution = ApiExecution(self._compiled, request, terms)
+            try:
+                return execution.result(run(execution))
+            finally:
+                execution.free()
+        except CallError as error:
+            raise as_service_error(error) from None
+
+
+Executed = Callable[[types.Request, Terms, Callable[[ApiExecution], int]], types.ExecutionResult]
+"""Executes a request on terms, by a function that computes."""
+
+
+class RuntimeBurst(hal.Burst):
+    """An ANeuralNetworksBurst. What a driver keeps under identifier tokens is the runtime's business."""
+
+    def __init__(self, runtime: Runtime, handle: int, executed: Executed) -> None:
+        self._runtime, self._handle, self._executed = runtime, handle, executed
+        weakref.finalize(self, runtime.burst_free, handle)
+
+    def execute_synchronously(
+        self,
+        request: types.Request,
+        memory_identifier_tokens: tuple[int, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+    ) -> types.ExecutionResult:
+        """ANeuralNetworksExecution_burstCompute."""
+        compute = functools.partial(_burst_compute, self._runtime, self._handle)
+        return self._executed(request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns), compute)
+
+    def release_memory_resource(self, memory_identifier_token: int) -> None:
+        """Refused: an app has no such tokens."""
+        raise NotVisible("identifier tokens of memory are between a runtime and its drivers")
+
+
+def _burst_compute(runtime: Runtime, burst: int, execution: ApiExecution) -> int:
+    return runtime.execution_burst_compute(execution.handle, burst)

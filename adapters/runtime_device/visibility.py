@@ -1,0 +1,169 @@
+"""What of HAL's models and requests an app cannot say to a runtime, which derives it or passes it on its own way.
+
+Whatever can be said is said, however wrong it is, and the runtime's answer counts. The rest raises NotVisible.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from npu_conformance.specs.errors import NotVisible
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Memory,
+    Model,
+    Operand,
+    Request,
+    RequestArgument,
+    Subgraph,
+)
+from npu_conformance.specs.versions import Version
+
+_BOUNDARY = (OperandLifeTime.TEMPORARY_VARIABLE, OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.SUBGRAPH_OUTPUT)
+"""Lifetimes that follow from the lists of inputs and outputs."""
+
+
+def require_visible_model(model: Model, version: Version) -> None:
+    """Raise NotVisible where an app cannot build this very model."""
+    obstacle = next(_obstacles(model, version), None)
+    if obstacle is not None:
+        raise NotVisible(f"an app of the C API cannot say this to a runtime: {obstacle}")
+
+
+def require_visible_request(request: Request) -> None:
+    """Raise NotVisible where an app cannot pass these very arguments."""
+    obstacle = next(_obstacles_of_request(request), None)
+    if obstacle is not None:
+        raise NotVisible(f"an app of the C API cannot say this to a runtime: {obstacle}")
+
+
+def _obstacles(model: Model, version: Version) -> Iterator[str]:
+    if model.extension_name_to_prefix:
+        yield "prefixes of extensions, which the runtime chooses"
+    graphs = (model.main, *model.referenced)
+    operands = [operand for graph in graphs for operand in graph.operands]
+    for graph in graphs:
+        yield from _of_graph(graph, version)
+    for operand in operands:
+        yield from _of_operand(operand, model)
+    referenced = {each.location.offset for each in operands if each.lifetime == OperandLifeTime.SUBGRAPH}
+    if referenced != set(range(len(model.referenced))):
+        yield "graphs that no operand refers to, or that are not there"
+    used = {each.location.pool_index for each in operands if each.lifetime == OperandLifeTime.CONSTANT_POOL}
+    if used != set(range(len(model.pools))):
+        yield "pools that no constant lies in, or that are not there"
+    for pool in model.pools:
+        yield from _of_memory(pool)
+    if any(_refers_to_itself(model, number) for number in range(len(model.referenced))):
+        yield "a graph that refers to itself"
+
+
+def _of_graph(graph: Subgraph, version: Version) -> Iterator[str]:
+    for index, operand in enumerate(graph.operands):
+        if operand.lifetime in _BOUNDARY and operand.lifetime not in _following_from(graph, index):
+            yield "the lifetime of an operand, which follows from the lists of inputs and outputs"
+    consumers = Counter(index for operation in graph.operations for index in operation.inputs)
+    told = {index: operand.number_of_consumers for index, operand in enumerate(graph.operands)}
+    if not version.is_aidl and any(consumers[index] != count for index, count in told.items()):
+        yield "how many operations read an operand, which the runtime counts"
+    yield from _of_order(graph)
+
+
+def _following_from(graph: Subgraph, index: int) -> tuple[OperandLifeTime, ...]:
+    """The lifetimes that the lists may mean: both where an operand is in both, which can be said."""
+    found = []
+    if index in graph.input_indexes:
+        found.append(OperandLifeTime.SUBGRAPH_INPUT)
+    if index in graph.output_indexes:
+        found.append(OperandLifeTime.SUBGRAPH_OUTPUT)
+    return tuple(found) or (OperandLifeTime.TEMPORARY_VARIABLE,)
+
+
+def _of_order(graph: Subgraph) -> Iterator[str]:
+    """Operations that read what a later one writes: a runtime sorts them, a driver has to refuse them."""
+    written_later = {index for operation in graph.operations for index in operation.outputs}
+    for operation in graph.operations:
+        if written_later & set(operation.inputs):
+            yield "the order of operations, which the runtime sorts"
+        written_later -= set(operation.outputs)
+
+
+def _of_operand(operand: Operand, model: Model) -> Iterator[str]:
+    place = operand.location
+    if operand.lifetime not in OperandLifeTime.__members__.values():
+        yield f"the lifetime {operand.lifetime}"
+    elif operand.lifetime == OperandLifeTime.CONSTANT_COPY:
+        if (
+            place.pool_index
+            or place.padding
+            or not 0 <= place.offset <= place.offset + place.length <= len(model.operand_values)
+        ):
+            yield "where among the values a constant lies"
+    elif operand.lifetime == OperandLifeTime.CONSTANT_POOL:
+        if place.padding or place.offset < 0 or place.length < 0:
+            yield "a place of a constant that is no range of bytes"
+    elif operand.lifetime == OperandLifeTime.SUBGRAPH:
+        if place.pool_index or place.length or place.padding:
+            yield "where a graph lies"
+    elif place != DataLocation():
+        yield "where an operand without a constant value lies"
+    extra = operand.extra_params
+    if extra is not None and (extra.channel_quant is None) == (extra.extension is None):
+        yield "extra parameters of no kind, or of two"
+
+
+def _refers_to_itself(model: Model, number: int) -> bool:
+    """True where following the operands of a graph leads back to it."""
+    seen: set[int] = set()
+    ahead = [number]
+    while ahead:
+        for operand in model.referenced[ahead.pop()].operands:
+            target = operand.location.offset
+            if operand.lifetime == OperandLifeTime.SUBGRAPH and 0 <= target < len(model.referenced):
+                if target == number:
+                    return True
+                if target not in seen:
+                    seen.add(target)
+                    ahead.append(target)
+    return False
+
+
+def _of_memory(pool: Memory) -> Iterator[str]:
+    if pool.kind.startswith("hardware"):
+        yield "hardware buffers, which exist on Android alone"
+    elif pool.token <= 0:
+        yield "a pool without memory"
+
+
+def _obstacles_of_request(request: Request) -> Iterator[str]:
+    for pool in request.pools:
+        if pool.pool is None:
+            yield "buffers by a driver's tokens"
+        else:
+            yield from _of_memory(pool.pool)
+    for argument in (*request.inputs, *request.outputs):
+        yield from _of_argument(argument, request)
+
+
+def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
+    place = argument.location
+    if argument.has_no_value:
+        if place != DataLocation() or argument.dimensions:
+            yield "an omitted argument with a place or a shape"
+    elif not 0 <= place.pool_index < len(request.pools):
+        yield "an argument in a pool that is not there"
+    else:
+        pool = request.pools[place.pool_index].pool
+        if pool is None or not 0 <= place.offset <= place.offset + place.length <= pool.size:
+            yield "an argument outside of its pool"
+
+
+def is_interpreted(model: Model) -> bool:
+    """True where a loop carries operands of unknown shape: an app may say it, and no driver ever sees it."""
+    codes = {operation.type for graph in (model.main, *model.referenced) for operation in graph.operations}
+    if OperationType.WHILE not in codes:
+        return False
+    borders = [(graph, index) for graph in model.referenced for index in (*graph.input_indexes, *graph.output_indexes)]
+    return any(0 in graph.operands[index].dimensions for graph, index in borders if index < len(graph.operands))

@@ -1,0 +1,579 @@
+// A small NNAPI runtime of feature level 3 with one device that adds, multiplies and rectifies float32 tensors.
+//
+// It shows what npu-conformance needs of a shared library: functions of NeuralNetworks.h, as many as there are.
+//     cc -shared -fPIC -O1 -o libnnapi_tiny.so nnapi_tiny.c
+//     npu-conformance run vts.generated -k 'ADD or MUL or RELU' --plugin ./libnnapi_tiny.so
+// The environment variable NNAPI_TINY_CRASH makes every computation abort, which is the verdict CRASH.
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { NO_ERROR, OUT_OF_MEMORY, INCOMPLETE, UNEXPECTED_NULL, BAD_DATA, OP_FAILED, BAD_STATE, UNMAPPABLE };
+enum { INT32 = 1, TENSOR_FLOAT32 = 3, ADD = 0, MUL = 18, RELU = 19, LAST_OPERATION = 94, LAST_TYPE = 13 };
+enum { FUSED_NONE, FUSED_RELU, FUSED_RELU1, FUSED_RELU6, FUSED_COUNT };
+enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MAX_LIST = 32, COPIED_AT_ONCE = 128 };
+static const uint64_t NO_DURATION = UINT64_MAX;
+
+typedef struct {
+    int32_t type;
+    uint32_t dimensionCount;
+    const uint32_t *dimensions;
+    float scale;
+    int32_t zeroPoint;
+} ANeuralNetworksOperandType;
+
+typedef struct { size_t size; uint8_t *bytes; } Memory;
+typedef struct { const char *name; } Device;
+typedef struct { uint32_t count, index[MAX_LIST]; } List;
+typedef enum { NOWHERE, CONSTANT, OMITTED, INPUT, OUTPUT } Source;
+
+typedef struct {
+    int32_t type;
+    uint32_t rank, dimensions[MAX_RANK];
+    Source source;
+    const void *value;             // of a constant, as long as the caller or a memory object keeps it
+    size_t length;
+    uint8_t copy[COPIED_AT_ONCE];  // of a small constant, whose caller need not keep it
+} Operand;
+
+typedef struct { int32_t type; List inputs, outputs; } Operation;
+typedef enum { BUILDING, FINISHED, INVALID } State;
+
+typedef struct {
+    State state;
+    uint32_t holders;  // whoever made it, and the compilations of it
+    uint32_t operandCount, operationCount;
+    Operand operands[MAX_OPERANDS];
+    Operation operations[MAX_OPERATIONS];
+    uint32_t order[MAX_OPERATIONS];  // in which the operations are executed
+    List inputs, outputs;
+    void *copies[MAX_OPERANDS];      // of large constants, made when the model is finished
+} Model;
+
+typedef struct { State state; uint32_t holders; Model *model; bool forOneDevice; } Compilation;
+typedef struct { bool isSet; void *bytes; } Argument;
+
+typedef struct {
+    Compilation *compilation;
+    bool isStarted, isMeasured;
+    int result;
+    Argument inputs[MAX_LIST], outputs[MAX_LIST];
+} Execution;
+
+typedef struct { int result; } Event;
+
+static Device theDevice = {"tiny-cpu"};
+
+// ---------------------------------------------------------------- devices
+
+int ANeuralNetworks_getDeviceCount(uint32_t *count) {
+    if (!count) return UNEXPECTED_NULL;
+    *count = 1;
+    return NO_ERROR;
+}
+
+int ANeuralNetworks_getDevice(uint32_t index, Device **device) {
+    if (!device) return UNEXPECTED_NULL;
+    if (index > 0) return BAD_DATA;
+    *device = &theDevice;
+    return NO_ERROR;
+}
+
+int ANeuralNetworksDevice_getName(const Device *device, const char **name) {
+    if (!device || !name) return UNEXPECTED_NULL;
+    *name = device->name;
+    return NO_ERROR;
+}
+
+int ANeuralNetworksDevice_getVersion(const Device *device, const char **version) {
+    if (!device || !version) return UNEXPECTED_NULL;
+    *version = "1";
+    return NO_ERROR;
+}
+
+int ANeuralNetworksDevice_getType(const Device *device, int32_t *type) {
+    if (!device || !type) return UNEXPECTED_NULL;
+    *type = 2;  // a CPU
+    return NO_ERROR;
+}
+
+int ANeuralNetworksDevice_getFeatureLevel(const Device *device, int64_t *level) {
+    if (!device || !level) return UNEXPECTED_NULL;
+    *level = 29;  // feature level 3
+    return NO_ERROR;
+}
+
+// ---------------------------------------------------------------- memory
+
+int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset, Memory **memory) {
+    if (!memory) return UNEXPECTED_NULL;
+    *memory = NULL;
+    if (size == 0 || fd < 0) return BAD_DATA;
+    size_t start = offset & ~((size_t)sysconf(_SC_PAGESIZE) - 1);  // mmap wants whole pages
+    uint8_t *bytes = mmap(NULL, size + (offset - start), protect, MAP_SHARED, fd, (off_t)start);
+    if (bytes == MAP_FAILED) return UNMAPPABLE;
+    *memory = malloc(sizeof **memory);
+    if (!*memory) return OUT_OF_MEMORY;
+    **memory = (Memory){size, bytes + (offset - start)};
+    return NO_ERROR;
+}
+
+// The mapping stays: constants and arguments may lie in it for longer.
+void ANeuralNetworksMemory_free(Memory *memory) { free(memory); }
+
+// ---------------------------------------------------------------- models
+
+int ANeuralNetworksModel_create(Model **model) {
+    if (!model) return UNEXPECTED_NULL;
+    *model = calloc(1, sizeof **model);
+    if (!*model) return OUT_OF_MEMORY;
+    (*model)->holders = 1;
+    return NO_ERROR;
+}
+
+// What was made from an object outlives it.
+void ANeuralNetworksModel_free(Model *model) {
+    if (!model || --model->holders) return;
+    for (uint32_t i = 0; i < model->operandCount; i++) free(model->copies[i]);
+    free(model);
+}
+
+static bool isTensor(int32_t type) { return type > 2 && type != 6 && type != 10; }
+
+int ANeuralNetworksModel_addOperand(Model *model, const ANeuralNetworksOperandType *type) {
+    if (!model || !type) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if (type->type < 0 || type->type > LAST_TYPE || (type->dimensionCount == 0) != (type->dimensions == NULL))
+        return BAD_DATA;
+    bool isQuantised = type->type == 5 || type->type == 7 || type->type == 12 || type->type == 13;
+    if (isQuantised ? !(type->scale > 0) : type->type != 4 && (type->scale != 0 || type->zeroPoint != 0))
+        return BAD_DATA;
+    if (!isTensor(type->type) && type->dimensionCount > 0) return BAD_DATA;
+    if (type->dimensionCount > MAX_RANK || model->operandCount == MAX_OPERANDS) return BAD_DATA;
+    Operand *operand = &model->operands[model->operandCount++];
+    operand->type = type->type;
+    operand->rank = type->dimensionCount;
+    if (operand->rank) memcpy(operand->dimensions, type->dimensions, operand->rank * sizeof(uint32_t));
+    return NO_ERROR;
+}
+
+static size_t sizeOf(int32_t type, uint32_t rank, const uint32_t *dimensions) {
+    static const uint8_t sizes[] = {4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1};
+    size_t size = sizes[type];
+    for (uint32_t i = 0; i < rank; i++) size *= dimensions[i];
+    return isTensor(type) && rank == 0 ? 0 : size;  // 0: not known
+}
+
+static int setConstant(Model *model, int32_t index, const void *value, size_t length) {
+    if ((uint32_t)index >= model->operandCount) return BAD_DATA;
+    Operand *operand = &model->operands[index];
+    if (length != sizeOf(operand->type, operand->rank, operand->dimensions) || length == 0) return BAD_DATA;
+    operand->source = CONSTANT;
+    operand->value = value;
+    operand->length = length;
+    return NO_ERROR;
+}
+
+int ANeuralNetworksModel_setOperandValue(Model *model, int32_t index, const void *value, size_t length) {
+    if (!model || (!value && length)) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if (!value && (uint32_t)index < model->operandCount) {
+        model->operands[index].source = OMITTED;
+        return NO_ERROR;
+    }
+    int result = setConstant(model, index, value, length);
+    if (result == NO_ERROR && length <= COPIED_AT_ONCE) {
+        Operand *operand = &model->operands[index];
+        operand->value = memcpy(operand->copy, value, length);
+    }
+    return result;
+}
+
+int ANeuralNetworksModel_setOperandValueFromMemory(
+    Model *model, int32_t index, const Memory *memory, size_t offset, size_t length) {
+    if (!model || !memory) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if (offset > memory->size || length > memory->size - offset) return BAD_DATA;
+    return setConstant(model, index, memory->bytes + offset, length);
+}
+
+static int take(List *list, const Model *model, uint32_t count, const uint32_t *indexes) {
+    if (count > MAX_LIST) return BAD_DATA;
+    list->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (indexes[i] >= model->operandCount) return BAD_DATA;
+        list->index[i] = indexes[i];
+    }
+    return NO_ERROR;
+}
+
+// Of its own three operations the library knows the signatures; of all others that they exist.
+static bool hasSignature(const Model *model, const Operation *operation) {
+    uint32_t wanted = operation->type == RELU ? 1 : 3;
+    if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return true;
+    if (operation->inputs.count != wanted || operation->outputs.count != 1) return false;
+    return wanted == 1 || model->operands[operation->inputs.index[2]].type == INT32;
+}
+
+int ANeuralNetworksModel_addOperation(
+    Model *model, int32_t type, uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount,
+    const uint32_t *outputs) {
+    if (!model || !inputs || !outputs) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if (type < 0 || type > LAST_OPERATION || model->operationCount == MAX_OPERATIONS) return BAD_DATA;
+    Operation *operation = &model->operations[model->operationCount];
+    operation->type = type;
+    if (take(&operation->inputs, model, inputCount, inputs)) return BAD_DATA;
+    if (take(&operation->outputs, model, outputCount, outputs)) return BAD_DATA;
+    if (!hasSignature(model, operation)) return BAD_DATA;
+    model->operationCount++;
+    return NO_ERROR;
+}
+
+static int give(Model *model, const List *list, Source source) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        Operand *operand = &model->operands[list->index[i]];
+        if (operand->source != NOWHERE) return BAD_DATA;
+        operand->source = source;
+    }
+    return NO_ERROR;
+}
+
+int ANeuralNetworksModel_identifyInputsAndOutputs(
+    Model *model, uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount, const uint32_t *outputs) {
+    if (!model || !inputs || !outputs) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if (take(&model->inputs, model, inputCount, inputs)) return BAD_DATA;
+    if (take(&model->outputs, model, outputCount, outputs)) return BAD_DATA;
+    return give(model, &model->inputs, INPUT) ? BAD_DATA : give(model, &model->outputs, OUTPUT);
+}
+
+int ANeuralNetworksModel_relaxComputationFloat32toFloat16(Model *model, bool allow) {
+    (void)allow;  // float32 is exact enough for either
+    if (!model) return UNEXPECTED_NULL;
+    return model->state == BUILDING ? NO_ERROR : BAD_STATE;
+}
+
+static bool isReady(const Operation *operation, const bool *written) {
+    for (uint32_t i = 0; i < operation->inputs.count; i++)
+        if (!written[operation->inputs.index[i]]) return false;
+    return true;
+}
+
+static bool markWritten(const Operation *operation, bool *written) {
+    for (uint32_t i = 0; i < operation->outputs.count; i++) {
+        if (written[operation->outputs.index[i]]) return false;
+        written[operation->outputs.index[i]] = true;
+    }
+    return true;
+}
+
+// An operation may be added before the one whose result it reads. False for a cycle, or an operand without a writer.
+static bool sort(Model *model) {
+    bool written[MAX_OPERANDS] = {false}, isDone[MAX_OPERATIONS] = {false};
+    for (uint32_t i = 0; i < model->operandCount; i++) {
+        Source source = model->operands[i].source;
+        written[i] = source == CONSTANT || source == OMITTED || source == INPUT;
+    }
+    for (uint32_t done = 0, before; done < model->operationCount;) {
+        before = done;
+        for (uint32_t i = 0; i < model->operationCount; i++) {
+            if (isDone[i] || !isReady(&model->operations[i], written)) continue;
+            if (!markWritten(&model->operations[i], written)) return false;
+            isDone[i] = true;
+            model->order[done++] = i;
+        }
+        if (done == before) return false;
+    }
+    for (uint32_t i = 0; i < model->operandCount; i++)
+        if (!written[i]) return false;
+    return model->operationCount && model->inputs.count && model->outputs.count;
+}
+
+int ANeuralNetworksModel_finish(Model *model) {
+    if (!model) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    model->state = sort(model) ? FINISHED : INVALID;
+    if (model->state == INVALID) return BAD_DATA;
+    for (uint32_t i = 0; i < model->operandCount; i++) {
+        Operand *operand = &model->operands[i];
+        if (operand->source != CONSTANT || operand->value == operand->copy) continue;
+        model->copies[i] = malloc(operand->length);
+        if (!model->copies[i]) return OUT_OF_MEMORY;
+        operand->value = memcpy(model->copies[i], operand->value, operand->length);
+    }
+    return NO_ERROR;
+}
+
+// ---------------------------------------------------------------- what the device can do
+
+static bool alike(const Operand *one, const Operand *other) {
+    return one->rank == other->rank && !memcmp(one->dimensions, other->dimensions, one->rank * sizeof(uint32_t));
+}
+
+// float32 tensors of one known shape, and an activation that is a legal constant.
+static bool supports(const Model *model, const Operation *operation) {
+    if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return false;
+    const Operand *output = &model->operands[operation->outputs.index[0]];
+    uint32_t tensors = operation->type == RELU ? 1 : 2;
+    for (uint32_t i = 0; i < tensors; i++) {
+        const Operand *input = &model->operands[operation->inputs.index[i]];
+        if (input->type != TENSOR_FLOAT32 || input->source == OMITTED || !alike(input, output)) return false;
+    }
+    if (output->type != TENSOR_FLOAT32 || sizeOf(output->type, output->rank, output->dimensions) == 0) return false;
+    if (tensors == 1) return true;
+    const Operand *activation = &model->operands[operation->inputs.index[2]];
+    if (activation->source != CONSTANT) return false;
+    int32_t code = *(const int32_t *)activation->value;
+    return code >= 0 && code < FUSED_COUNT;
+}
+
+static int checkDevices(const Device *const *devices, uint32_t count) {
+    if (count == 0) return BAD_DATA;
+    for (uint32_t i = 0; i < count; i++)
+        if (!devices[i]) return UNEXPECTED_NULL;
+    return count == 1 && devices[0] == &theDevice ? NO_ERROR : BAD_DATA;
+}
+
+int ANeuralNetworksModel_getSupportedOperationsForDevices(
+    const Model *model, const Device *const *devices, uint32_t count, bool *supported) {
+    if (!model || !devices || !supported) return UNEXPECTED_NULL;
+    if (checkDevices(devices, count)) return checkDevices(devices, count);
+    if (model->state != FINISHED) return BAD_STATE;
+    for (uint32_t i = 0; i < model->operationCount; i++) supported[i] = supports(model, &model->operations[i]);
+    return NO_ERROR;
+}
+
+// ---------------------------------------------------------------- compilations
+
+static int compile(Model *model, bool forOneDevice, Compilation **compilation) {
+    if (model->state != FINISHED) return BAD_STATE;
+    *compilation = calloc(1, sizeof **compilation);
+    if (!*compilation) return OUT_OF_MEMORY;
+    **compilation = (Compilation){BUILDING, 1, model, forOneDevice};
+    model->holders++;
+    return NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_create(Model *model, Compilation **compilation) {
+    return model && compilation ? compile(model, false, compilation) : UNEXPECTED_NULL;
+}
+
+int ANeuralNetworksCompilation_createForDevices(
+    Model *model, const Device *const *devices, uint32_t count, Compilation **compilation) {
+    if (!model || !devices || !compilation) return UNEXPECTED_NULL;
+    int result = checkDevices(devices, count);
+    return result ? result : compile(model, true, compilation);
+}
+
+void ANeuralNetworksCompilation_free(Compilation *compilation) {
+    if (!compilation || --compilation->holders) return;
+    ANeuralNetworksModel_free(compilation->model);
+    free(compilation);
+}
+
+int ANeuralNetworksCompilation_setPreference(Compilation *compilation, int32_t preference) {
+    if (!compilation) return UNEXPECTED_NULL;
+    if (compilation->state != BUILDING) return BAD_STATE;
+    return preference >= 0 && preference <= 2 ? NO_ERROR : BAD_DATA;
+}
+
+int ANeuralNetworksCompilation_finish(Compilation *compilation) {
+    if (!compilation) return UNEXPECTED_NULL;
+    if (compilation->state != BUILDING) return BAD_STATE;
+    compilation->state = INVALID;
+    const Model *model = compilation->model;
+    for (uint32_t i = 0; i < model->operationCount; i++)
+        if (!supports(model, &model->operations[i])) return BAD_DATA;
+    compilation->state = FINISHED;
+    return NO_ERROR;
+}
+
+// ---------------------------------------------------------------- executions
+
+int ANeuralNetworksExecution_create(Compilation *compilation, Execution **execution) {
+    if (!compilation || !execution) return UNEXPECTED_NULL;
+    if (compilation->state != FINISHED) return BAD_STATE;
+    *execution = calloc(1, sizeof **execution);
+    if (!*execution) return OUT_OF_MEMORY;
+    (*execution)->compilation = compilation;
+    compilation->holders++;
+    return NO_ERROR;
+}
+
+void ANeuralNetworksExecution_free(Execution *execution) {
+    if (!execution) return;
+    ANeuralNetworksCompilation_free(execution->compilation);
+    free(execution);
+}
+
+static int set(
+    Argument *arguments, const Execution *execution, const List *list, int32_t index,
+    const ANeuralNetworksOperandType *type, void *bytes, size_t length) {
+    if (execution->isStarted) return BAD_STATE;
+    if ((uint32_t)index >= list->count) return BAD_DATA;
+    const Operand *operand = &execution->compilation->model->operands[list->index[index]];
+    if (type) {  // all shapes are known already: it may only say the same again
+        if (type->type != operand->type || type->dimensionCount != operand->rank) return BAD_DATA;
+        if (memcmp(type->dimensions, operand->dimensions, operand->rank * sizeof(uint32_t))) return BAD_DATA;
+    }
+    if (arguments[index].isSet) return BAD_STATE;
+    if (!bytes || length != sizeOf(operand->type, operand->rank, operand->dimensions)) return BAD_DATA;
+    arguments[index] = (Argument){true, bytes};
+    return NO_ERROR;
+}
+
+static int setFromMemory(
+    Argument *arguments, const Execution *execution, const List *list, int32_t index,
+    const ANeuralNetworksOperandType *type, const Memory *memory, size_t offset, size_t length) {
+    if (offset > memory->size || length > memory->size - offset) return BAD_DATA;
+    return set(arguments, execution, list, index, type, memory->bytes + offset, length);
+}
+
+int ANeuralNetworksExecution_setInput(
+    Execution *execution, int32_t index, const ANeuralNetworksOperandType *type, const void *buffer, size_t length) {
+    if (!execution || (!buffer && length)) return UNEXPECTED_NULL;
+    const List *inputs = &execution->compilation->model->inputs;
+    return set(execution->inputs, execution, inputs, index, type, (void *)buffer, length);
+}
+
+int ANeuralNetworksExecution_setInputFromMemory(
+    Execution *execution, int32_t index, const ANeuralNetworksOperandType *type, const Memory *memory, size_t offset,
+    size_t length) {
+    if (!execution || !memory) return UNEXPECTED_NULL;
+    const List *inputs = &execution->compilation->model->inputs;
+    return setFromMemory(execution->inputs, execution, inputs, index, type, memory, offset, length);
+}
+
+int ANeuralNetworksExecution_setOutput(
+    Execution *execution, int32_t index, const ANeuralNetworksOperandType *type, void *buffer, size_t length) {
+    if (!execution || (!buffer && length)) return UNEXPECTED_NULL;
+    const List *outputs = &execution->compilation->model->outputs;
+    return set(execution->outputs, execution, outputs, index, type, buffer, length);
+}
+
+int ANeuralNetworksExecution_setOutputFromMemory(
+    Execution *execution, int32_t index, const ANeuralNetworksOperandType *type, const Memory *memory, size_t offset,
+    size_t length) {
+    if (!execution || !memory) return UNEXPECTED_NULL;
+    const List *outputs = &execution->compilation->model->outputs;
+    return setFromMemory(execution->outputs, execution, outputs, index, type, memory, offset, length);
+}
+
+int ANeuralNetworksExecution_setMeasureTiming(Execution *execution, bool measure) {
+    if (!execution) return UNEXPECTED_NULL;
+    if (!execution->compilation->forOneDevice) return BAD_DATA;
+    if (execution->isStarted) return BAD_STATE;
+    execution->isMeasured = measure;
+    return NO_ERROR;
+}
+
+static float activated(float value, int32_t activation) {
+    float low = activation == FUSED_RELU1 ? -1.0f : 0.0f, high = activation == FUSED_RELU1 ? 1.0f : 6.0f;
+    if (activation != FUSED_NONE && value < low) return low;
+    return (activation == FUSED_RELU1 || activation == FUSED_RELU6) && value > high ? high : value;
+}
+
+static void perform(const Model *model, const Operation *operation, void *const *values) {
+    const Operand *result = &model->operands[operation->outputs.index[0]];
+    size_t elements = sizeOf(result->type, result->rank, result->dimensions) / sizeof(float);
+    const float *a = values[operation->inputs.index[0]];
+    float *out = values[operation->outputs.index[0]];
+    if (operation->type == RELU) {
+        for (size_t i = 0; i < elements; i++) out[i] = activated(a[i], FUSED_RELU);
+        return;
+    }
+    const float *b = values[operation->inputs.index[1]];
+    int32_t activation = *(const int32_t *)values[operation->inputs.index[2]];
+    for (size_t i = 0; i < elements; i++)
+        out[i] = activated(operation->type == ADD ? a[i] + b[i] : a[i] * b[i], activation);
+}
+
+// Where each operand's value is; temporaries get memory, which the caller frees.
+static bool place(const Execution *execution, void **values, bool *isTemporary) {
+    const Model *model = execution->compilation->model;
+    for (uint32_t i = 0; i < model->inputs.count; i++) values[model->inputs.index[i]] = execution->inputs[i].bytes;
+    for (uint32_t i = 0; i < model->outputs.count; i++) values[model->outputs.index[i]] = execution->outputs[i].bytes;
+    for (uint32_t i = 0; i < model->operandCount; i++) {
+        const Operand *operand = &model->operands[i];
+        isTemporary[i] = operand->source == NOWHERE;
+        if (operand->source == CONSTANT) values[i] = (void *)operand->value;
+        if (isTemporary[i]) values[i] = malloc(sizeOf(operand->type, operand->rank, operand->dimensions));
+        if (isTemporary[i] && !values[i]) return false;
+    }
+    return true;
+}
+
+static int compute(Execution *execution) {
+    const Model *model = execution->compilation->model;
+    if (execution->isStarted) return BAD_STATE;
+    for (uint32_t i = 0; i < model->inputs.count; i++)
+        if (!execution->inputs[i].isSet) return BAD_DATA;
+    for (uint32_t i = 0; i < model->outputs.count; i++)
+        if (!execution->outputs[i].isSet) return BAD_DATA;
+    if (getenv("NNAPI_TINY_CRASH")) abort();
+    execution->isStarted = true;
+    void *values[MAX_OPERANDS] = {NULL};
+    bool isTemporary[MAX_OPERANDS] = {false};
+    execution->result = place(execution, values, isTemporary) ? NO_ERROR : OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < model->operationCount && execution->result == NO_ERROR; i++)
+        perform(model, &model->operations[model->order[i]], values);
+    for (uint32_t i = 0; i < model->operandCount; i++)
+        if (isTemporary[i]) free(values[i]);
+    return execution->result;
+}
+
+int ANeuralNetworksExecution_compute(Execution *execution) {
+    return execution ? compute(execution) : UNEXPECTED_NULL;
+}
+
+int ANeuralNetworksExecution_startCompute(Execution *execution, Event **event) {
+    if (!event) return UNEXPECTED_NULL;
+    *event = NULL;
+    if (!execution) return UNEXPECTED_NULL;
+    int result = compute(execution);
+    if (result == BAD_STATE || result == BAD_DATA) return result;
+    *event = malloc(sizeof **event);
+    if (!*event) return OUT_OF_MEMORY;
+    (*event)->result = result;
+    return NO_ERROR;
+}
+
+int ANeuralNetworksEvent_wait(Event *event) { return event ? event->result : UNEXPECTED_NULL; }
+
+void ANeuralNetworksEvent_free(Event *event) { free(event); }
+
+static int output(const Execution *execution, int32_t index, const Operand **operand) {
+    const Model *model = execution->compilation->model;
+    if (!execution->isStarted || execution->result != NO_ERROR) return BAD_STATE;
+    if ((uint32_t)index >= model->outputs.count) return BAD_DATA;
+    *operand = &model->operands[model->outputs.index[index]];
+    return NO_ERROR;
+}
+
+int ANeuralNetworksExecution_getOutputOperandRank(Execution *execution, int32_t index, uint32_t *rank) {
+    const Operand *operand;
+    if (!execution || !rank) return UNEXPECTED_NULL;
+    int result = output(execution, index, &operand);
+    if (result == NO_ERROR) *rank = operand->rank;
+    return result;
+}
+
+int ANeuralNetworksExecution_getOutputOperandDimensions(Execution *execution, int32_t index, uint32_t *dimensions) {
+    const Operand *operand;
+    if (!execution || !dimensions) return UNEXPECTED_NULL;
+    int result = output(execution, index, &operand);
+    if (result == NO_ERROR) memcpy(dimensions, operand->dimensions, operand->rank * sizeof(uint32_t));
+    return result;
+}
+
+int ANeuralNetworksExecution_getDuration(const Execution *execution, int32_t code, uint64_t *duration) {
+    if (!execution || !duration) return UNEXPECTED_NULL;
+    *duration = NO_DURATION;
+    if (code < 0 || code > 3) return BAD_DATA;
+    return execution->isStarted && execution->isMeasured ? NO_ERROR : BAD_STATE;
+}
