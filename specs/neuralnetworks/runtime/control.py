@@ -35,6 +35,7 @@ class Misbehaviour(Wire, frozen=True):
       "shapes"    output shapes that contradict the model;
       "token"     allocate answers token 0;
       "blocks"    it does not return until RuntimeControl.release.
+    A method of the queries at start ("get_type") fails when the runtime registers its drivers.
     first: the first call, counted from 1, to which it happens; count: how many calls in a row, FOR_EVER for all.
     """
 
@@ -50,8 +51,9 @@ class DriverScript(HasFloat, frozen=True):
 
     hal: its version of the NN HAL. operations: what it supports, None for everything. exec_time, power_usage: its
     capabilities for every type that operand_performance does not name. listed_types: the types in its capabilities,
-    None for all. timing: what it says where it was asked to measure. has_burst, has_fences, has_buffers: whether these
-    features work. restarts: whether a process that died is there again at once; else RuntimeControl.revive starts it.
+    None for all. timing: what it says where it was asked to measure; fenced_timing: from the fences on, None for the
+    same. restarts: whether a process that died is there again at once; else RuntimeControl.revive starts it. has_burst,
+    has_fences, has_buffers: whether these features work.
     """
 
     name: str
@@ -69,10 +71,11 @@ class DriverScript(HasFloat, frozen=True):
     extensions: tuple[types.Extension, ...] = ()
     cache_files: types.NumberOfCacheFiles = types.NumberOfCacheFiles(0, 0)
     timing: types.Timing | None = None
+    fenced_timing: types.Timing | None = None
+    restarts: bool = False
     has_burst: bool = True
     has_fences: bool = True
     has_buffers: bool = True
-    restarts: bool = False
     misbehaviours: tuple[Misbehaviour, ...] = ()
 
     @classmethod
