@@ -86,12 +86,20 @@ class Case:
 
 
 class CaseGroup:
-    """The behaviour tests of one area, in order of definition."""
+    """The behaviour tests of one area, in order of definition. since: of cases that do not say anything newer."""
 
-    def __init__(self, area: str, *, interface: InterfaceName = "device", group: Group | None = None) -> None:
+    def __init__(
+        self,
+        area: str,
+        *,
+        interface: InterfaceName = "device",
+        group: Group | None = None,
+        since: Version = OLDEST,
+    ) -> None:
         self._area = area
         self._interface = interface
         self._group = group
+        self._since = since
         self._cases: list[Case] = []
 
     def case(
@@ -117,7 +125,7 @@ class CaseGroup:
                     requirements,
                     description,
                     self._interface,
-                    since,
+                    max(since, self._since),
                     until,
                     group or self._group,
                     scope,

@@ -1,0 +1,13 @@
+"""How a model is divided among devices, as drivers see it: who gets which operation, in which models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.cases import Case
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    return suites.collect(__name__)

@@ -1,0 +1,13 @@
+"""What drivers of older HALs are asked and given, and how they appear to the app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.cases import Case
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    return suites.collect(__name__)
