@@ -11,7 +11,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import DeviceType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, RuntimeDeviceType
 from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import HIDL_LAST, NEWEST, Version
 
 cases = CaseGroup("cts.introspection.devices", interface="runtime", since=Version.V1_2)
 
@@ -82,8 +82,10 @@ def version_strings(context: CaseContext) -> None:
 @cases.case("feature_levels", "FW-VER-002", "FW-DEV-002")
 def feature_levels(context: CaseContext) -> None:
     """A device has the feature level of its HAL, and never one above the runtime's."""
-    app = ScriptedApp(context, *(driver(f"one-{hal}", hal=hal) for hal in Version))
-    for hal in Version:
+    newest = NEWEST if context.manifest.feature_level.is_aidl else HIDL_LAST
+    hals = [hal for hal in Version if hal <= newest]
+    app = ScriptedApp(context, *(driver(f"one-{hal}", hal=hal) for hal in hals))
+    for hal in hals:
         (device,) = app.named(f"one-{hal}")
         expected = FEATURE_LEVELS[min(hal, app.level)]
         checks.equal(

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp, result_of
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.harness.judge import checks
@@ -22,6 +24,7 @@ from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall, Dri
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model, Operation
+from npu_conformance.specs.versions import HIDL_LAST
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
@@ -67,7 +70,11 @@ class ScriptedApp(RuntimeApp):
         self.control: RuntimeControl = context.present(context.subject.interfaces.runtime_control, "runtime_control")
         context.close_later(_Reset(self.control))
         super().__init__(context)
-        self.control.set_drivers(scripts)
+        self.control.set_drivers(tuple(map(self._known, scripts)))
+
+    def _known(self, script: DriverScript) -> DriverScript:
+        """A script as this runtime can have it: one of feature level 4 or less knows no AIDL."""
+        return script if self.level.is_aidl else replace(script, hal=min(script.hal, HIDL_LAST))
 
     # Devices
 
@@ -144,12 +151,16 @@ class ScriptedApp(RuntimeApp):
     ) -> Computed:
         """Compute; outputs are read where it succeeds. way: compute, start, burst or fenced."""
         computed = self.prepared_execution(compiled, inputs)
-        computed.result = _WAYS[way](self, compiled, computed.handle)
+        computed.result = self.run(compiled, computed.handle, way)
         if computed.result == ResultCode.NO_ERROR:
             computed.outputs = {
                 name: self._read(compiled.net, computed.handle, name, at) for name, at in computed.places
             }
         return computed
+
+    def run(self, compiled: Compiled, execution: int, way: str) -> int:
+        """Compute an execution that has its arguments; returns the code."""
+        return _WAYS[way](self, compiled, execution)
 
     def _read(self, net: Net, execution: int, name: str, pointer: Pointer) -> Array:
         import numpy

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import (
     FOR_EVER,
     DriverScript,
@@ -17,6 +15,9 @@ from npu_conformance.specs.neuralnetworks.types import OperandPerformance, Perfo
 
 FAST, MIDDLING, SLOW = 0.3, 0.5, 0.7
 """Execution times of drivers, each better than the CPU's 1.0."""
+
+LISTED = tuple(kind for kind in sorted(OperandType) if kind < OperandType.SUBGRAPH)
+"""The operand types that capabilities list."""
 
 OperationName = str | tuple[str, int]
 """An operation, or one with a FusedActivation."""
@@ -50,13 +51,7 @@ def both(figure: float) -> PerformanceInfo:
 
 def per_type(default: float, **figures: float) -> tuple[OperandPerformance, ...]:
     """A figure for every operand type; named ones differ."""
-    return tuple(
-        OperandPerformance(int(kind), both(figures.get(kind.name, default))) for kind in sorted(_types(), key=int)
-    )
-
-
-def _types() -> Iterable[Any]:
-    return (kind for kind in OPERAND_TYPES if kind.name != "SUBGRAPH")
+    return tuple(OperandPerformance(int(kind), both(figures.get(kind.name, default))) for kind in LISTED)
 
 
 def _supported(operation: OperationName) -> SupportedOperation:

@@ -1,0 +1,143 @@
+"""How long an execution took, as the app is told: what the driver measured, or that nobody did."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.nets import add
+from npu_conformance.cts.lib.runtime.scripted_app import CPU, Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import driver, failing
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, DurationCode, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import UNTOUCHED
+from npu_conformance.specs.neuralnetworks.types import Timing
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.introspection.timing", interface="runtime", since=Version.V1_2)
+
+_WAYS = ("compute", "start", "burst")
+_MEASURED = {"neither": (False, False), "device": (True, False), "driver": (False, True), "both": (True, True)}
+"""Which of the two times a driver tells: on the device, in the driver."""
+
+_ON_DEVICE, _IN_DRIVER = 4_000, 9_000
+_FENCED_ON_DEVICE, _FENCED_IN_DRIVER = 3_000, 7_000
+
+
+def _told(hal: Version, measured: str, on_device: int = _ON_DEVICE, in_driver: int = _IN_DRIVER) -> Timing:
+    """What a driver tells, in its unit: nanoseconds in AIDL, microseconds in HIDL."""
+    unit, none = (1 if hal.is_aidl else 1_000), hal.unavailable_time
+    has_device, has_driver = _MEASURED[measured]
+    return Timing(on_device // unit if has_device else none, in_driver // unit if has_driver else none)
+
+
+def _expected(measured: str, on_device: int = _ON_DEVICE, in_driver: int = _IN_DRIVER) -> list[int]:
+    has_device, has_driver = _MEASURED[measured]
+    return [on_device if has_device else NO_DURATION, in_driver if has_driver else NO_DURATION]
+
+
+def _computed(context: CaseContext, name: str, way: str, *scripts: DriverScript) -> tuple[ScriptedApp, Computed]:
+    """Compute with measuring on one device."""
+    app = ScriptedApp(context, *scripts)
+    compiled = app.compiled(add(), name)
+    computed = app.prepared_execution(compiled)
+    app.succeed("execution_set_measure_timing", computed.handle, True)
+    computed.result = app.run(compiled, computed.handle, way)
+    return app, computed
+
+
+def _durations(app: ScriptedApp, computed: Computed, *codes: DurationCode) -> list[int]:
+    app.expect("execution", computed.result)
+    return [app.succeed("execution_get_duration", computed.handle, int(code), True).value for code in codes]
+
+
+def _judge(app: ScriptedApp, computed: Computed, expected: list[int]) -> None:
+    found = _durations(app, computed, DurationCode.ON_HARDWARE, DurationCode.IN_DRIVER)
+    checks.equal(found, expected, "nanoseconds on hardware and in the driver")
+
+
+def _declare_measured(hal: Version, measured: str, way: str) -> None:
+    @cases.case(f"{_word(hal)}.{measured}.{way}", "FW-DEV-002", since=hal)
+    def measured_by_driver(context: CaseContext) -> None:
+        """Times come as the driver measured them, in nanoseconds; one that it did not measure is not available."""
+        script = driver("one", hal=hal, timing=_told(hal, measured))
+        _judge(*_computed(context, "one", way, script), _expected(measured))
+
+
+def _declare_unmeasured(name: str, hal: Version, way: str) -> None:
+    @cases.case(f"{name}.{way}", "FW-VER-001")
+    def not_measured(context: CaseContext) -> None:
+        """The CPU and drivers of HAL 1.0 and 1.1 measure nothing: the times are not available, and that is no error."""
+        device = CPU if name == "cpu" else "one"
+        _judge(*_computed(context, device, way, driver("one", hal=hal)), _expected("neither"))
+
+
+def _declare_failing(hal: Version, way: str) -> None:
+    @cases.case(f"{_word(hal)}.fails.{way}", "FW-API-006", since=hal)
+    def failed(context: CaseContext) -> None:
+        """After an execution that failed there are no times."""
+        script = driver("one", hal=hal, **failing("execute"))
+        app, computed = _computed(context, "one", way, script)
+        app.expect("execution", computed.result, ResultCode.OP_FAILED)
+        for code in (DurationCode.ON_HARDWARE, DurationCode.IN_DRIVER):
+            found = app.call("execution_get_duration", computed.handle, int(code), True).value
+            checks.member(found, (NO_DURATION, UNTOUCHED), "duration after a failure")
+
+
+def _declare_fenced(launched: str, fenced: str) -> None:
+    @cases.case(f"fl8.launched_{launched}.fenced_{fenced}", "FW-DEV-002", since=Version.FL5)
+    def fenced_times(context: CaseContext) -> None:
+        """A fenced execution has two pairs of times: from the launch on, and from the moment the fences signalled."""
+        script = driver(
+            "one",
+            timing=_told(Version.FL8, launched),
+            fenced_timing=_told(Version.FL8, fenced, _FENCED_ON_DEVICE, _FENCED_IN_DRIVER),
+        )
+        app, computed = _computed(context, "one", "fenced", script)
+        _judge(app, computed, _expected(launched))
+        found = _durations(app, computed, DurationCode.FENCED_ON_HARDWARE, DurationCode.FENCED_IN_DRIVER)
+        expected = _expected(fenced, _FENCED_ON_DEVICE, _FENCED_IN_DRIVER)
+        checks.equal(found, expected, "nanoseconds on hardware and in the driver, from the fences on")
+
+
+def _word(hal: Version) -> str:
+    """A version in the id of a case."""
+    return hal.value.replace(".", "_") if hal.is_aidl else "v" + hal.value.replace(".", "_")
+
+
+def _declare_all() -> None:
+    for way in _WAYS:
+        _declare_unmeasured("cpu", Version.FL8, way)
+        _declare_unmeasured("v1_1", Version.V1_1, way)
+        for hal in (Version.V1_1, Version.FL8):
+            _declare_failing(hal, way)
+        for measured in _MEASURED:
+            _declare_measured(Version.FL8, measured, way)
+    for way in ("compute", "start"):
+        _declare_measured(Version.V1_3, "both", way)
+    for name, hal in (("cpu", Version.FL8), ("v1_1", Version.V1_1)):
+        _declare_unmeasured(name, hal, "fenced")
+    _declare_failing(Version.FL8, "fenced")
+    for launched in _MEASURED:
+        for fenced in _MEASURED:
+            _declare_fenced(launched, fenced)
+
+
+_declare_all()
+
+
+@cases.case("not_asked", "FW-DEV-002")
+def not_asked(context: CaseContext) -> None:
+    """A driver is asked to measure only where the app asked for it."""
+    app = ScriptedApp(context, driver("one", timing=_told(Version.FL8, "both")))
+    app.computes_rightly(app.compiled(add(), "one"))
+    checks.equal({call.measure_timing for call in app.calls("one", "execute")}, {False}, "requests to measure")
+
+
+@cases.case("several_devices", "FW-PRT-011")
+def several_devices(context: CaseContext) -> None:
+    """Only executions on one named device can be measured."""
+    app = ScriptedApp(context, driver("one"), driver("two"))
+    for devices in ((), ("one", "two")):
+        computed = app.prepared_execution(app.compiled(add(), *devices))
+        app.refused("execution_set_measure_timing", ResultCode.BAD_DATA, computed.handle, True)
