@@ -7,7 +7,7 @@ from dataclasses import replace as replaced
 
 from npu_conformance.corpus.vector_types import ChannelQuant, VectorOperand
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add, chain
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import LISTED, both, driver, per_type
 from npu_conformance.harness.run.cases import CaseGroup
@@ -56,17 +56,13 @@ def _chosen(context: CaseContext, net: Net, chosen: str, *scripts: DriverScript)
     """Check that one driver gets the whole net, and the results are right."""
     app = ScriptedApp(context, *scripts)
     app.computes_rightly(app.compiled(net))
-    everything = [name for name in _names(app, net)]
+    everything = [operation.type for operation in net.vector.operations]
     app.gets(**{script.name: everything if script.name == chosen else () for script in scripts})
     app.close()
 
 
-def _names(app: ScriptedApp, net: Net) -> list[str]:
-    return [operation.type for operation in net.vector.operations]
-
-
 def _declare_type(kind: OperandType, make: Callable[[], Net]) -> None:
-    @cases.case(f"type.{kind.name.lower()}", "FW-PRT-002")
+    @cases.case(f"type.{kind.name.lower()}", "FW-PRT-002", since=Version.V1_3)
     def of_type(context: CaseContext) -> None:
         """A driver's figure for the type of the first input decides, not those of other types."""
         even = driver("even", exec_time=_EVEN)
@@ -75,7 +71,7 @@ def _declare_type(kind: OperandType, make: Callable[[], Net]) -> None:
         _chosen(context, make(), "special", even, better)
         _chosen(context, make(), "even", even, worse)
 
-    @cases.case(f"unlisted.{kind.name.lower()}", "FW-PRT-002")
+    @cases.case(f"unlisted.{kind.name.lower()}", "FW-PRT-002", since=Version.V1_3)
     def unlisted(context: CaseContext) -> None:
         """A type that a driver does not list costs more there than on the CPU and on any other driver."""
         others = tuple(each for each in LISTED if each is not kind)
@@ -100,7 +96,7 @@ def first_input(context: CaseContext) -> None:
 
 @cases.case("relaxed", "FW-PRT-002")
 def relaxed(context: CaseContext) -> None:
-    """Where float32 may be computed as float16, the figure for that counts in place of float32's, and else it does not."""
+    """Where float32 may be computed as float16, the figure for that counts, and elsewhere it does not."""
     even = driver("even", exec_time=_EVEN, relaxed=both(_EVEN))
     good = driver("special", exec_time=_BAD, relaxed=both(_GOOD))
     bad = driver("special", exec_time=_GOOD, relaxed=both(_BAD))
@@ -139,14 +135,14 @@ def if_counts_halves(context: CaseContext) -> None:
 
 @cases.case("if_counts_branches", "FW-PRT-004", since=Version.V1_3)
 def if_counts_branches(context: CaseContext) -> None:
-    """IF costs what its branches cost, each of them: 1.0 + (0.3 + 3 * 0.3) / 2 is less than 0.2 + (0.9 + 3 * 0.9) / 2."""
+    """IF costs what its branches cost, each: 1.0 + (0.3 + 3 * 0.3) / 2 is less than 0.2 + (0.9 + 3 * 0.9) / 2."""
     for then, otherwise in ((("ADD",), ("MUL", "SUB", "ADD")), (("MUL", "SUB", "ADD"), ("ADD",))):
         _chosen(context, if_net(then, otherwise), "cheap", _control("dear", 0.2, 0.9), _control("cheap", 1.0, 0.3))
 
 
 @cases.case("if_against_cpu", "FW-PRT-004", "FW-PRT-003", since=Version.V1_3)
 def if_against_cpu(context: CaseContext) -> None:
-    """On the CPU the IF and each operation inside cost 1.0: 2.9 + (0.05 + 3 * 0.05) / 2 is just less than 3."""
+    """On the CPU the IF and each operation inside cost 1.0: 2.85 + (0.05 + 3 * 0.05) / 2 is just less than 3."""
     _chosen(context, if_net(("ADD",), ("MUL", "SUB", "ADD")), "driver", _control("driver", 2.85, 0.05))
 
 
@@ -163,6 +159,4 @@ def while_counts_itself(context: CaseContext) -> None:
 
 
 def _relaxed(net: Net) -> Net:
-    from npu_conformance.cts.lib.runtime.nets import net_of
-
     return net_of(replaced(net.vector, relaxed=True))

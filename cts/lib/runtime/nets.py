@@ -35,7 +35,11 @@ class Net:
 
     def expected(self) -> dict[str, Array]:
         """What the oracles find for the outputs."""
-        return oracles.evaluate(self.vector.main, self.inputs, self.vector.referenced)
+        return self.expected_of(self.inputs)
+
+    def expected_of(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """What the oracles find for the outputs of other inputs."""
+        return oracles.evaluate(self.vector.main, inputs, self.vector.referenced)
 
 
 class NetBuilder:

@@ -151,12 +151,15 @@ class ScriptedApp(RuntimeApp):
     ) -> Computed:
         """Compute; outputs are read where it succeeds. way: compute, start, burst or fenced."""
         computed = self.prepared_execution(compiled, inputs)
+        self.finish(compiled, computed, way)
+        return computed
+
+    def finish(self, compiled: Compiled, computed: Computed, way: str) -> None:
+        """Compute an execution that has its arguments, and read its outputs where that succeeds."""
         computed.result = self.run(compiled, computed.handle, way)
         if computed.result == ResultCode.NO_ERROR:
-            computed.outputs = {
-                name: self._read(compiled.net, computed.handle, name, at) for name, at in computed.places
-            }
-        return computed
+            for name, pointer in computed.places:
+                computed.outputs[name] = self._read(compiled.net, computed.handle, name, pointer)
 
     def run(self, compiled: Compiled, execution: int, way: str) -> int:
         """Compute an execution that has its arguments; returns the code."""
