@@ -59,7 +59,7 @@ class NetBuilder:
         """A constant of whole numbers."""
         return self.builder.constant(operand, numbers(operand.type, operand.dimensions, first))
 
-    def scalar(self, value: int, kind: OperandType = OperandType.INT32) -> str:
+    def scalar(self, value: float, kind: OperandType = OperandType.INT32) -> str:
         """A constant scalar."""
         import numpy
 

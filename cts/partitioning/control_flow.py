@@ -1,0 +1,154 @@
+"""IF and WHILE: whole on a driver that supports them; else their graphs are partitioned, and the runtime decides."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
+from npu_conformance.cts.lib.runtime.nets import Net
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver, failing
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.partitioning.control_flow", interface="runtime", since=Version.V1_3)
+
+
+def _checked(app: ScriptedApp, compiled: Compiled, **first: int) -> None:
+    """Compute with other values in inputs of one element, named by their place."""
+    import numpy
+
+    net = compiled.net
+    inputs = dict(net.inputs)
+    for place, value in first.items():
+        name = net.vector.inputs[int(place.removeprefix("input_"))]
+        inputs[name] = numpy.full_like(inputs[name], value)
+    computed = app.compute_net(compiled, inputs)
+    app.expect("execution_compute", computed.result)
+    app.judge(net, computed.outputs, net.expected_of(inputs))
+
+
+def _both_branches(app: ScriptedApp, net: Net) -> None:
+    compiled = app.compiled(net)
+    for condition in (1, 0, 1):
+        _checked(app, compiled, input_0=condition)
+
+
+def _rounds(app: ScriptedApp, net: Net) -> None:
+    """Inputs 0 and 2 are the counter and its bound: none, one, some rounds; a bound below the counter."""
+    compiled = app.compiled(net)
+    for count, bound in ((0, 0), (0, 1), (1, 4), (5, 2)):
+        _checked(app, compiled, input_0=count, input_2=bound)
+
+
+@cases.case("if_whole", "FW-PRT-005", "FW-PRT-004")
+def if_whole(context: CaseContext) -> None:
+    """A driver that supports IF and is cheaper gets it with its graphs."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST, if_performance=both(FAST)))
+    _both_branches(app, if_net(("ADD",), ("MUL", "SUB")))
+    app.gets(one=("IF",))
+    (model,) = app.prepared("one")
+    lengths = [len(graph.operations) for graph in model.referenced]
+    checks.equal(sorted(lengths), [1, 2], "operations of the graphs that the driver got with the IF")
+
+
+@cases.case("while_whole", "FW-PRT-005", "FW-PRT-004")
+def while_whole(context: CaseContext) -> None:
+    """A driver that supports WHILE and is cheaper gets it with its graphs."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST, while_performance=both(FAST)))
+    _rounds(app, while_net())
+    app.gets(one=("WHILE",))
+
+
+@cases.case("if_on_cpu", "FW-PRT-006", scope=Scope.SMOKE)
+def if_on_cpu(context: CaseContext) -> None:
+    """Without a driver the CPU takes one branch or the other, by the value of the condition."""
+    _both_branches(ScriptedApp(context), if_net(("ADD",), ("MUL", "SUB")))
+
+
+@cases.case("while_on_cpu", "FW-PRT-006", scope=Scope.SMOKE)
+def while_on_cpu(context: CaseContext) -> None:
+    """Without a driver the CPU goes round as often as the condition says; with no round the inputs come out."""
+    _rounds(ScriptedApp(context), while_net(("ADD", "SUB", "ADD")))
+
+
+@cases.case("if_in_parts", "FW-PRT-001", "FW-PRT-006")
+def if_in_parts(context: CaseContext) -> None:
+    """Operations inside the branches go to the drivers that are best at them, where the IF is nobody's."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+    _both_branches(app, if_net(("ADD",), ("MUL", "SUB")))
+    app.gets(adds=("ADD",), multiplies=("MUL",))
+
+
+@cases.case("while_in_parts", "FW-PRT-001", "FW-PRT-006")
+def while_in_parts(context: CaseContext) -> None:
+    """Operations of condition and body go to the drivers that are best at them, where the WHILE is nobody's."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("compares", "LESS", exec_time=FAST))
+    _rounds(app, while_net(("MUL",)))
+    app.gets(adds=("ADD",), compares=("LESS",))
+
+
+@cases.case("only_the_branch_taken", "FW-PRT-006")
+def only_the_branch_taken(context: CaseContext) -> None:
+    """The branch that is not taken is not executed."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+    compiled = app.compiled(if_net(("ADD",), ("MUL",)))
+    _checked(app, compiled, input_0=0)
+    counts = [len(app.calls(name, "execute")) for name in ("adds", "multiplies")]
+    checks.equal(counts, [0, 1], "executions by the drivers of the two branches")
+
+
+@cases.case("if_after_operations", "FW-PRT-006")
+def if_after_operations(context: CaseContext) -> None:
+    """What goes into the branches may come from another device."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("subtracts", "SUB", exec_time=FAST))
+    _both_branches(app, if_net(("ADD",), ("MUL", "SUB"), before=("SUB", "MUL")))
+
+
+@cases.case("identity_branch", "FW-PRT-006")
+def identity_branch(context: CaseContext) -> None:
+    """Several operations of both branches on one device, in one order and the other."""
+    app = ScriptedApp(context, driver("both", "ADD", "MUL", exec_time=FAST))
+    _both_branches(app, if_net(("ADD", "SUB", "MUL"), ("MUL", "SUB", "ADD")))
+
+
+@cases.case("failing_in_branch", "FW-PRT-010")
+def failing_in_branch(context: CaseContext) -> None:
+    """A driver that fails inside a branch is replaced by the CPU."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST, **failing("execute")))
+    _both_branches(app, if_net(("ADD",), ("MUL", "ADD")))
+
+
+@cases.case("failing_in_body", "FW-PRT-010")
+def failing_in_body(context: CaseContext) -> None:
+    """A driver that fails in some round of a WHILE is replaced by the CPU, and the rounds before do not count twice."""
+    for first in (1, 2, 3):
+        script = driver("subtracts", "SUB", exec_time=FAST, **failing("execute", first=first))
+        app = ScriptedApp(context, script)
+        compiled = app.compiled(while_net(("SUB",)))
+        _checked(app, compiled, input_0=0, input_2=4)
+        app.close()
+
+
+@cases.case("failing_after_while", "FW-PRT-010")
+def failing_after_while(context: CaseContext) -> None:
+    """A driver that fails behind a WHILE is replaced by the CPU."""
+    app = ScriptedApp(context, driver("multiplies", "MUL", exec_time=FAST, **failing("execute")))
+    _both_branches(app, if_net(("ADD",), ("SUB",), before=("MUL",)))
+
+
+@cases.case("loop_timeout", "FW-PRT-012")
+def loop_timeout(context: CaseContext) -> None:
+    """A WHILE that the runtime ends for its time is not begun again: the code is the app's."""
+    import numpy
+
+    app = ScriptedApp(context, driver("subtracts", "SUB", exec_time=FAST))
+    net = while_net(("SUB",))
+    compiled = app.compiled(net)
+    names = net.vector.inputs
+    inputs = {**net.inputs, names[2]: numpy.full_like(net.inputs[names[2]], 2**31 - 1)}
+    computed = app.prepared_execution(compiled, inputs)
+    app.succeed("execution_set_loop_timeout", computed.handle, 1_000_000)
+    codes = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSISTENT)
+    app.expect("execution_compute", app.run(compiled, computed.handle, "compute"), *codes)

@@ -1,0 +1,118 @@
+"""Temporaries between parts of a model: of a size that the model does not say, and of none."""
+
+from __future__ import annotations
+
+from npu_conformance.corpus.vector_types import VectorOperand
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.partitioning.temporaries", interface="runtime", since=Version.V1_2)
+
+
+def _app(context: CaseContext) -> ScriptedApp:
+    return ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+
+
+def _unknown(dimensions: tuple[int, ...], *, output: tuple[int, ...] = ()) -> Net:
+    """ADD, MUL and SUB over a vector whose size is in the request alone. dimensions: of every operand between."""
+    from npu_conformance.corpus.vector_types import Example, Vector
+    from npu_conformance.cts.lib.runtime.nets import net_of
+
+    builder = NetBuilder()
+    last, second = (builder.input(VectorOperand(OperandType.TENSOR_FLOAT32, (4, 3))) for _ in range(2))
+    for name in ("ADD", "MUL", "SUB"):
+        last = builder.binary(name, last, second)
+    vector = builder.net(last).vector
+    opened = {
+        name: _opened(operand, output if name in vector.outputs and output else dimensions)
+        for name, operand in vector.operands.items()
+    }
+    return net_of(
+        Vector(
+            "net", "ADD", vector.since, opened, vector.operations, vector.inputs, vector.outputs,
+            (Example(vector.examples[0].inputs, {}),),
+        )
+    )  # fmt: skip
+
+
+def _opened(operand: VectorOperand, dimensions: tuple[int, ...]) -> VectorOperand:
+    from dataclasses import replace
+
+    return replace(operand, dimensions=dimensions) if operand.type == OperandType.TENSOR_FLOAT32 else operand
+
+
+def _declare(name: str, dimensions: tuple[int, ...], output: tuple[int, ...] = ()) -> None:
+    @cases.case(f"default.{name}", "FW-PRT-015", "FW-PRT-006")
+    def falls_back_at_worst(context: CaseContext) -> None:
+        """A default compilation computes a model whose temporaries have no known size, in parts or on the CPU."""
+        app = _app(context)
+        compiled = app.compiled(_unknown(dimensions, output=output))
+        for _ in range(2):
+            app.computes_rightly(compiled)
+
+    @cases.case(f"named.{name}", "FW-PRT-015")
+    def in_parts(context: CaseContext) -> None:
+        """Named devices compute such a model in parts; a runtime that cannot says OP_FAILED, in one place or the other."""
+        app = _app(context)
+        compiled = app.compile(_unknown(dimensions, output=output), "adds", "multiplies", "nnapi-reference")
+        if compiled.result == ResultCode.NO_ERROR:
+            _computes_or_refuses(app, compiled)
+        else:
+            app.expect("compilation_finish", compiled.result, ResultCode.OP_FAILED)
+            context.warn_quality("temporaries of unknown size between devices are not supported")
+
+
+def _computes_or_refuses(app: ScriptedApp, compiled: Compiled) -> None:
+    computed = app.compute_net(compiled)
+    if computed.result == ResultCode.NO_ERROR:
+        app.judge(compiled.net, computed.outputs, compiled.net.expected())
+    else:
+        app.expect("execution_compute", computed.result, ResultCode.OP_FAILED)
+        app.context.warn_quality("temporaries of unknown size between devices are not supported")
+
+
+_declare("unknown_size", (0, 3))
+_declare("unknown_sizes", (0, 0))
+_declare("known_output", (0, 3), (4, 3))
+
+
+@cases.case("unknown_rank", "FW-PRT-015", "FW-PRT-006")
+def unknown_rank(context: CaseContext) -> None:
+    """A default compilation computes a model whose operands have no known rank."""
+    app = _app(context)
+    app.computes_rightly(app.compiled(_unknown(())))
+
+
+@cases.case("growing", "FW-PRT-015", "FW-PRT-006")
+def growing(context: CaseContext) -> None:
+    """The next computation may have larger temporaries, or smaller ones."""
+    import numpy
+
+    app = _app(context)
+    net = _unknown((0, 3))
+    compiled = app.compiled(net)
+    for rows in (1, 20, 2):
+        inputs = {name: numpy.arange(rows * 3, dtype=numpy.float32).reshape(rows, 3) for name in net.inputs}
+        computed = app.compute_net(compiled, inputs)
+        app.expect("execution_compute", computed.result)
+        app.judge(net, computed.outputs, net.expected_of(inputs))
+
+
+@cases.case("zero_sized", "FW-PRT-006", "FW-PRT-010")
+def zero_sized(context: CaseContext) -> None:
+    """A temporary of no elements between parts: the result is right, whoever computes it."""
+    import numpy
+
+    app = _app(context)
+    net = _unknown((0, 3))
+    compiled = app.compiled(net)
+    inputs = {name: numpy.zeros((0, 3), numpy.float32) for name in net.inputs}
+    computed = app.prepared_execution(compiled, inputs)
+    result = app.run(compiled, computed.handle, "compute")
+    app.expect("execution_compute", result, ResultCode.NO_ERROR, ResultCode.OP_FAILED, ResultCode.BAD_DATA)
