@@ -26,7 +26,8 @@ class Misbehaviour(Wire, frozen=True):
 
     method: of Device or PreparedModel, as in hal.py ("prepare_model"); "execute" stands for all ways to execute.
     kind: one of
-      "status"    the method answers `status`;
+      "status"    the method answers `status`; an execution OUTPUT_INSUFFICIENT_SIZE with the right shapes of all
+                  outputs, of which it calls none sufficient;
       "callback"  it is launched with NONE, and the callback brings `status`; a fenced execution's fence fails;
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;

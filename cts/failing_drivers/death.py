@@ -1,0 +1,161 @@
+"""Drivers whose process dies, in a call or while a callback is outstanding, and comes back or not."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.nets import add, chain
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.failing_drivers.death", interface="runtime", since=Version.V1_2)
+
+_HALS = (Version.V1_0, Version.V1_2, Version.V1_3, Version.FL8)
+_DEAD_IN_EXECUTION = (ResultCode.DEAD_OBJECT, ResultCode.OP_FAILED)
+"""Before feature level 5 a death in an execution is no code of its own."""
+
+
+def _mortal(method: str, *, count: int = 1, restarts: bool = False, hal: Version = Version.FL8) -> DriverScript:
+    return driver("mortal", hal=hal, exec_time=FAST, restarts=restarts, **misbehaving(method, "dies", count=count))
+
+
+@cases.case("preparation.comes_back", "FW-VER-003", scope=Scope.SMOKE)
+def preparation_comes_back(context: CaseContext) -> None:
+    """A driver that dies while it prepares, and is back at once, is asked once more, and prepares."""
+    for hal in _HALS:
+        app = ScriptedApp(context, _mortal("prepare_model", restarts=True, hal=hal))
+        app.computes_rightly(app.compiled(add(), "mortal"))
+        checks.equal(len(app.calls("mortal", "prepare_model")), 2, f"preparations by a driver of {hal}")
+        app.close()
+
+
+@cases.case("preparation.dies_again", "FW-VER-003", "FW-PRT-011")
+def preparation_dies_again(context: CaseContext) -> None:
+    """A driver that dies a second time is not asked a third time: DEAD_OBJECT."""
+    for hal in _HALS:
+        app = ScriptedApp(context, _mortal("prepare_model", count=2, restarts=True, hal=hal))
+        app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.DEAD_OBJECT)
+        checks.equal(len(app.calls("mortal", "prepare_model")), 2, f"preparations by a driver of {hal}")
+        app.close()
+
+
+@cases.case("preparation.stays_dead", "FW-VER-003", "FW-PRT-011")
+def preparation_stays_dead(context: CaseContext) -> None:
+    """A driver that does not come back is a DEAD_OBJECT, and nothing waits for it."""
+    app = ScriptedApp(context, _mortal("prepare_model"))
+    app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.DEAD_OBJECT)
+
+
+@cases.case("preparation.default", "FW-PRT-009", "FW-VER-003")
+def preparation_default(context: CaseContext) -> None:
+    """In a default compilation the CPU stands in for a driver that has died."""
+    for restarts, count in ((False, 1), (True, 2)):
+        app = ScriptedApp(context, _mortal("prepare_model", count=count, restarts=restarts))
+        app.computes_rightly(app.compiled(add()))
+        app.close()
+
+
+@cases.case("query.comes_back", "FW-VER-003")
+def query_comes_back(context: CaseContext) -> None:
+    """A driver that dies when it is asked what it supports, and is back at once, is asked once more."""
+    app = ScriptedApp(context, _mortal("get_supported_operations", restarts=True))
+    checks.equal(app.supported(app.model(add()), "mortal"), (True,), "operations that the driver supports")
+
+
+@cases.case("query.stays_dead", "FW-VER-003", "FW-PRT-007")
+def query_stays_dead(context: CaseContext) -> None:
+    """A driver that is dead supports nothing; the CPU does the work."""
+    app = ScriptedApp(context, _mortal("get_supported_operations"))
+    checks.equal(app.supported(app.model(add()), "mortal"), (False,), "operations that the dead driver supports")
+    app.computes_rightly(app.compiled(add()))
+    app.gets(mortal=())
+
+
+@cases.case("execution.named", "FW-VER-006", "FW-VER-004", "FW-PRT-011")
+def execution_named(context: CaseContext) -> None:
+    """A driver that dies in an execution ends it with an error; nobody waits for its callback for ever."""
+    for hal in _HALS:
+        app = ScriptedApp(context, _mortal("execute", hal=hal))
+        compiled = app.compiled(add(), "mortal")
+        app.expect("execution_compute", app.compute_net(compiled).result, *_DEAD_IN_EXECUTION)
+        app.close()
+
+
+@cases.case("execution.default", "FW-PRT-010", "FW-VER-004")
+def execution_default(context: CaseContext) -> None:
+    """In a default compilation the CPU computes instead, now and for the next execution."""
+    for hal in _HALS:
+        app = ScriptedApp(context, _mortal("execute", hal=hal))
+        compiled = app.compiled(add())
+        for _ in range(2):
+            app.computes_rightly(compiled)
+        app.close()
+
+
+@cases.case("execution.in_parts", "FW-PRT-010", "FW-VER-004")
+def execution_in_parts(context: CaseContext) -> None:
+    """So it does where the driver had a part of the model, by every way of executing."""
+    for way in ("compute", "start", "burst"):
+        script = driver("mortal", "MUL", exec_time=FAST, **misbehaving("execute", "dies", count=1))
+        app = ScriptedApp(context, script)
+        app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD")), way)
+        app.close()
+
+
+@cases.case("execution.prepared_model_is_lost", "FW-VER-006")
+def prepared_model_is_lost(context: CaseContext) -> None:
+    """A prepared model does not come back with its driver: the app has to compile again, and then it works."""
+    app = ScriptedApp(context, _mortal("execute"))
+    compiled = app.compiled(add(), "mortal")
+    app.expect("execution_compute", app.compute_net(compiled).result, *_DEAD_IN_EXECUTION)
+    app.control.revive("mortal")
+    app.expect("execution_compute", app.compute_net(compiled).result, *_DEAD_IN_EXECUTION)
+    app.computes_rightly(app.compiled(add(), "mortal"))
+
+
+@cases.case("back_after_a_while", "FW-VER-003", "FW-VER-005", since=Version.V1_3)
+def back_after_a_while(context: CaseContext) -> None:
+    """A driver that was dead and is back works again without anybody's doing; waiting for it returns at once."""
+    app = ScriptedApp(context, _mortal("prepare_model"))
+    app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.DEAD_OBJECT)
+    app.control.revive("mortal")
+    (device,) = app.named("mortal")
+    app.succeed("device_wait", device)
+    app.computes_rightly(app.compiled(add(), "mortal"))
+
+
+@cases.case("wait", "FW-VER-005", since=Version.V1_3)
+def wait(context: CaseContext) -> None:
+    """Waiting for a dead driver lasts until it is back, and then succeeds."""
+    app = ScriptedApp(context, _mortal("prepare_model"))
+    app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.DEAD_OBJECT)
+    (device,) = app.named("mortal")
+    happened: list[str] = []
+
+    def waiting() -> None:
+        app.succeed("device_wait", device)
+        happened.append("waited")
+
+    def reviving() -> None:
+        for _ in range(20):  # time enough for a wait that does not wait
+            app.succeed("get_device_count", True)
+        happened.append("reviving")
+        app.control.revive("mortal")
+
+    context.run_concurrently([waiting, reviving])
+    checks.equal(happened, ["reviving", "waited"], "what happened")
+
+
+@cases.case("others_live_on", "FW-VER-003", "FW-PRT-009")
+def others_live_on(context: CaseContext) -> None:
+    """The death of one driver is nothing to the others, nor to what they have prepared."""
+    app = ScriptedApp(context, _mortal("prepare_model"), driver("other"))
+    before = app.compiled(add(), "other")
+    app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.DEAD_OBJECT)
+    app.computes_rightly(before)
+    app.computes_rightly(app.compiled(add(), "other"))
+    app.computes_rightly(app.compiled(add()))

@@ -1,0 +1,139 @@
+"""A driver that cannot execute: the CPU computes instead, or the app that named its devices gets the code."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.nets import add, chain
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.failing_drivers.execution", interface="runtime", since=Version.V1_2)
+
+_STATUSES = tuple(
+    status for status in ErrorStatus if status not in (ErrorStatus.NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
+)
+_CHAIN = ("ADD", "MUL", "ADD")
+_UNFENCED = ("compute", "start", "burst")
+_WAYS = (*_UNFENCED, "fenced")
+
+
+def _ways(app: ScriptedApp) -> tuple[str, ...]:
+    return _WAYS if app.level >= Version.V1_3 else _UNFENCED
+
+
+def _declare_status(status: ErrorStatus) -> None:
+    name, since = status.name.lower(), max(status.since, Version.V1_2)
+
+    @cases.case(f"{name}.named", "FW-PRT-011", "FW-API-006", since=since)
+    def named(context: CaseContext) -> None:
+        """A driver that the app named and that fails ends the execution with its code, converted one to one."""
+        app = ScriptedApp(context, driver("broken", **failing("execute", status)), driver("good"))
+        compiled = app.compiled(add(), "broken")
+        for way in _UNFENCED:
+            computed = app.compute_net(compiled, way=way)
+            app.expect(f"execution ({way})", computed.result, result_of_status(status))
+        app.gets(good=())
+
+    @cases.case(f"{name}.named_in_parts", "FW-PRT-011", "FW-API-006", since=since)
+    def named_in_parts(context: CaseContext) -> None:
+        """So it does where the driver has a part of the model, even with the CPU among the devices."""
+        app = ScriptedApp(context, driver("broken", "MUL", exec_time=FAST, **failing("execute", status)))
+        compiled = app.compiled(chain(*_CHAIN), "broken", "nnapi-reference")
+        app.expect("execution_compute", app.compute_net(compiled).result, result_of_status(status))
+
+    @cases.case(f"{name}.default", "FW-PRT-010", since=since)
+    def default(context: CaseContext) -> None:
+        """In a default compilation the CPU computes instead, by every way of executing."""
+        app = ScriptedApp(context, driver("broken", exec_time=FAST, **failing("execute", status)))
+        compiled = app.compiled(add())
+        for way in _ways(app):
+            app.computes_rightly(compiled, way)
+
+    @cases.case(f"{name}.default_in_parts", "FW-PRT-010", since=since)
+    def default_in_parts(context: CaseContext) -> None:
+        """So it does where the driver has a part of the model."""
+        app = ScriptedApp(context, driver("broken", "MUL", exec_time=FAST, **failing("execute", status)))
+        compiled = app.compiled(chain(*_CHAIN))
+        for way in _ways(app):
+            app.computes_rightly(compiled, way)
+
+
+for _status in _STATUSES:
+    _declare_status(_status)
+
+
+@cases.case("was_tried", "FW-PRT-010")
+def was_tried(context: CaseContext) -> None:
+    """The driver is tried before the CPU, again in each execution."""
+    app = ScriptedApp(context, driver("broken", exec_time=FAST, **failing("execute")))
+    compiled = app.compiled(add())
+    for count in (1, 2):
+        app.computes_rightly(compiled)
+        checks.equal(len(app.calls("broken", "execute")), count, "executions that the driver was asked for")
+
+
+@cases.case("recovers", "FW-PRT-010", scope=Scope.SMOKE)
+def recovers(context: CaseContext) -> None:
+    """A driver that failed some executions is used where it succeeds again."""
+    app = ScriptedApp(context, driver("moody", exec_time=FAST, **failing("execute", first=2, count=1)))
+    compiled = app.compiled(chain(*_CHAIN))
+    for _ in range(4):
+        app.computes_rightly(compiled)
+    statuses = [call.status for call in app.calls("moody", "execute")]
+    checks.equal(statuses, [0, ErrorStatus.GENERAL_FAILURE, 0, 0], "statuses of the driver's executions")
+
+
+@cases.case("every_part_fails", "FW-PRT-010")
+def every_part_fails(context: CaseContext) -> None:
+    """The CPU stands in for each of several drivers that fail."""
+    broken = failing("execute")
+    app = ScriptedApp(
+        context, driver("one", "ADD", exec_time=FAST, **broken), driver("two", "MUL", exec_time=FAST, **broken)
+    )
+    app.computes_rightly(app.compiled(chain(*_CHAIN, "SUB")))
+
+
+@cases.case("later_part_fails", "FW-PRT-010")
+def later_part_fails(context: CaseContext) -> None:
+    """A part that fails behind others: what those computed is not lost, and not taken twice."""
+    for first in (1, 2):
+        script = driver("moody", "ADD", exec_time=FAST, **failing("execute", first=first))
+        app = ScriptedApp(context, script)
+        app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD", "MUL")))
+        app.close()
+
+
+@cases.case("callback", "FW-PRT-010", "FW-PRT-011", "FW-API-006")
+def callback(context: CaseContext) -> None:
+    """A driver of HAL 1.0 to 1.3 that launches, and then says in the callback that it failed."""
+    for hal in (Version.V1_0, Version.V1_1):
+        fields = {"misbehaviours": (Misbehaviour("execute", "callback", int(ErrorStatus.DEVICE_UNAVAILABLE)),)}
+        app = ScriptedApp(context, driver("broken", hal=hal, exec_time=FAST, **fields))
+        computed = app.compute_net(app.compiled(add(), "broken"))
+        app.expect("execution_compute", computed.result, ResultCode.UNAVAILABLE_DEVICE)
+        app.computes_rightly(app.compiled(add()))
+        app.close()
+
+
+@cases.case("every_version", "FW-PRT-010", "FW-PRT-011")
+def every_version(context: CaseContext) -> None:
+    """The rules are the same for drivers of every HAL."""
+    for hal in Version:
+        app = ScriptedApp(context, driver("broken", hal=hal, exec_time=FAST, **failing("execute")))
+        app.expect("execution", app.compute_net(app.compiled(add(), "broken")).result, ResultCode.OP_FAILED)
+        app.computes_rightly(app.compiled(add()))
+        app.close()
+
+
+@cases.case("fenced_named", "FW-PRT-011", since=Version.V1_3)
+def fenced_named(context: CaseContext) -> None:
+    """A fenced execution on a driver that the app named and that fails is a failure."""
+    app = ScriptedApp(context, driver("broken", **failing("execute")))
+    computed = app.compute_net(app.compiled(add(), "broken"), way="fenced")
+    app.expect("execution (fenced)", computed.result, ResultCode.OP_FAILED)

@@ -1,0 +1,75 @@
+"""Outputs for which the app left too little room: the answer is the app's, with the shape to make room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from npu_conformance.cts.lib.runtime.nets import Net, chain, net_of
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.failing_drivers.insufficient", interface="runtime", since=Version.V1_2)
+
+_WAYS = ("compute", "start", "burst")
+_LIAR = failing("execute", ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
+
+
+def _open(*operations: str) -> Net:
+    """A chain whose output has a size that the model does not say."""
+    vector = chain(*operations).vector
+    (output,) = vector.outputs
+    operands = {**vector.operands, output: replace(vector.operands[output], dimensions=(0, 2))}
+    return net_of(replace(vector, operands=operands))
+
+
+def _judge_short(app: ScriptedApp, net: Net, *devices: str) -> None:
+    """Execute with too little room, and check the code and the shape."""
+    compiled = app.compiled(net, *devices)
+    for way in _WAYS:
+        computed = app.prepared_execution(compiled)
+        app.succeed("execution_set_output", computed.handle, 0, None, place(app.memory, bytes(4)), 4)
+        result = app.run(compiled, computed.handle, way)
+        app.expect(f"execution ({way})", result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+        found = app.call("execution_get_output_operand_dimensions", computed.handle, 0, True).values
+        checks.equal(found, (2, 2), "dimensions of the output that had too little room")
+
+
+def _declare(name: str, *devices: str) -> None:
+    @cases.case(f"driver.{name}", "FW-PRT-012", scope=Scope.SMOKE)
+    def on_driver(context: CaseContext) -> None:
+        """A driver that finds too little room is believed."""
+        app = ScriptedApp(context, driver("one", exec_time=FAST))
+        _judge_short(app, _open("ADD"), *devices)
+        checks.equal(len(app.calls("one", "execute")), len(_WAYS), "executions by the driver")
+
+    @cases.case(f"in_parts.{name}", "FW-PRT-012")
+    def in_parts(context: CaseContext) -> None:
+        """So is one that has the last part of the model."""
+        app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
+        _judge_short(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
+
+    @cases.case(f"only_driver_says_so.{name}", "FW-PRT-012")
+    def only_driver_says_so(context: CaseContext) -> None:
+        """The CPU, which would have found the room sufficient, is not asked instead."""
+        app = ScriptedApp(context, driver("one", exec_time=FAST, **_LIAR))
+        compiled = app.compiled(_open("ADD"), *devices)
+        for way in _WAYS:
+            computed = app.compute_net(compiled, way=way)
+            app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+
+
+_declare("default")
+_declare("named", "one")
+
+
+@cases.case("cpu", "FW-PRT-012")
+def cpu(context: CaseContext) -> None:
+    """So it is on the runtime's own CPU."""
+    _judge_short(ScriptedApp(context), _open("ADD"))
