@@ -75,7 +75,7 @@ def was_tried(context: CaseContext) -> None:
     compiled = app.compiled(add())
     for count in (1, 2):
         app.computes_rightly(compiled)
-        checks.equal(len(app.calls("broken", "execute")), count, "executions that the driver was asked for")
+        checks.equal(len(app.executions("broken")), count, "executions that the driver was asked for")
 
 
 @cases.case("recovers", "FW-PRT-010", scope=Scope.SMOKE)
@@ -85,7 +85,7 @@ def recovers(context: CaseContext) -> None:
     compiled = app.compiled(chain(*_CHAIN))
     for _ in range(4):
         app.computes_rightly(compiled)
-    statuses = [call.status for call in app.calls("moody", "execute")]
+    statuses = [call.status for call in app.executions("moody")]
     checks.equal(statuses, [0, ErrorStatus.GENERAL_FAILURE, 0, 0], "statuses of the driver's executions")
 
 

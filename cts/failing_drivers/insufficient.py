@@ -47,7 +47,7 @@ def _declare(name: str, *devices: str) -> None:
         """A driver that finds too little room is believed."""
         app = ScriptedApp(context, driver("one", exec_time=FAST))
         _judge_short(app, _open("ADD"), *devices)
-        checks.equal(len(app.calls("one", "execute")), len(_WAYS), "executions by the driver")
+        checks.equal(len(app.executions("one")), len(_WAYS), "executions by the driver")
 
     @cases.case(f"in_parts.{name}", "FW-PRT-012")
     def in_parts(context: CaseContext) -> None:

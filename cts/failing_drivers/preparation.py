@@ -97,7 +97,7 @@ def next_compilation(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("moody", exec_time=FAST, **failing("prepare_model", count=1)))
     for expected in (0, 1):
         app.computes_rightly(app.compiled(add()))
-        checks.equal(len(app.calls("moody", "execute")), expected, "executions by the driver so far")
+        checks.equal(len(app.executions("moody")), expected, "executions by the driver so far")
 
 
 @cases.case("fallback_is_whole", "FW-PRT-009")

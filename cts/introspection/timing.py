@@ -131,7 +131,7 @@ def not_asked(context: CaseContext) -> None:
     """A driver is asked to measure only where the app asked for it."""
     app = ScriptedApp(context, driver("one", timing=_told(Version.FL8, "both")))
     app.computes_rightly(app.compiled(add(), "one"))
-    checks.equal({call.measure_timing for call in app.calls("one", "execute")}, {False}, "requests to measure")
+    checks.equal({call.measure_timing for call in app.executions("one")}, {False}, "requests to measure")
 
 
 @cases.case("several_devices", "FW-PRT-011")

@@ -95,7 +95,7 @@ def only_the_branch_taken(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
     compiled = app.compiled(if_net(("ADD",), ("MUL",)))
     _checked(app, compiled, input_0=0)
-    counts = [len(app.calls(name, "execute")) for name in ("adds", "multiplies")]
+    counts = [len(app.executions(name)) for name in ("adds", "multiplies")]
     checks.equal(counts, [0, 1], "executions by the drivers of the two branches")
 
 

@@ -89,7 +89,7 @@ def executed_as_prepared(context: CaseContext) -> None:
         app.computes_rightly(compiled)
         for name in ("adds", "multiplies"):
             parts = len(app.prepared(name))
-            checks.equal(len(app.calls(name, "execute")), parts * count, f"executions by {name} of {parts} parts")
+            checks.equal(len(app.executions(name)), parts * count, f"executions by {name} of {parts} parts")
 
 
 @cases.case("constants", "FW-PRT-006")

@@ -195,6 +195,10 @@ class ScriptedApp(RuntimeApp):
         """Calls that a driver got, in order; of methods whose names begin so."""
         return [call for call in self.control.driver_calls(name) if call.method.startswith(method)]
 
+    def executions(self, name: str) -> list[DriverCall]:
+        """Executions that a driver was asked for, in every way."""
+        return [call for call in self.control.driver_calls(name) if "execute" in call.method]
+
     def prepared(self, name: str) -> list[Model]:
         """The models that a driver was told to prepare."""
         return [call.model for call in self.calls(name, "prepare_model") if call.model is not None]
