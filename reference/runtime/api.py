@@ -10,6 +10,7 @@ from npu_conformance.reference.runtime.api_devices import DeviceApi
 from npu_conformance.reference.runtime.api_executions import ExecutionApi
 from npu_conformance.reference.runtime.api_memories import MemoryApi
 from npu_conformance.reference.runtime.api_models import ModelApi
+from npu_conformance.reference.runtime.backend import RuntimeDevice
 from npu_conformance.reference.runtime.handles import Handles
 from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.specs.errors import Unsupported
@@ -33,7 +34,7 @@ class ReferenceRuntime(DeviceApi, ModelApi, CompilationApi, ExecutionApi, Memory
         """Go on with other devices. Objects made before are dead; no handle is used twice."""
         self.handles.clear()
         self.environment = environment
-        self.devices = {self.handles.next(): device for device in environment.compiler.devices}
+        self._device_handles: dict[RuntimeDevice, int] = {}
 
     def functions(self) -> tuple[str, ...]:
         """The methods that the feature level has (FW-API-007)."""

@@ -9,16 +9,25 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 
 class ApiBase:
-    """One runtime in one process. handles: of objects. devices: by their own handles, which live as long."""
+    """One runtime in one process. handles: of objects that the app frees. Devices have theirs for ever."""
 
     environment: Environment
     handles: Handles
-    devices: dict[int, RuntimeDevice]
+    _device_handles: dict[RuntimeDevice, int]
+
+    def devices(self) -> list[int]:
+        """The handles of the devices, in order."""
+        known = self._device_handles
+        for device in self.environment.compiler.devices:
+            if device not in known:
+                known[device] = self.handles.next()
+        return [known[device] for device in self.environment.compiler.devices]
 
     def device(self, handle: int) -> RuntimeDevice:
         """The device of a handle. Raises UNEXPECTED_NULL, BAD_DATA for what is no device's."""
-        if handle in self.devices:
-            return self.devices[handle]
+        for device, known in self._device_handles.items():
+            if known == handle:
+                return device
         result = ResultCode.BAD_DATA if handle else ResultCode.UNEXPECTED_NULL
         raise RuntimeFailure(result, f"{handle} is no device")
 

@@ -53,7 +53,8 @@ class CompilationApi(ApiBase, CompilationFunctions):
     def compilation_set_caching(self, compilation: int, cache_dir: str | None, token: bytes | None) -> None:
         """See CompilationFunctions."""
         not_null(compilation, cache_dir, token)
-        assert cache_dir is not None and token is not None
+        assert cache_dir is not None
+        assert token is not None
         self._compilation(compilation).set_caching(cache_dir, token)
 
     @code

@@ -24,15 +24,16 @@ class DeviceApi(ApiBase, DeviceFunctions):
     def get_device_count(self, num_devices: bool) -> Number:
         """See DeviceFunctions."""
         not_null(num_devices)
-        return Number(_OK, len(self.devices))
+        return Number(_OK, len(self.devices()))
 
     @answer(Handle)
     def get_device(self, index: int, device: bool) -> Handle:
         """See DeviceFunctions."""
         not_null(device)
-        if not 0 <= index < len(self.devices):
-            raise RuntimeFailure(ResultCode.BAD_DATA, f"device {index} of {len(self.devices)}")
-        return Handle(_OK, tuple(self.devices)[index])
+        handles = self.devices()
+        if not 0 <= index < len(handles):
+            raise RuntimeFailure(ResultCode.BAD_DATA, f"device {index} of {len(handles)}")
+        return Handle(_OK, handles[index])
 
     @answer(Text)
     def device_get_name(self, device: int, name: bool) -> Text:

@@ -85,7 +85,8 @@ class ModelApi(ApiBase, ModelFunctions):
     ) -> None:
         """See ModelFunctions."""
         not_null(model, inputs, outputs)
-        assert inputs is not None and outputs is not None
+        assert inputs is not None
+        assert outputs is not None
         self._model(model).add_operation(type, inputs, outputs)
 
     @code
@@ -94,7 +95,8 @@ class ModelApi(ApiBase, ModelFunctions):
     ) -> None:
         """See ModelFunctions."""
         not_null(model, inputs, outputs)
-        assert inputs is not None and outputs is not None
+        assert inputs is not None
+        assert outputs is not None
         self._model(model).identify(inputs, outputs)
 
     @code

@@ -1,4 +1,4 @@
-"""The app's memory as the runtime uses it: behind pointers for a moment, behind memory objects for as long as they live."""
+"""The app's memory as the runtime uses it: behind pointers for a moment, behind memory objects for their lives."""
 
 from __future__ import annotations
 

@@ -78,8 +78,10 @@ def _kept(model: Model, graph: Subgraph, operation: Operation) -> int:
 
 
 def _says_default(model: Model, operand: Operand, argument: Argument) -> bool:
+    if argument.default is None:
+        return False
     value = constant_value(model, operand)
-    return argument.default is not None and value is not None and value.size == 1 and value.item() == argument.default
+    return value is not None and value.size == 1 and value.item() == argument.default
 
 
 def _fields_since(model: Model) -> Version:

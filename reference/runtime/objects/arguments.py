@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from npu_conformance.reference.runtime.backend import Argument
 from npu_conformance.reference.runtime.objects.environment import Environment
-from npu_conformance.reference.runtime.objects.memory import DescribedMemoryObject, MemoryObject, OpaqueMemoryObject, Role
+from npu_conformance.reference.runtime.objects.memory import (
+    DescribedMemoryObject,
+    MemoryObject,
+    OpaqueMemoryObject,
+    Role,
+)
 from npu_conformance.reference.runtime.objects.operands import (
     bad_data,
     bad_state,
@@ -97,9 +102,7 @@ class Arguments:
         if self.set[index] is not None:
             raise bad_state(f"argument {index} was set before")
 
-    def _check_description(
-        self, operand: Operand, described: OperandDescription | None, may_be_unknown: bool
-    ) -> None:
+    def _check_description(self, operand: Operand, described: OperandDescription | None, may_be_unknown: bool) -> None:
         """A type may fill in what the model left unknown, and say nothing else (FW-EXE-005, -006)."""
         extensions, level = self._environment.extensions, self._environment.level
         may_be_unknown = may_be_unknown or (not self._is_input and level >= Version.V1_2)

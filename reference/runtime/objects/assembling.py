@@ -1,4 +1,4 @@
-"""The wire model of a model of the API: its own graph, and those that it refers to, with the values of all constants."""
+"""The wire model of a model of the API: its own graph and those that it refers to, with the values of constants."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from npu_conformance.specs.versions import Version
 class Environment:
     """level: the runtime's feature level. app_memory: what lies behind descriptors; pools: all memory, by token.
 
-    property: the value of a system property, empty where it has its default.
+    property_value: of a system property, empty where it has its default.
     """
 
     level: Version
@@ -24,7 +24,7 @@ class Environment:
     compiler: Compiler
     memories: MemoryMaker
     extensions: Extensions
-    property: Callable[[str], str]
+    property_value: Callable[[str], str]
 
     @property
     def is_since_level_5(self) -> bool:

@@ -28,7 +28,7 @@ class Event(Protocol):
 class ThreadEvent:
     """A computation in a thread of its own."""
 
-    fence = None
+    fence: Fence | None = None
 
     def __init__(self, compute: Callable[[], ResultCode]) -> None:
         self._compute = compute
@@ -48,7 +48,7 @@ class ThreadEvent:
 class EndedEvent:
     """A computation that was over when the event was made."""
 
-    fence = None
+    fence: Fence | None = None
 
     def __init__(self, result: ResultCode) -> None:
         self._result = result

@@ -135,7 +135,7 @@ class Execution:
     def start(self) -> Event:
         """ANeuralNetworksExecution_startCompute. Raises what is wrong before the computation."""
         self._begin()
-        if self._environment.property("debug.nn.syncexec-runtime") == "1":
+        if self._environment.property_value("debug.nn.syncexec-runtime") == "1":
             return EndedEvent(self._run())
         return ThreadEvent(self._run)
 
@@ -212,7 +212,12 @@ class Execution:
     def _options(self) -> ExecutionOptions:
         hints = self._hints
         return ExecutionOptions(
-            self._measures, self._timeout_ns, self._loop_timeout_ns, hints.pairs(), hints.extensions(), self._is_reusable
+            self._measures,
+            self._timeout_ns,
+            self._loop_timeout_ns,
+            hints.pairs(),
+            hints.extensions(),
+            self._is_reusable,
         )
 
     def _run(self, burst: PlanBurst | None = None) -> ResultCode:

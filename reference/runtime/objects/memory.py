@@ -127,7 +127,9 @@ def combined(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | 
     return tuple(a or b for a, b in zip(one, other, strict=True))
 
 
-def from_descriptor_of_file(environment: Environment, size: int, protect: int, fd: Memory | None, offset: int) -> MemoryObject:
+def from_descriptor_of_file(
+    environment: Environment, size: int, protect: int, fd: Memory | None, offset: int
+) -> MemoryObject:
     """ANeuralNetworksMemory_createFromFd."""
     if size <= 0 or fd is None:
         raise bad_data(f"memory of {size} bytes, or without a descriptor")  # FW-MEM-010

@@ -75,7 +75,8 @@ def _copy_bytes(environment: Environment, source: MemoryObject, destination: Mem
 
 
 def _copy_shared(environment: Environment, source: MemoryObject, destination: MemoryObject) -> None:
-    assert source.memory is not None and destination.memory is not None
+    assert source.memory is not None
+    assert destination.memory is not None
     content = bytes_at(environment.pools, source.memory, 0, source.memory.size)
     target = bytes_at(environment.pools, destination.memory, 0, destination.memory.size)
     if target.readonly or isinstance(source, OpaqueMemoryObject) or isinstance(destination, OpaqueMemoryObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
 from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.app_memory import bytes_behind
