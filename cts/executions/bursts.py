@@ -1,0 +1,138 @@
+"""Bursts: executions of one compilation over one object, and the order in which objects are freed."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.sums import (
+    FIRST,
+    SECOND,
+    TOTAL,
+    compilation_of_sum,
+    execution_of_sum,
+    packed,
+    unpacked,
+)
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.executions.bursts", interface="runtime")
+
+
+@cases.case("many", "FW-GEN-001", since=Version.V1_2)
+def many(context: CaseContext) -> None:
+    """Executions one after the other over one burst give their own results, whatever the preference."""
+    app = RuntimeApp(context)
+    model = app.finished_model()
+    for preference in ExecutionPreference:
+        with context.configuration(preference.name.lower()):
+            compilation = app.compilation(model)
+            app.succeed("compilation_set_preference", compilation, preference)
+            app.succeed("compilation_finish", compilation)
+            burst = app.made("burst_create", compilation, True)
+            for number in range(8):
+                made = execution_of_sum(app, compilation, (float(number), 1.0))
+                app.succeed("execution_burst_compute", made.execution, burst)
+                made.check((number + SECOND[0], 1.0 + SECOND[1]))
+
+
+@cases.case("several", "FW-GEN-001", since=Version.V1_2)
+def several(context: CaseContext) -> None:
+    """Two bursts of one compilation take turns; what one has computed the other does not touch."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    bursts = [app.made("burst_create", compilation, True) for _ in range(2)]
+    made = [execution_of_sum(app, compilation, (float(number), 1.0)) for number in range(6)]
+    for number, each in enumerate(made):
+        app.succeed("execution_burst_compute", each.execution, bursts[number % 2])
+    for number, each in enumerate(made):
+        each.check((number + SECOND[0], 1.0 + SECOND[1]))
+
+
+@cases.case("reusable", "FW-EXE-003", since=Version.FL5)
+def reusable(context: CaseContext) -> None:
+    """A reusable execution computes again over the same burst, and over another one."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    bursts = [app.made("burst_create", compilation, True) for _ in range(2)]
+    made = execution_of_sum(app, compilation, reusable=True)
+    for number in range(6):
+        made.put((float(number), 1.0))
+        app.succeed("execution_burst_compute", made.execution, bursts[number // 2 % 2])
+        made.check((number + SECOND[0], 1.0 + SECOND[1]))
+
+
+@cases.case("other_compilation", "FW-EXE-014", since=Version.V1_2)
+def other_compilation(context: CaseContext) -> None:
+    """A burst of another compilation, even of the same model, is refused; the execution can still be computed."""
+    app = RuntimeApp(context)
+    model = app.finished_model()
+    compilations = [app.finished_compilation(model) for _ in range(2)]
+    burst = app.made("burst_create", compilations[0], True)
+    made = execution_of_sum(app, compilations[1])
+    app.refused("execution_burst_compute", ResultCode.BAD_DATA, made.execution, burst)
+    made.computes()
+
+
+@cases.case("in_use", "FW-EXE-015", since=Version.V1_2)
+def in_use(context: CaseContext) -> None:
+    """Of executions that are computed at once over one burst each succeeds, or is refused with BAD_STATE."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    burst = app.made("burst_create", compilation, True)
+    made = [execution_of_sum(app, compilation) for _ in range(4)]
+    calls = [lambda each=each: app.call("execution_burst_compute", each.execution, burst) for each in made]
+    results = context.run_concurrently(calls)
+    for each, result in zip(made, results, strict=True):
+        if isinstance(result, InterfaceError):
+            raise result
+        app.expect("execution_burst_compute", result, ResultCode.NO_ERROR, ResultCode.BAD_STATE)
+        if result == ResultCode.NO_ERROR:
+            each.check()
+    checks.that(ResultCode.NO_ERROR in results, "four executions over one burst: expected that one succeeds")
+    after = execution_of_sum(app, compilation)
+    app.succeed("execution_burst_compute", after.execution, burst)
+    after.check()
+
+
+def _computed_in_memory(app: RuntimeApp, compilation: int, burst: int) -> tuple[int, Pool]:
+    """Compute over a burst with all arguments in one memory object, and free the execution; returns the memory."""
+    memory, pool = app.shared_memory(24, packed(FIRST) + packed(SECOND))
+    execution = app.execution(compilation)
+    for index in range(2):
+        app.succeed("execution_set_input_from_memory", execution, index, None, memory, 8 * index, 8)
+    app.succeed("execution_set_output_from_memory", execution, 0, None, memory, 16, 8)
+    app.succeed("execution_burst_compute", execution, burst)
+    app.free(execution)
+    checks.equal(unpacked(pool.read(16, 8)), TOTAL, "the sum")
+    return memory, pool
+
+
+@cases.case("freed_in_any_order", "FW-EXE-016", since=Version.V1_2)
+def freed_in_any_order(context: CaseContext) -> None:
+    """Memory that was used over a burst is freed before the burst, or behind it."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    for first in ("memory", "burst"):
+        with context.configuration(f"{first}_first"):
+            burst = app.made("burst_create", compilation, True)
+            memory, _ = _computed_in_memory(app, compilation, burst)
+            for handle in (memory, burst) if first == "memory" else (burst, memory):
+                app.free(handle)
+            execution_of_sum(app, compilation).computes("burst")
+
+
+@cases.case("memory_comes_and_goes", "FW-EXE-016", since=Version.V1_2)
+def memory_comes_and_goes(context: CaseContext) -> None:
+    """A burst goes on with new memory where that of earlier executions is freed."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    burst = app.made("burst_create", compilation, True)
+    for _ in range(6):
+        memory, _ = _computed_in_memory(app, compilation, burst)
+        app.free(memory)
