@@ -1,4 +1,4 @@
-"""The token under which drivers cache: it changes with everything that a compiled model depends on, and with nothing else.
+"""The token under which drivers cache: it changes with all that a compiled model depends on.
 
 What the app gives is hashed with the device, the options and the part of the model (FW-CAC-004).
 """
@@ -137,14 +137,6 @@ def pairs(context: CaseContext) -> None:
                             context, script, token=user, preference=choice, priority=int(importance), devices=(name,)
                         )
     _different(tokens)
-
-
-@cases.case("name_and_version_apart", "FW-CAC-004")
-def name_and_version_apart(context: CaseContext) -> None:
-    """Where the name ends and the version begins counts: device a of version bc is not device ab of version c."""
-    _different(
-        {"a bc": _token(context, _caching("a", version="bc")), "ab c": _token(context, _caching("ab", version="c"))}
-    )
 
 
 @cases.case("parts", "FW-CAC-004")

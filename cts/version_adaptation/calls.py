@@ -1,0 +1,166 @@
+"""What reaches a driver of each HAL of what the app says: ways to execute, preference, priority, deadlines, timing."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.nets import add, chain
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import RuntimePriority
+from npu_conformance.specs.versions import HIDL_LAST, Version
+
+cases = CaseGroup("cts.version_adaptation.calls", interface="runtime", since=Version.V1_3)
+
+_HOUR = 3_600_000_000_000
+_NO_DEADLINE = (-1, 0, 2**64 - 1)
+
+
+def _app(context: CaseContext, hal: Version) -> ScriptedApp:
+    return ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+
+
+def _preparation(app: ScriptedApp, options: Options) -> DriverCall:
+    app.computes_rightly(app.compiled(add(), "one", options=options))
+    (call,) = app.calls("one", "prepare_model")
+    return call
+
+
+def _declare(hal: Version) -> None:
+    word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
+    since = max(hal, Version.V1_3)
+
+    @cases.case(f"{word}.preference", "FW-VER-001", since=since)
+    def preference(context: CaseContext) -> None:
+        """The preference reaches drivers of 1.1 and later."""
+        for wanted in ExecutionPreference:
+            app = _app(context, hal)
+            found = _preparation(app, Options(preference=int(wanted))).preference
+            if hal >= Version.V1_1:
+                checks.equal(found, int(wanted), f"preference that a driver of {hal} got")
+            else:
+                checks.member(
+                    found, (-1, int(ExecutionPreference.FAST_SINGLE_ANSWER)), "preference for a driver of 1.0"
+                )
+            app.close()
+
+    @cases.case(f"{word}.priority", "FW-VER-001", since=since)
+    def priority(context: CaseContext) -> None:
+        """The priority reaches drivers of 1.3 and later."""
+        for wanted in RuntimePriority:
+            app = _app(context, hal)
+            found = _preparation(app, Options(priority=int(wanted))).priority
+            if hal >= Version.V1_3:
+                checks.equal(found, int(Priority[wanted.name]), f"priority that a driver of {hal} got")
+            else:
+                checks.member(found, (-1, int(Priority.MEDIUM)), f"priority that a driver of {hal} got")
+            app.close()
+
+    @cases.case(f"{word}.deadlines", "FW-VER-001", since=since)
+    def deadlines(context: CaseContext) -> None:
+        """Deadlines of compilation and execution reach drivers of 1.3 and later."""
+        app = _app(context, hal)
+        compiled = app.compiled(add(), "one", options=Options(timeout_ns=_HOUR))
+        computed = app.prepared_execution(compiled)
+        app.succeed("execution_set_timeout", computed.handle, _HOUR)
+        app.finish(compiled, computed, "compute")
+        app.expect("execution_compute", computed.result)
+        for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
+            _judge_deadline(hal, call, has_one=True)
+
+    @cases.case(f"{word}.no_deadlines", "FW-VER-001", since=since)
+    def no_deadlines(context: CaseContext) -> None:
+        """Without timeouts there are no deadlines; timeouts of 0 are none."""
+        app = _app(context, hal)
+        compiled = app.compiled(add(), "one", options=Options(timeout_ns=0))
+        app.computes_rightly(compiled)
+        for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
+            _judge_deadline(hal, call, has_one=False)
+
+    @cases.case(f"{word}.ways", "FW-VER-001", "FW-PRT-006", since=since, scope=Scope.SMOKE)
+    def ways(context: CaseContext) -> None:
+        """Every way of executing works with the driver, through what its HAL has."""
+        app = _app(context, hal)
+        compiled = app.compiled(add(), "one")
+        for way in ("compute", "start", "burst", "fenced"):
+            app.computes_rightly(compiled, way)
+        _judge_methods(hal, {call.method for call in app.executions("one")})
+
+    @cases.case(f"{word}.in_parts", "FW-VER-001", "FW-PRT-006", since=since)
+    def in_parts(context: CaseContext) -> None:
+        """So it does with a driver that has a part of a model."""
+        app = ScriptedApp(context, driver("one", "ADD", hal=hal, exec_time=FAST))
+        compiled = app.compiled(chain("ADD", "MUL", "ADD"))
+        for way in ("compute", "start", "burst", "fenced"):
+            app.computes_rightly(compiled, way)
+
+    @cases.case(f"{word}.without_features", "FW-VER-001", since=since)
+    def without_features(context: CaseContext) -> None:
+        """A driver that has neither bursts nor fences is used by other ways."""
+        app = ScriptedApp(context, driver("one", hal=hal, has_burst=False, has_fences=False, has_buffers=False))
+        compiled = app.compiled(add(), "one")
+        for way in ("compute", "start", "burst"):
+            app.computes_rightly(compiled, way)
+
+
+def _judge_deadline(hal: Version, call: DriverCall, *, has_one: bool) -> None:
+    if hal >= Version.V1_3 and has_one:
+        checks.that(0 < call.deadline_ns < 2**63, f"{call.method}: expected a deadline, found {call.deadline_ns}")
+    else:
+        checks.member(call.deadline_ns, _NO_DEADLINE, f"deadline of {call.method} for a driver of {hal}")
+
+
+def _judge_methods(hal: Version, methods: set[str]) -> None:
+    """Check that no driver was asked for an execution that its HAL does not have."""
+    if hal < Version.V1_2:
+        checks.equal(methods, {"execute"}, f"methods by which a driver of {hal} was executed")
+    if hal.is_aidl:
+        checks.that("execute" not in methods, f"methods for a driver of {hal}: expected no asynchronous execution")
+    if hal < Version.V1_3:
+        fenced = [method for method in methods if "fenced" in method]
+        checks.equal(fenced, [], f"fenced executions of a driver of {hal}")
+    else:
+        checks.that(any("fenced" in method for method in methods), f"methods: expected a fenced one, found {methods}")
+
+
+for _hal in Version:
+    _declare(_hal)
+
+
+@cases.case("asynchronous_by_property", "FW-VER-001")
+def asynchronous_by_property(context: CaseContext) -> None:
+    """HIDL drivers of 1.2 and later execute synchronously; by debug.nn.syncexec-hal 0 asynchronously."""
+    for hal in (Version.V1_2, HIDL_LAST):
+        for value, expected in (("", "execute_synchronously"), ("0", "execute")):
+            app = _app(context, hal)
+            app.control.set_property("debug.nn.syncexec-hal", value)
+            app.computes_rightly(_compiled(app))
+            methods = {call.method for call in app.executions("one")}
+            checks.equal(methods, {expected}, f"methods by which a driver of {hal} was executed")
+            app.close()
+
+
+def _compiled(app: ScriptedApp) -> Compiled:
+    return app.compiled(add(), "one")
+
+
+@cases.case("loop_timeout", "FW-VER-001")
+def loop_timeout(context: CaseContext) -> None:
+    """The loop timeout reaches drivers of 1.3 and later."""
+    newest = Version.FL8 if context.manifest.feature_level.is_aidl else HIDL_LAST
+    for hal in (Version.V1_2, HIDL_LAST, newest):
+        app = _app(context, hal)
+        compiled = _compiled(app)
+        computed = app.prepared_execution(compiled)
+        app.succeed("execution_set_loop_timeout", computed.handle, 5_000_000_000)
+        app.finish(compiled, computed, "compute")
+        app.expect("execution_compute", computed.result)
+        (call,) = app.executions("one")
+        if hal >= Version.V1_3:
+            checks.equal(call.loop_timeout_ns, 5_000_000_000, f"loop timeout that a driver of {hal} got")
+        else:
+            checks.member(call.loop_timeout_ns, _NO_DEADLINE, f"loop timeout that a driver of {hal} got")
+        app.close()

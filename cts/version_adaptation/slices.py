@@ -1,0 +1,157 @@
+"""A driver of an older HAL is asked about, and given, what it can express; the rest is for others."""
+
+from __future__ import annotations
+
+from npu_conformance.corpus.vector_types import VectorOperand
+from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, net_of
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp, names_of
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.versions import HIDL_LAST, Version
+
+cases = CaseGroup("cts.version_adaptation.slices", interface="runtime", since=Version.V1_3)
+
+_SINCE = {
+    "ADD": Version.V1_0,
+    "SUB": Version.V1_1,
+    "MAXIMUM": Version.V1_2,
+    "HARD_SWISH": Version.V1_3,
+    "LOGISTIC": Version.V1_0,
+}
+"""A chain with an operation of each HAL, the oldest at both ends."""
+
+_HALS = tuple(hal for hal in Version if hal <= HIDL_LAST)
+
+
+def _every_age() -> Net:
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    last = builder.binary("SUB", builder.binary("ADD", first, second), second)
+    last = builder.apply("HARD_SWISH", builder.apply("MAXIMUM", last, second))
+    return builder.net(builder.apply("LOGISTIC", last))
+
+
+def _of_types() -> tuple[Net, dict[str, Version]]:
+    """Operations as old as HALs get, on operands of newer types; the HAL that brought each type."""
+    ages = {
+        "TENSOR_FLOAT32": Version.V1_0,
+        "TENSOR_QUANT8_ASYMM": Version.V1_0,
+        "TENSOR_FLOAT16": Version.V1_2,
+        "TENSOR_QUANT8_ASYMM_SIGNED": Version.V1_3,
+    }
+    builder = NetBuilder()
+    results = []
+    for name in ages:
+        operand = VectorOperand(OperandType[name], (2, 2), 0.5 if "QUANT8" in name else 0.0)
+        results.append(builder.binary("ADD", builder.input(operand), builder.input(operand)))
+    return builder.net(*results), ages
+
+
+def _asked(app: ScriptedApp, name: str) -> list[str]:
+    """The names of all operations that a driver was asked about."""
+    models = [call.model for call in app.calls(name, "get_supported_operations") if call.model is not None]
+    return [name for model in models for name in names_of(model.main.operations)]
+
+
+def _declare(hal: Version) -> None:
+    word = f"v{hal.value.replace('.', '_')}"
+
+    @cases.case(f"operations.{word}", "FW-PRT-013", "FW-VER-001", scope=Scope.SMOKE)
+    def operations(context: CaseContext) -> None:
+        """Operations that came after the driver's HAL are not asked about, and answered with no."""
+        app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+        net = _every_age()
+        expected = tuple(_SINCE[operation.type] <= hal for operation in net.vector.operations)
+        checks.equal(app.supported(app.model(net), "old"), expected, f"operations that a driver of {hal} supports")
+        newest = max(_SINCE[name] for name in _asked(app, "old"))
+        checks.that(newest <= hal, f"operations that a driver of {hal} was asked about: expected none of {newest}")
+
+    @cases.case(f"types.{word}", "FW-PRT-013", "FW-VER-001")
+    def types(context: CaseContext) -> None:
+        """Operations on operands of types that came after the driver's HAL are not asked about."""
+        app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+        net, ages = _of_types()
+        expected = tuple(since <= hal for since in ages.values())
+        checks.equal(app.supported(app.model(net), "old"), expected, f"additions that a driver of {hal} supports")
+        for call in app.calls("old", "get_supported_operations"):
+            kinds = {operand.type for operand in call.model.main.operands} if call.model else set()
+            newer = [name for name, since in ages.items() if since > hal and OperandType[name] in kinds]
+            checks.equal(newer, [], f"newer types that a driver of {hal} was asked about")
+
+    @cases.case(f"execution.{word}", "FW-VER-001", "FW-PRT-013", "FW-PRT-006")
+    def execution(context: CaseContext) -> None:
+        """The driver computes the part that it can express, and the others the rest."""
+        app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+        net = _every_age()
+        app.computes_rightly(app.compiled(net))
+        given = [operation.type for operation in net.vector.operations if _SINCE[operation.type] <= hal]
+        app.gets(old=given)
+
+
+for _hal in _HALS:
+    _declare(_hal)
+
+
+@cases.case("all_ages_at_once", "FW-VER-001", "FW-PRT-001", "FW-PRT-006")
+def all_ages_at_once(context: CaseContext) -> None:
+    """Drivers of all HALs share a model: the older the HAL the cheaper the driver, so that each gets what is its own."""
+    times = {hal: 0.1 * (place + 1) for place, hal in enumerate(_HALS)}
+    app = ScriptedApp(context, *(driver(f"of-{hal}", hal=hal, exec_time=time) for hal, time in times.items()))
+    app.computes_rightly(app.compiled(_every_age()))
+    app.gets(**{
+        "of-1.0": ("ADD", "LOGISTIC"), "of-1.1": ("SUB",), "of-1.2": ("MAXIMUM",), "of-1.3": ("HARD_SWISH",),
+    })  # fmt: skip
+
+
+@cases.case("nothing_left", "FW-PRT-013")
+def nothing_left(context: CaseContext) -> None:
+    """Where nothing of a model can be expressed the driver supports nothing."""
+    app = ScriptedApp(context, driver("old", hal=Version.V1_0, exec_time=FAST))
+    builder = NetBuilder()
+    net = builder.net(builder.apply("MAXIMUM", builder.input(), builder.input()))
+    checks.equal(app.supported(app.model(net), "old"), (False,), "operations that a driver of 1.0 supports")
+    app.computes_rightly(app.compiled(net))
+
+
+@cases.case("defaults_stripped", "FW-PRT-014", "FW-VER-001")
+def defaults_stripped(context: CaseContext) -> None:
+    """An operation whose newer inputs have their defaults is one that an old driver can do."""
+    app = ScriptedApp(context, driver("old", hal=Version.V1_0, exec_time=FAST))
+    for is_first, expected in ((False, True), (True, False)):
+        builder = NetBuilder()
+        cube = VectorOperand(OperandType.TENSOR_FLOAT32, (1, 2, 2, 2))
+        arguments = [builder.input(cube), *(builder.scalar(value) for value in (1, 1, 1, 1, 1, 0))]
+        layout = builder.scalar(is_first, OperandType.BOOL)
+        net = builder.net(builder.apply("MAX_POOL_2D", *arguments, layout, result=cube))
+        found = app.supported(app.model(net), "old")
+        checks.equal(found, (expected,), f"MAX_POOL_2D with layout {is_first} on a driver of 1.0")
+        app.computes_rightly(app.compiled(net))
+
+
+@cases.case("relaxed", "FW-VER-001")
+def relaxed(context: CaseContext) -> None:
+    """A driver of 1.0 knows nothing of relaxed models, and computes them as strictly as all others."""
+    from dataclasses import replace
+
+    app = ScriptedApp(context, driver("old", hal=Version.V1_0, exec_time=FAST))
+    net = net_of(replace(add().vector, relaxed=True))
+    app.computes_rightly(app.compiled(net, "old"))
+    (model,) = app.prepared("old")
+    checks.equal(model.relax_computation_float32_to_float16, False, "relaxed computation for a driver of 1.0")
+
+
+@cases.case("rank_zero", "FW-VER-001", "FW-PRT-013")
+def rank_zero(context: CaseContext) -> None:
+    """Tensors of unknown rank came with 1.2: a driver of 1.1 is not asked about them."""
+    from dataclasses import replace
+
+    app = ScriptedApp(context, driver("old", hal=Version.V1_1, exec_time=FAST))
+    vector = add().vector
+    (output,) = vector.outputs
+    operands = {**vector.operands, output: replace(MATRIX, dimensions=())}
+    net = net_of(replace(vector, operands=operands))
+    checks.equal(app.supported(app.model(net), "old"), (False,), "an ADD with an output of unknown rank")
+    app.computes_rightly(app.compiled(net))
