@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Example, Graph, Vector, VectorOperand, VectorOperation
-from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.corpus.wire_model import wire_operand
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.operation_view import OperationView, view_of
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.types import Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -103,11 +105,16 @@ class ModelBuilder:
     def _view(self) -> OperationView:
         """The newest operation alone, whose other operands are model inputs."""
         step = self._operations[-1]
-        operands = {name: self._operands[name] for name in (*step.inputs, *step.outputs)}
-        given = tuple(name for name in dict.fromkeys(step.inputs) if _is_open(operands[name]))
-        alone = Vector("", step.type, self._version, operands, (step,), given, step.outputs)
-        model = build_model(replace(alone, referenced=self._referenced), self._version).model
-        return view_of(model, 0, self._version)
+        inputs, outputs = ([self._operands[name] for name in names] for names in (step.inputs, step.outputs))
+        indexes = range(len(inputs) + len(outputs))
+        code = catalogue.operation_code(step.type)
+        return OperationView(
+            Operation(code, tuple(indexes[: len(inputs)]), tuple(indexes[len(inputs) :])),
+            self._version,
+            [wire_operand(operand, _lifetime(operand)) for operand in inputs],
+            [wire_operand(operand, OperandLifeTime.SUBGRAPH_OUTPUT) for operand in outputs],
+            values={at: operand.value for at, operand in enumerate(inputs) if operand.value is not None},
+        )
 
     def _check_known(self, operation: str, operand: VectorOperand) -> None:
         if operand.is_open:
@@ -124,5 +131,9 @@ class ModelBuilder:
         return max(versions)
 
 
-def _is_open(operand: VectorOperand) -> bool:
-    return operand.value is None and not operand.omitted and operand.subgraph is None
+def _lifetime(operand: VectorOperand) -> OperandLifeTime:
+    if operand.value is not None:
+        return OperandLifeTime.CONSTANT_COPY
+    if operand.subgraph is not None:
+        return OperandLifeTime.SUBGRAPH
+    return OperandLifeTime.NO_VALUE if operand.omitted else OperandLifeTime.SUBGRAPH_INPUT

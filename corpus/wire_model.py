@@ -151,6 +151,18 @@ def _operand(
     )
 
 
+def wire_operand(operand: VectorOperand, lifetime: OperandLifeTime) -> types.Operand:
+    """An operand by itself, of a standard type, whose value or graph is elsewhere."""
+    return types.Operand(
+        type=int(operand.type),
+        dimensions=operand.dimensions,
+        scale=operand.scale,
+        zero_point=operand.zero_point,
+        lifetime=int(lifetime),
+        extra_params=_extra_params(operand),
+    )
+
+
 def _extra_params(operand: VectorOperand) -> types.OperandExtraParams | None:
     quant = operand.channel_quant
     if operand.extension is not None:

@@ -6,7 +6,9 @@ The sub-verdicts of a case are its seeds, or the forms of its operation. `npu-co
 from __future__ import annotations
 
 import functools
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from npu_conformance.corpus import random_graphs, strategies
@@ -19,10 +21,10 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import vector_from
 from npu_conformance.vts.lib.random_graphs import REQUIREMENTS, case_of, run_graph
 
-_FEW = {"small": 2, "large": 1}
-"""Seeds of a recipe in the default scope; the full scope has all."""
-_FORMS, _FULL_SEEDS = 1, 5
-"""Forms of an operation in the default scope, with one seed; the full scope has all, each with so many seeds."""
+_RARE = ("large.*_rank3", "large.*_rank1")
+"""Cases of the full scope alone. The default scope has one seed of each other recipe, the full scope has all."""
+_FULL_SEEDS = 5
+"""Seeds of each form of an operation in the full scope; the default scope has one form with one seed."""
 
 Graphs = Mapping[str, Callable[[], Vector]]
 """What makes a graph, by the name of its sub-verdict."""
@@ -47,12 +49,13 @@ def case_from(payload: Any) -> Case:
 
 def _of_recipe(size: str, name: str, recipe: GraphRecipe) -> Case:
     def graphs_of(context: CaseContext) -> Graphs:
-        seeds = range(official.SEEDS if context.scope is Scope.FULL else _FEW[size])
+        seeds = range(official.SEEDS if context.scope is Scope.FULL else 1)
         return {f"seed_{seed}": functools.partial(random_graphs.graph, seed, recipe) for seed in seeds}
 
     return Case(
         f"vts.random_graphs.{size}.{name}", functools.partial(_run, graphs_of=graphs_of), REQUIREMENTS,
         f"random graphs of {recipe}", since=recipe.version, group=Group.EXECUTION, types=recipe.types,
+        scope=Scope.FULL if any(fnmatchcase(f"{size}.{name}", rare) for rare in _RARE) else Scope.DEFAULT,
     )  # fmt: skip
 
 
@@ -67,7 +70,7 @@ def _of_operation(operation: str) -> Case:
                 for name, recipe in legal.items()
                 for seed in range(_FULL_SEEDS)
             }
-        few = dict(list(legal.items())[:_FORMS])
+        few = _few_of(operation, legal)
         return {f"{name}.seed_0": functools.partial(random_graphs.graph, 0, recipe) for name, recipe in few.items()}
 
     return Case(
@@ -75,6 +78,13 @@ def _of_operation(operation: str) -> Case:
         f"random models of {operation} alone", since=min(recipe.version for recipe in recipes.values()),
         group=Group.EXECUTION, operations=(operation,),
     )  # fmt: skip
+
+
+def _few_of(operation: str, recipes: Mapping[str, GraphRecipe]) -> dict[str, GraphRecipe]:
+    """One form of an operation: another one for each, so that every type is among them."""
+    names = list(recipes)
+    name = names[zlib.crc32(operation.encode()) % len(names)]
+    return {name: recipes[name]}
 
 
 def _run(context: CaseContext, graphs_of: Callable[[CaseContext], Graphs]) -> None:

@@ -1,5 +1,6 @@
 """The operands of a generator: model inputs and constants with their data, and outputs."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -72,11 +73,13 @@ def scalar(operand_type: AnyOperandType, value: float) -> OperandSpec:
     return tensor(operand_type, (), [value], constant=True)
 
 
+@functools.cache
 def int32(value: int) -> OperandSpec:
     """A constant INT32."""
     return scalar(OperandType.INT32, value)
 
 
+@functools.cache
 def boolean(value: bool) -> OperandSpec:
     """A constant BOOL."""
     return scalar(OperandType.BOOL, int(value))

@@ -46,7 +46,8 @@ class Tensors:
     def add(self, name: str, operand: VectorOperand, values: Array) -> None:
         """Let later operations read a tensor."""
         # A recipe may declare a result like a tensor that it was given: a constant's value is none of its properties.
-        self.operands[name], self.values[name] = replace(operand, value=None), values
+        self.operands[name] = operand if operand.value is None else replace(operand, value=None)
+        self.values[name] = values
         self.by_type.setdefault(OperandType(operand.type), []).append(name)
 
     def pick(self, kind: OperandType, dice: Dice, fits: Callable[[VectorOperand, Array], bool]) -> str | None:
@@ -61,12 +62,16 @@ class Tensors:
 
 @dataclass
 class GraphCall(Call):
-    """A call of which the operands are, where possible, tensors of the graph."""
+    """A call of which the operands are, where possible, tensors of the graph.
+
+    sizes: that new tensors have. has_input: False while the graph has no input, so that the next new tensor is one.
+    """
 
     dice: Dice = field(kw_only=True)
     recipe: GraphRecipe = field(kw_only=True)
     tensors: Tensors = field(kw_only=True)
     sizes: Sequence[int] = field(kw_only=True)
+    has_input: bool = field(kw_only=True)
 
     def size(self, low: int = 1) -> int:
         """One of the few sizes of the graph."""
@@ -99,7 +104,8 @@ class GraphCall(Call):
             large = sizes[0] >= height and sizes[1] >= width
             return large and batch in (0, count) and (free or depth == channels)
 
-        name = self.tensors.pick(self.kind("input"), self.dice, fits) if self.dice.chance(7, 8) else None
+        kind = self.kind(self.form.signature.inputs[0].name)
+        name = self.tensors.pick(kind, self.dice, fits) if self.dice.chance(7, 8) else None
         if name is None:
             return super().image(nchw, height, width, channels, batch)
         return self.tensors.operands[name].dimensions  # type: ignore[return-value]
@@ -131,7 +137,8 @@ class GraphCall(Call):
             found = self._existing(kind, dimensions, quantization, **needs)
             if found is not None:
                 return found
-            constant = self.dice.chance(1, 2)
+            constant = self.has_input and self.dice.chance(1, 2)
+            self.has_input = self.has_input or not constant
         return super().tensor_of(
             kind, shape, data, positive=positive, nonzero=nonzero, constant=constant, quantization=quantization
         )

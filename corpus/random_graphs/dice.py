@@ -1,11 +1,12 @@
 """Decisions and numbers of a seed: the same on every machine and with every Python and numpy.
 
-Only what their makers promise to keep is used: BLAKE2, integers, and the raw bits of numpy's PCG64.
+They are made of BLAKE2 and integers alone, since numpy does not promise to keep what its generators draw.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,6 @@ class Dice:
 
     def __init__(self, seed: str) -> None:
         self._state = int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=8).digest(), "big")
-        self._bits = numpy.random.PCG64(self._state)
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1."""
@@ -53,8 +53,18 @@ class Dice:
 
     def integers(self, low: int, high: int, size: Any = None, dtype: Any = numpy.int64, endpoint: bool = False) -> Any:
         """Integers from low to high, which is excluded unless `endpoint`. size: None for one number, else a shape."""
-        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
         span = high - low + int(endpoint)
-        raw: Array = self._bits.random_raw(int(numpy.prod(shape, dtype=numpy.int64)))
-        values = ((raw >> numpy.uint64(11)).astype(numpy.int64) % span + low).astype(dtype).reshape(shape)
-        return values[()] if size is None else values
+        if size is None:
+            return low + self.below(span)
+        shape = (size,) if isinstance(size, int) else size
+        values = self._numbers(math.prod(shape)) % span + low
+        return values.astype(dtype).reshape(shape)
+
+    def _numbers(self, count: int) -> Array:
+        """As many numbers of 53 bits as `below` would draw."""
+        steps = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(_STEP)
+        mixed = steps + numpy.uint64(self._state)
+        self._state = (self._state + count * _STEP) & _MASK
+        mixed = (mixed ^ (mixed >> numpy.uint64(30))) * numpy.uint64(_FIRST)
+        mixed = (mixed ^ (mixed >> numpy.uint64(27))) * numpy.uint64(_SECOND)
+        return ((mixed ^ (mixed >> numpy.uint64(31))) >> numpy.uint64(11)).astype(numpy.int64)

@@ -121,6 +121,7 @@ class _Growing:
         call = GraphCall(
             form, version, dice, dice, count,
             dice=dice, recipe=self.recipe, tensors=self.tensors, sizes=self.sizes,
+            has_input=bool(self.inputs),
         )  # fmt: skip
         arguments = _connected(call, strategies.recipes()[form.operation](call))
         reused = _reused(arguments)

@@ -2,10 +2,11 @@
 
 An operation that is right within the public tolerance by itself must be right in a graph, whatever the operations
 before it made of theirs. So the oracles compute the graph again and again, and every result is moved by as much as its
-operation may be off: all elements up, all down, and up or down at random. Inputs and constants in floats move by a few
-units in the last place, as if the sums behind them had been rounded differently. What an element does meanwhile is how
-far a device may be off there besides its own tolerance: nothing for a sum, much for the divisor near 0, and everything
-for the comparison of two equal values.
+operation may be off: all elements up, all down, and up or down at random. What an operation that computes in floats
+reads moves by a few units in the last place, as if its sums had been rounded differently.
+
+What an element does meanwhile is how far a device may be off there besides its own tolerance: nothing for a sum, much
+for a divisor near 0, and everything for the comparison of two equal values.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _EXACT_FLOATS = MOVED | {
     "ABS", "NEG", "RELU", "RELU1", "RELU6", "FLOOR", "MAXIMUM", "MINIMUM", "MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN",
-    "CONCATENATION", "SPLIT",
+    "CONCATENATION", "SPLIT", "LSH_PROJECTION",
 }  # fmt: skip
 """Operations on floats whose results are elements of their inputs, or integers: no two devices differ."""
 _FLOOR = {4: (1e-5, 5 * 2.0**-23), 2: (5 * 2.0**-10, 5 * 2.0**-10)}
@@ -68,9 +69,11 @@ class Spreads:
 
     def _moved_outputs(self) -> Mapping[str, Array]:
         """Outputs of one run; nothing where a moved value has no result, such as the logarithm of less than 0."""
-        arrays = {name: self._moved_input(values) for name, values in self._given.items()}
+        arrays = dict(self._given)
         for number, step in enumerate(self._steps):
             given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
+            if step.operation.type not in _EXACT_FLOATS:
+                given = {name: self._moved_input(values) for name, values in given.items()}
             try:
                 found = oracles.evaluate(step.graph, given, self._vector.referenced)
             except (ValueError, ArithmeticError):

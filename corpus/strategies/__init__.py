@@ -41,7 +41,7 @@ __all__ = [
     "vectors",
 ]  # fmt: skip
 
-_MODULES = ("elementwise", "reductions", "moving", "windows", "recurrent", "control_flow")
+_MODULES = ("elementwise", "reductions", "moving", "windows", "recurrent", "boxes", "control_flow")
 _SEEDS = 65536
 
 

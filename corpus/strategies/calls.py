@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -53,6 +54,18 @@ class Form:
     signature: Signature
     types: Mapping[str, str]
 
+    @functools.cached_property
+    def kinds(self) -> Mapping[str, OperandType]:
+        """The types of inputs and outputs by name; an input goes before an output of its name."""
+        arguments = (*self.signature.outputs, *self.signature.inputs)
+        named = {argument.name: self.types.get(argument.type, argument.type) for argument in arguments}
+        return {name: OperandType[kind] for name, kind in named.items() if kind in OperandType.__members__}
+
+    @functools.cached_property
+    def inputs(self) -> Mapping[str, Argument]:
+        """The inputs of the signature by name."""
+        return {argument.name: argument for argument in self.signature.inputs}
+
     def __str__(self) -> str:
         types = " ".join(f"{name}={kind}" for name, kind in self.types.items())
         return " ".join(part for part in (self.operation, self.signature.variant, types) if part)
@@ -79,13 +92,11 @@ class Call:
 
     def kind(self, name: str) -> OperandType:
         """The type of an argument; the first result is called as the catalogue calls it."""
-        arguments = (*self.form.signature.inputs, *self.form.signature.outputs)
-        argument = next(one for one in arguments if one.name == name)
-        return OperandType[self.form.types.get(argument.type, argument.type)]
+        return self.form.kinds[name]
 
     def argument(self, name: str) -> Argument:
         """An input of the signature."""
-        return next(one for one in self.form.signature.inputs if one.name == name)
+        return self.form.inputs[name]
 
     def has(self, name: str) -> bool:
         """True where the list of inputs is long enough to have the input."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 AREA = "vts.random_graphs.drawn"
 SIZES = {"single": 1, "small": recipes.SMALL, "large": recipes.LARGE}
-_SAMPLED = 16
+_SAMPLED = 64
 """Of one graph in so many it is worked out what share of its elements is decided."""
 _HANGING_TRIALS = 10
 """How often a graph that hangs is tried while it shrinks: each time costs the deadline."""
