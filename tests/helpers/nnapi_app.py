@@ -31,6 +31,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationTyp
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape
+from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import NEWEST, Version
 
 VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
@@ -161,7 +162,7 @@ class ScriptedBuffer:
 class ScriptedBackend:
     """Compiles to scripted plans, which it keeps, and makes buffers that remember bytes."""
 
-    def __init__(self, memory: OwnMemory, devices: Sequence[RuntimeDevice]) -> None:
+    def __init__(self, memory: MemoryMap, devices: Sequence[RuntimeDevice]) -> None:
         self.devices, self._memory = devices, memory
         self.plans: list[ScriptedPlan] = []
         self.compile_failure: RuntimeFailure | None = None
@@ -201,7 +202,7 @@ class App:
         self.properties: dict[str, str] = {}
         kept = AppMemory(self.memory)
         self.pools = OwnPools(self.memory, kept)
-        self.backend = ScriptedBackend(self.memory, devices or (ScriptedDevice("a"), ScriptedDevice("b", is_cpu=True)))
+        self.backend = ScriptedBackend(self.pools, devices or (ScriptedDevice("a"), ScriptedDevice("b", is_cpu=True)))
         extensions = Extensions(self.backend.devices)
         self.environment = Environment(
             level, kept, self.pools, self.backend, self.backend, extensions, lambda name: self.properties.get(name, "")
