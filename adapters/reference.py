@@ -14,6 +14,8 @@ from npu_conformance.reference.hal.device_work import DeviceWork
 from npu_conformance.reference.manager import service
 from npu_conformance.reference.npu_buffers.heaps import DEFAULT_HEAPS
 from npu_conformance.reference.real_time import RealTimers
+from npu_conformance.reference.runtime.planning.services import LivingService
+from npu_conformance.reference.runtime.service import RuntimeService
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
@@ -21,11 +23,16 @@ from npu_conformance.specs.npu.types import ModelPriority
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
+_INSTANCE = "reference-npu"
 _EXTENSIONS = {"none": 0, "one": 1, "two": 2}
 
 
 def _version(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get("hal", NEWEST.value))
+
+
+def _feature_level(options: Mapping[str, str]) -> Version:
+    return versions.parse(options.get("feature_level", NEWEST.value))
 
 
 def _profile(options: Mapping[str, str]) -> Literal["aosp", "page"]:
@@ -60,9 +67,20 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="reference",
         vendor="npu-conformance",
         version="1",
-        interfaces=("device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"),
+        interfaces=(
+            "device",
+            "scheduling",
+            "workload",
+            "scheduling_control",
+            "manager",
+            "manager_control",
+            "runtime",
+            "runtime_control",
+        ),
         hal_version=_version(options),
-        instance="reference-npu",
+        feature_level=_feature_level(options),
+        checks_handles=True,
+        instance=_INSTANCE,
         concurrent_calls=8,
         virtual_clock=not _is_real(options),
         npu_profile=_profile(options),
@@ -71,6 +89,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         constants=_constants(options),
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
+            "feature_level": "of the NNAPI runtime: 1.0 to 1.3 for the levels 1 to 4, fl5 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
             "npu_profile": "whose npu interfaces it has: page, those of the public page, or aosp (default: page)",
@@ -96,13 +115,19 @@ def _create(context: Context) -> Subject:
         declared_only=profile == "page",
     )
     apps = DeviceWork(scheduling) if is_real else None
+    nnapi = RuntimeService(context, _feature_level(context.options))
+    version = _version(context.options)
+    device = ReferenceDevice(nnapi.driver_context, version, _extensions(context), apps)
+    runtime, runtime_control = nnapi.start([LivingService(_INSTANCE, version, device)])
     return Subject(
-        device=ReferenceDevice(context, _version(context.options), _extensions(context), apps),
+        device=device,
         scheduling=scheduling,
         workload=workload,
         scheduling_control=scheduling_control,
         manager=manager,
         manager_control=control,
+        runtime=runtime,
+        runtime_control=runtime_control,
     )
 
 
