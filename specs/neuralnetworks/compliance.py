@@ -63,7 +63,7 @@ def convert_to(value: Value, version: Version) -> Conversion[Value]:
 
 def _newer(value: Wire, version: Version, path: str) -> Iterator[tuple[str, Version]]:
     """Path and first version of each field that the version does not know and that is not as by default."""
-    for field in msgspec.structs.fields(type(value)):
+    for field in _fields(type(value)):
         child, since = getattr(value, field.name), _since(type(value), field.name)
         where = f"{path}.{camel_case(field.name)}" if path else camel_case(field.name)
         if since <= version:
@@ -88,7 +88,7 @@ def _without(value: Any, version: Version) -> Any:
         return value
     known = {
         field.name: _without(getattr(value, field.name), version)
-        for field in msgspec.structs.fields(type(value))
+        for field in _fields(type(value))
         if _since(type(value), field.name) <= version
     }
     return type(value)(**known)
@@ -107,6 +107,12 @@ def _counted_graph(graph: Subgraph) -> Subgraph:
         for index, operand in enumerate(graph.operands)
     ]
     return msgspec.structs.replace(graph, operands=tuple(operands))
+
+
+@functools.cache
+def _fields(struct: type[Wire]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a struct; msgspec works them out anew each time."""
+    return msgspec.structs.fields(struct)
 
 
 @functools.cache
