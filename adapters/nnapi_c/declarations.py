@@ -134,6 +134,8 @@ int ANeuralNetworksMemoryDesc_setDimensions(Handle desc, uint32_t rank, const ui
 int ANeuralNetworksMemoryDesc_finish(Handle desc);
 """
 
+DECLARATIONS = _TYPES + _DEVICES + _MODELS + _COMPILATIONS + _EXECUTIONS + _MEMORIES
+
 INSTALL_HINT = (
     "a shared library is called through cffi, which is not installed: pip install npu-conformance[nnapi] (or cffi)"
 )
@@ -141,7 +143,7 @@ INSTALL_HINT = (
 
 def _declared() -> Any:
     ffi = module("cffi", INSTALL_HINT).FFI()
-    ffi.cdef(_TYPES + _DEVICES + _MODELS + _COMPILATIONS + _EXECUTIONS + _MEMORIES)
+    ffi.cdef(DECLARATIONS)
     return ffi
 
 

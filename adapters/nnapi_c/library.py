@@ -8,25 +8,11 @@ from typing import Any
 
 from npu_conformance.adapters.nnapi_c.arguments import Structure, Written
 from npu_conformance.adapters.nnapi_c.declarations import ffi
+from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.naming import camel_case
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
-
-_OBJECTS = ("model", "compilation", "execution", "event", "burst", "memory_desc", "memory", "device")
-"""Whose functions carry their name; memory_desc stands before memory, with which its functions begin too."""
-_WITHOUT_C = {"functions", "memory_create_from_a_hardware_buffer"}
-"""Methods that no C function can stand for here: outside Android there is no AHardwareBuffer to pass."""
-
-
-def c_name(method: str) -> str:
-    """The C function of a method of Runtime: `model_add_operand` -> `ANeuralNetworksModel_addOperand`."""
-    for name in _OBJECTS:
-        if method.startswith(f"{name}_"):
-            kind = camel_case(f"_{name}")
-            return f"ANeuralNetworks{kind}_{camel_case(method.removeprefix(f'{name}_'))}"
-    return f"ANeuralNetworks_{camel_case(method)}"
 
 
 class Library:
@@ -40,7 +26,7 @@ class Library:
             self._library = ffi.dlopen(path)
         except OSError as error:
             raise LoadError(f"plug-in {path}: it cannot be loaded: {_said_by_dlopen(error, path)}") from None
-        known = [name for name in describe(Runtime) if name not in _WITHOUT_C]
+        known = [name for name in describe(Runtime) if name not in WITHOUT_C]
         self._functions = {name: found for name in known if (found := self._find(name)) is not None}
         if not self._functions:
             raise LoadError(f"plug-in {path}: it exports no ANeuralNetworks functions")
@@ -60,7 +46,7 @@ class Library:
         """
         function = self._functions.get(method)
         if function is None:
-            raise Unsupported(_why_absent(method))
+            raise Unsupported(f"the library does not export {c_name(method)}")
         kinds = ffi.typeof(function).args
         return function(*[_converted(kind, given) for kind, given in zip(kinds, arguments, strict=True)])
 
@@ -76,9 +62,3 @@ def _converted(kind: Any, argument: Any) -> Any:
     if isinstance(argument, int) and not isinstance(argument, bool) and kind.kind == "primitive":
         return ffi.cast(kind, argument)
     return argument
-
-
-def _why_absent(method: str) -> str:
-    if method in _WITHOUT_C:
-        return "there are no hardware buffers outside Android"
-    return f"the library does not export {c_name(method)}"

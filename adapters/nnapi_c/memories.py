@@ -6,6 +6,7 @@ import os
 
 from npu_conformance.adapters.nnapi_c.arguments import Written, numbers
 from npu_conformance.adapters.nnapi_c.caller import Caller
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.neuralnetworks.runtime.memories import MemoryFunctions
 from npu_conformance.specs.neuralnetworks.runtime.types import Handle
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -14,10 +15,7 @@ _NO_DESCRIPTOR = -1
 
 
 class Memories(Caller, MemoryFunctions):
-    """See MemoryFunctions: every method calls the C function of its name, and does nothing else.
-
-    ANeuralNetworksMemory_createFromAHardwareBuffer is refused: outside Android there is nothing to pass to it.
-    """
+    """See MemoryFunctions: every method calls the C function of its name, and does nothing else."""
 
     def memory_create_from_fd(self, size: int, protect: int, fd: Memory | None, offset: int, memory: bool) -> Handle:
         handle = Written("Handle", memory)
@@ -28,6 +26,10 @@ class Memories(Caller, MemoryFunctions):
             if fd is not None:  # the runtime has made a duplicate of its own
                 os.close(descriptor)
         return Handle(result, handle.value())
+
+    def memory_create_from_a_hardware_buffer(self, ahwb: Memory | None, memory: bool) -> Handle:
+        """Refused: outside Android there is nothing to pass to it."""
+        raise Unsupported("there are no hardware buffers outside Android")
 
     def memory_free(self, memory: int) -> None:
         self._call("memory_free", memory)

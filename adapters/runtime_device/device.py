@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass
+
 from npu_conformance.adapters.runtime_device.execution import Compiled, as_service_error, timeout_until
 from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
 from npu_conformance.adapters.runtime_device.prepared_model import RuntimePreparedModel
@@ -12,7 +15,8 @@ from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimePriority
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimePriority, status_of_result
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import Version
 
@@ -23,6 +27,19 @@ _PRIORITIES: dict[int, int] = {
 }
 _NO_PRIORITY = -1
 """What stands for a priority that the HAL does not know: the API does not know it either."""
+
+
+@dataclass(frozen=True)
+class _Compilation:
+    """A compilation and the model that it is of."""
+
+    handle: int
+    built: BuiltModel
+
+    def free(self, runtime: Runtime) -> None:
+        """Destroy both."""
+        runtime.compilation_free(self.handle)
+        self.built.free(runtime)
 
 
 class RuntimeDevice(hal.Device):
@@ -71,11 +88,7 @@ class RuntimeDevice(hal.Device):
         """ANeuralNetworksModel_getSupportedOperationsForDevices; below feature level 3, whether the model compiles."""
         built = self._build(model)
         try:
-            if self._device is None:
-                return (self._compiles(built),) * len(model.main.operations)
-            found = self._runtime.model_get_supported_operations_for_devices(built.handle, (self._device,), True)
-            _required("model_get_supported_operations_for_devices", found.result)
-            return found.values
+            return self._supported(built, len(model.main.operations))
         finally:
             built.free(self._runtime)
 
@@ -96,11 +109,13 @@ class RuntimeDevice(hal.Device):
         if model_cache or data_cache:
             raise NotVisible("cache files are between a runtime and its drivers")
         try:
-            prepared = self._prepared(model, preference, priority, deadline_ns)
+            compilation = self._compilation(model, preference, priority, deadline_ns)
         except ServiceError as error:
             callback.notify(error.status, None)
             raise
-        callback.notify(ErrorStatus.NONE, prepared)
+        # From here on the model is valid, so that the launch has succeeded whatever the device makes of it.
+        status = self._finished(compilation, len(model.main.operations))
+        callback.notify(status, None if status != ErrorStatus.NONE else self._prepared(compilation, model))
 
     def prepare_model_from_cache(
         self,
@@ -123,18 +138,38 @@ class RuntimeDevice(hal.Device):
         """Refused: whether a device or the runtime serves a memory descriptor cannot be told."""
         raise NotVisible("the C API does not tell whether a device serves a memory descriptor")
 
-    def _prepared(self, model: types.Model, preference: int, priority: int, deadline_ns: int) -> RuntimePreparedModel:
+    def _compilation(self, model: types.Model, preference: int, priority: int, deadline_ns: int) -> _Compilation:
         built = self._build(model)
-        handle = 0
+        handle = NULL
         try:
             handle = self._created(built)
             self._set_terms(handle, preference, priority, deadline_ns)
-            require("compilation_finish", self._runtime.compilation_finish(handle))
         except BaseException as error:
-            _free(self._runtime, handle, built)
+            _Compilation(handle, built).free(self._runtime)
             raise as_service_error(error) if isinstance(error, CallError) else error from None
-        compiled = Compiled(self._runtime, handle, model, self._version, self._clock)
-        return RuntimePreparedModel(compiled, lambda: _free(self._runtime, handle, built))
+        return _Compilation(handle, built)
+
+    def _finished(self, compilation: _Compilation, operations: int) -> int:
+        """Have it compiled, and return the status; where that fails, nothing of it is left."""
+        code = self._runtime.compilation_finish(compilation.handle)
+        if code == ResultCode.NO_ERROR:
+            return ErrorStatus.NONE
+        try:
+            is_unsupported = code == ResultCode.BAD_DATA and not all(self._supported(compilation.built, operations))
+            return ErrorStatus.GENERAL_FAILURE if is_unsupported else status_of_result(code)
+        finally:
+            compilation.free(self._runtime)
+
+    def _prepared(self, compilation: _Compilation, model: types.Model) -> RuntimePreparedModel:
+        compiled = Compiled(self._runtime, compilation.handle, model, self._version, self._clock)
+        return RuntimePreparedModel(compiled, functools.partial(compilation.free, self._runtime))
+
+    def _supported(self, built: BuiltModel, operations: int) -> tuple[bool, ...]:
+        if self._device is None:
+            return (self._compiles(built),) * operations
+        found = self._runtime.model_get_supported_operations_for_devices(built.handle, (self._device,), True)
+        _required("model_get_supported_operations_for_devices", found.result)
+        return found.values
 
     def _build(self, model: types.Model) -> BuiltModel:
         require_visible_model(model, self._version)
@@ -191,8 +226,3 @@ def _required(function: str, result: int) -> None:
         require(function, result)
     except CallError as error:
         raise as_service_error(error) from None
-
-
-def _free(runtime: Runtime, compilation: int, built: BuiltModel) -> None:
-    runtime.compilation_free(compilation)
-    built.free(runtime)

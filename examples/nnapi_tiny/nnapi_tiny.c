@@ -15,7 +15,7 @@
 enum { NO_ERROR, OUT_OF_MEMORY, INCOMPLETE, UNEXPECTED_NULL, BAD_DATA, OP_FAILED, BAD_STATE, UNMAPPABLE };
 enum { INT32 = 1, TENSOR_FLOAT32 = 3, ADD = 0, MUL = 18, RELU = 19, LAST_OPERATION = 94, LAST_TYPE = 13 };
 enum { FUSED_NONE, FUSED_RELU, FUSED_RELU1, FUSED_RELU6, FUSED_COUNT };
-enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MAX_LIST = 32, COPIED_AT_ONCE = 128 };
+enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MOST_DIMENSIONS = 4, MAX_LIST = 64, COPIED_AT_ONCE = 128 };
 static const uint64_t NO_DURATION = UINT64_MAX;
 
 typedef struct {
@@ -216,7 +216,11 @@ static bool hasSignature(const Model *model, const Operation *operation) {
     uint32_t wanted = operation->type == RELU ? 1 : 3;
     if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return true;
     if (operation->inputs.count != wanted || operation->outputs.count != 1) return false;
-    return wanted == 1 || model->operands[operation->inputs.index[2]].type == INT32;
+    const Operand *operands = model->operands;
+    int32_t type = operands[operation->inputs.index[0]].type;
+    if (operands[operation->outputs.index[0]].type != type) return false;
+    return wanted == 1 || (operands[operation->inputs.index[1]].type == type &&
+                           operands[operation->inputs.index[2]].type == INT32);
 }
 
 int ANeuralNetworksModel_addOperation(
@@ -315,7 +319,7 @@ static bool alike(const Operand *one, const Operand *other) {
     return one->rank == other->rank && !memcmp(one->dimensions, other->dimensions, one->rank * sizeof(uint32_t));
 }
 
-// float32 tensors of one known shape, and an activation that is a legal constant.
+// float32 tensors of one known shape of at most four dimensions, and an activation that is a legal constant.
 static bool supports(const Model *model, const Operation *operation) {
     if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return false;
     const Operand *output = &model->operands[operation->outputs.index[0]];
@@ -324,6 +328,7 @@ static bool supports(const Model *model, const Operation *operation) {
         const Operand *input = &model->operands[operation->inputs.index[i]];
         if (input->type != TENSOR_FLOAT32 || input->source == OMITTED || !alike(input, output)) return false;
     }
+    if (output->rank > MOST_DIMENSIONS) return false;
     if (output->type != TENSOR_FLOAT32 || sizeOf(output->type, output->rank, output->dimensions) == 0) return false;
     if (tensors == 1) return true;
     const Operand *activation = &model->operands[operation->inputs.index[2]];

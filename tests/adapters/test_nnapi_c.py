@@ -1,0 +1,373 @@
+"""A shared library as a plug-in: the tiny one of examples/nnapi_tiny, and smaller ones that are odd on purpose."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from graphs import INPUT, OUTPUT, change, constant, graph, tensor
+from patience import SECONDS
+from places import ROOT
+
+from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
+from npu_conformance.cli.main import main
+from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
+from npu_conformance.harness.nnapi.executions import MemoryObjects, set_arguments
+from npu_conformance.harness.nnapi.models import BuiltModel, build, described
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import Isolation, LoadError, open_subject
+from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel, PreparedModelCallback
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Flags, Handle, Number, Numbers, Text
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.versions import Version
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("cffi") is None, reason="cffi is not installed"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
+]
+OK = ResultCode.NO_ERROR
+TINY = ROOT / "examples" / "nnapi_tiny" / "nnapi_tiny.c"
+Compile = Callable[[str, str], str]
+
+
+def compiled(source: Path, library: Path) -> str:
+    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(source)]
+    subprocess.run(command, check=True, timeout=SECONDS)
+    return str(library)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled(TINY, tmp_path_factory.mktemp("nnapi") / "libnnapi_tiny.so")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Compile:
+    def make(name: str, source: str) -> str:
+        (tmp_path / "source.c").write_text(f"#include <stdint.h>\n#include <stdlib.h>\n{source}\n")
+        return compiled(tmp_path / "source.c", tmp_path / f"{name}.so")
+
+    return make
+
+
+@contextmanager
+def opened(spec: str, isolation: Isolation = "inprocess", transport: str = "path") -> Iterator[SubjectHandle]:
+    subject = open_subject(spec, isolation=isolation, transports=(transport,))
+    try:
+        yield subject
+    finally:
+        subject.close()
+
+
+@contextmanager
+def runtime_of(spec: str) -> Iterator[Runtime]:
+    with opened(spec) as subject:
+        assert subject.interfaces.runtime is not None
+        yield subject.interfaces.runtime
+
+
+def sum_with(activation: int = 0) -> Model:
+    """Two floats, to which 1 and -2 are added."""
+    values = struct.pack("<2fi", 1, -2, activation)
+    operands = [
+        tensor(lifetime=INPUT),
+        constant(OperandType.TENSOR_FLOAT32, (2,), 0, 8),
+        constant(OperandType.INT32, (), 8, 4),
+        tensor(lifetime=OUTPUT),
+    ]
+    return Model(graph(operands, [Operation(OperationType.ADD, (0, 1, 2), (3,))]), operand_values=values)
+
+
+class App:
+    """What an app does with a library: one model, compiled for the first device, and two pools of arguments."""
+
+    def __init__(self, subject: SubjectHandle, kind: str = "mmap_fd") -> None:
+        assert subject.interfaces.runtime is not None
+        self.runtime = subject.interfaces.runtime
+        self.memory = PooledMemory(lambda size: subject.memory.create("mmap_fd", size))
+        self.device = self.runtime.get_device(0, True).handle
+        self.model = sum_with()
+        self.pool = subject.memory.create(kind, 16)
+
+    def compiled(self) -> tuple[BuiltModel, int]:
+        built = build(self.runtime, self.memory, self.model)
+        made = self.runtime.compilation_create_for_devices(built.handle, (self.device,), True)
+        assert (made.result, self.runtime.compilation_finish(made.handle)) == (OK, OK)
+        return built, made.handle
+
+    def request(self, *values: float) -> Request:
+        self.pool.write(0, struct.pack("<2f", *values))
+        pools = (RequestMemoryPool(pool=self.pool.memory),)
+        arguments = [RequestArgument(location=DataLocation(0, offset, 8)) for offset in (0, 8)]
+        return Request((arguments[0],), (arguments[1],), pools)
+
+    def result(self) -> tuple[float, ...]:
+        return struct.unpack("<2f", self.pool.read(8, 8))
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+@pytest.mark.parametrize("transport", ["path", "descriptor", "message"])
+def test_executes_by_pointer_and_by_memory_object(tiny: str, isolation: Isolation, transport: str) -> None:
+    with opened(tiny, isolation, transport) as subject:
+        app = App(subject)
+        built, compilation = app.compiled()
+        for number, objects in enumerate((None, MemoryObjects(app.runtime))):
+            execution = app.runtime.execution_create(compilation, True).handle
+            set_arguments(app.runtime, execution, app.model, app.request(number, 20), objects)
+            assert app.runtime.execution_compute(execution) == OK
+            assert app.result() == (number + 1, 18)
+            app.runtime.execution_free(execution)
+        app.runtime.compilation_free(compilation)
+        built.free(app.runtime)
+
+
+def test_what_is_written_is_told_from_what_is_not(tiny: str) -> None:
+    with opened(tiny) as subject:
+        app = App(subject)
+        runtime = app.runtime
+        assert runtime.get_device_count(True) == Number(OK, 1)
+        assert runtime.get_device_count(False) == Number(ResultCode.UNEXPECTED_NULL, UNTOUCHED)
+        assert runtime.get_device(1, True) == Handle(ResultCode.BAD_DATA, UNTOUCHED)
+        assert runtime.device_get_name(app.device, True) == Text(OK, "tiny-cpu")
+        assert runtime.device_get_name(NULL, True) == Text(ResultCode.UNEXPECTED_NULL, None)
+        built, compilation = app.compiled()
+        assert runtime.model_get_supported_operations_for_devices(built.handle, (app.device,), True) == Flags(
+            OK, (True,)
+        )
+        assert runtime.model_get_supported_operations_for_devices(built.handle, (), True).values == ()
+        execution = runtime.execution_create(compilation, True).handle
+        set_arguments(runtime, execution, app.model, app.request(1, 2))
+        assert runtime.execution_get_output_operand_dimensions(execution, 0, True) == Numbers(ResultCode.BAD_STATE)
+        started = runtime.execution_start_compute(execution, True)
+        assert (started.result, runtime.event_wait(started.handle)) == (OK, OK)
+        runtime.event_free(started.handle)
+        assert runtime.execution_get_output_operand_dimensions(execution, 0, True) == Numbers(OK, (2,))
+        assert runtime.execution_start_compute(execution, True) == Handle(ResultCode.BAD_STATE, NULL)
+
+
+def test_large_constants_are_read_when_the_model_is_finished(tiny: str) -> None:
+    """setOperandValue keeps the pointer, so that what lies there at the end counts; small values are copied at once."""
+    with opened(tiny) as subject:
+        app = App(subject)
+        runtime, floats = app.runtime, OperandType.TENSOR_FLOAT32
+        operands = [tensor(floats, (40,), lifetime=INPUT), tensor(floats, (40,)), tensor(OperandType.INT32, ())]
+        wire = graph([*operands, tensor(floats, (40,), lifetime=OUTPUT)], [])
+        model = runtime.model_create(True).handle
+        for operand in wire.operands:
+            assert runtime.model_add_operand(model, described(operand)) == OK
+        large, small = place(app.memory, struct.pack("<40f", *[5] * 40)), place(app.memory, bytes(4))
+        assert runtime.model_set_operand_value(model, 1, large, 160) == OK
+        assert runtime.model_set_operand_value(model, 2, small, 4) == OK
+        app.memory.write(large, struct.pack("<40f", *[7] * 40))
+        app.memory.write(small, struct.pack("<i", 99))
+        assert runtime.model_add_operation(model, OperationType.ADD, (0, 1, 2), (3,)) == OK
+        assert runtime.model_identify_inputs_and_outputs(model, (0,), (3,)) == OK
+        assert runtime.model_finish(model) == OK
+        made = runtime.compilation_create(model, True).handle
+        assert runtime.compilation_finish(made) == OK
+        execution = runtime.execution_create(made, True).handle
+        arguments = app.memory.room(160), app.memory.room(160)
+        assert runtime.execution_set_input(execution, 0, None, arguments[0], 160) == OK
+        assert runtime.execution_set_output(execution, 0, None, arguments[1], 160) == OK
+        assert runtime.execution_compute(execution) == OK
+        assert app.memory.read(arguments[1], 160) == struct.pack("<40f", *[7] * 40)
+
+
+def test_a_function_that_is_not_exported(tiny: str) -> None:
+    with runtime_of(tiny) as runtime:
+        assert "compilation_set_timeout" not in runtime.functions()
+        with pytest.raises(Unsupported, match="does not export ANeuralNetworksCompilation_setTimeout"):
+            runtime.compilation_set_timeout(NULL, 1)
+        with pytest.raises(Unsupported, match="no hardware buffers outside Android"):
+            runtime.memory_create_from_a_hardware_buffer(None, True)
+
+
+def test_every_method_has_a_declared_function() -> None:
+    from npu_conformance.adapters.nnapi_c.declarations import DECLARATIONS
+
+    methods = [name for name in describe(Runtime) if name not in WITHOUT_C]
+    missing = [name for name in methods if f" {c_name(name)}(" not in DECLARATIONS]
+    assert missing == []
+
+
+def test_nothing_is_written_by_a_lazy_library(library: Compile) -> None:
+    lazy = """
+    int ANeuralNetworks_getDeviceCount(uint32_t *count) { *count = 0; return 0; }
+    int ANeuralNetworksModel_create(void **model) { (void)model; return 0; }
+    int ANeuralNetworksModel_addOperation(void *m, int32_t t, uint32_t n, const uint32_t *i, uint32_t k,
+        const uint32_t *o) { (void)m; (void)i; (void)o; return (int)(t + (int)n * 10 + (int)k * 100); }
+    int ANeuralNetworksModel_getSupportedOperationsForDevices(void *m, const void *d, uint32_t n, uint8_t *s) {
+        (void)m; (void)d; (void)n; s[0] = s[1] = 1; return 0; }
+    int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) { return 31; }
+    """
+    with opened(library("lazy", lazy)) as subject:
+        runtime = subject.interfaces.runtime
+        assert runtime is not None
+        assert subject.manifest.feature_level is Version.FL5
+        assert runtime.model_create(True) == Handle(OK, UNTOUCHED)
+        assert runtime.model_add_operation(NULL, 5, (1, 2), ()) == 25
+        answers = runtime.model_get_supported_operations_for_devices(NULL, (), True)
+        assert answers == Flags(OK, (True, True))  # one more than there are operations
+
+
+@pytest.mark.parametrize("state", [FenceState.SIGNALLED, FenceState.ERROR])
+def test_fences_travel_as_descriptors(library: Compile, state: FenceState) -> None:
+    keeps_a_duplicate = """
+    #include <poll.h>
+    #include <unistd.h>
+    int ANeuralNetworks_getDeviceCount(uint32_t *count) { *count = 0; return 0; }
+    int ANeuralNetworksEvent_createFromSyncFenceFd(int fd, void **event) {
+        *event = (void *)(intptr_t)dup(fd); return fd < 0 ? 4 : 0; }
+    int ANeuralNetworksEvent_getSyncFenceFd(void *event, int *fd) { *fd = dup((int)(intptr_t)event); return 0; }
+    int ANeuralNetworksEvent_wait(void *event) {
+        struct pollfd look = {(int)(intptr_t)event, POLLIN, 0};
+        poll(&look, 1, -1);
+        return look.revents & (POLLERR | POLLNVAL) ? 5 : 0; }
+    """
+    with runtime_of(library("fences", keeps_a_duplicate)) as runtime:
+        fence = SettableFence()
+        event = runtime.event_create_from_sync_fence_fd(fence, -1, True)
+        assert event.result == OK
+        assert runtime.event_create_from_sync_fence_fd(None, -1, True).result == ResultCode.BAD_DATA
+        back = runtime.event_get_sync_fence_fd(event.handle, True).fence
+        assert back is not None
+        assert back.wait(1) == FenceState.UNSIGNALLED
+        fence.settle(state)
+        assert back.wait(10**10) == state
+        assert (runtime.event_wait(event.handle) == OK) == (state == FenceState.SIGNALLED)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("missing.so", None, "there is no such file"),
+        ("text.so", "hello", "it cannot be loaded: .*text.so: file too short"),
+        ("missing.so.1", None, "there is no such file"),
+    ],
+)
+def test_what_is_no_library_is_said_in_a_line(tmp_path: Path, name: str, content: str | None, text: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(LoadError, match=text) as caught:
+        open_subject(str(tmp_path / name))
+    assert "\n" not in str(caught.value)
+
+
+def test_libraries_that_cannot_be_used(library: Compile) -> None:
+    with pytest.raises(LoadError, match="exports no ANeuralNetworks functions"):
+        open_subject(library("other", "int answer(void) { return 42; }"), isolation="inprocess")
+    with pytest.raises(LoadError, match="died of SIGABRT when it was loaded"):
+        open_subject(
+            library("dying", "__attribute__((constructor)) static void begin(void) { abort(); }"), isolation="inprocess"
+        )
+
+
+def test_path_relative_to_the_current_folder(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(tiny).parent)
+    with opened("libnnapi_tiny.so") as subject:
+        manifest = subject.manifest
+        assert (manifest.name, manifest.vendor, manifest.version) == ("libnnapi_tiny", "tiny-cpu", "1")
+        assert (manifest.hal_version, manifest.feature_level) == (Version.V1_2, Version.V1_2)
+
+
+def test_option_device(tiny: str) -> None:
+    with pytest.raises(
+        LoadError, match=r"option device: no device 'tiny' \(did you mean tiny-cpu\?\); there are: tiny"
+    ):
+        open_subject(tiny, {"device": "tiny"}, "inprocess")
+    open_subject(tiny, {"device": "tiny-cpu"}, "inprocess").close()
+
+
+def test_crash_is_a_verdict(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NNAPI_TINY_CRASH", "1")
+    with opened(tiny, "process") as subject:
+        app = App(subject)
+        _, compilation = app.compiled()
+        execution = app.runtime.execution_create(compilation, True).handle
+        set_arguments(app.runtime, execution, app.model, app.request(1, 2))
+        with pytest.raises(Crashed, match="SIGABRT"):
+            app.runtime.execution_compute(execution)
+        subject.restart()
+        assert subject.alive()
+
+
+class Prepared(PreparedModelCallback):
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, PreparedModel | None]] = []
+
+    def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
+        self.answers.append((status, prepared_model))
+
+
+def prepare(subject: SubjectHandle, model: Model) -> tuple[int, PreparedModel | None]:
+    assert subject.interfaces.device is not None
+    callback = Prepared()
+    subject.interfaces.device.prepare_model(model, 1, 1, -1, (), (), bytes(32), callback)
+    assert subject.wait_until(lambda: bool(callback.answers), SECONDS)
+    return callback.answers[0]
+
+
+@pytest.mark.parametrize("kind", ["ashmem", "mmap_fd"])
+def test_the_device_of_a_runtime(tiny: str, kind: str) -> None:
+    with opened(tiny) as subject:
+        device, app = subject.interfaces.device, App(subject, kind)
+        assert device is not None
+        assert device.get_supported_operations(app.model) == (True,)
+        status, prepared = prepare(subject, app.model)
+        assert status == ErrorStatus.NONE
+        assert prepared is not None
+        result = prepared.execute_synchronously(app.request(3, 4), True, -1, -1)
+        assert (result.output_sufficient_size, result.output_shapes[0].dimensions) == (True, (2,))
+        assert result.timing.time_in_driver == Version.V1_2.unavailable_time
+        assert app.result() == (4, 2)
+
+
+def test_a_valid_model_is_launched_and_an_invalid_one_refused(tiny: str) -> None:
+    with opened(tiny) as subject:
+        model = sum_with()
+        unsupported = change(model, operand_values=struct.pack("<2fi", 1, 2, 9))
+        assert prepare(subject, unsupported) == (ErrorStatus.GENERAL_FAILURE, None)
+        other = [change(operand, dimensions=()) for operand in model.main.operands]
+        invalid = change(model, main=change(model.main, operands=tuple(other)))
+        with pytest.raises(ServiceError) as caught:
+            prepare(subject, invalid)
+        assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
+
+
+def test_what_an_app_cannot_say_is_not_visible(tiny: str) -> None:
+    with opened(tiny) as subject:
+        device, model = subject.interfaces.device, sum_with()
+        assert device is not None
+        lifetime = change(model.main.operands[0], lifetime=OUTPUT)
+        wrong = change(model, main=change(model.main, operands=(lifetime, *model.main.operands[1:])))
+        with pytest.raises(NotVisible, match="the lifetime of an operand, which follows from the lists"):
+            device.get_supported_operations(wrong)
+        with pytest.raises(NotVisible, match="how fast a device is"):
+            device.get_capabilities()
+
+
+def test_a_run(tiny: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["vts.generated.ADD.float32_none_same", "vts.generated.RELU.float32_rank2"]
+    cases = [*chosen, "vts.queries.capabilities.*", "vts.burst.configure.*"]
+    assert main(["run", *cases, "--plugin", tiny, "--report", str(tmp_path / "report"), "-q"]) == 0
+    assert "not-applicable" in capsys.readouterr().out
