@@ -9,7 +9,10 @@ from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Outcome
 
-FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
+FIRST_CALLS = (
+    "vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.",
+    "cts.misuse.get_device", "cts.misuse.device_",
+)  # fmt: skip
 """Where the ids of the cases begin that call each interface for the first time."""
 EXECUTIONS = "vts.generated."
 GRADES = {
@@ -38,6 +41,7 @@ _WORK = {
         "give the plug-in a workload interface, or --inference-tool, and report the work",
     ),
     "manager": _Work(("cts.npu_manager.lifecycle.",), "give the plug-in a manager_control, and grant a model"),
+    "runtime": _Work(("cts.states.execution.",), "let the runtime compile a model, and compute"),
 }
 
 

@@ -35,6 +35,11 @@ class Group(enum.Enum):
     MANAGER_REQUESTS = "manager-requests"
     MANAGER_POLICIES = "manager-policies"
     MANAGER_PRIORITIES = "manager-priorities"
+    RUNTIME_QUERIES = "runtime-queries"
+    RUNTIME_MODELS = "runtime-models"
+    RUNTIME_COMPILATIONS = "runtime-compilations"
+    RUNTIME_EXECUTIONS = "runtime-executions"
+    RUNTIME_MEMORIES = "runtime-memories"
 
 
 MANDATORY: Mapping[InterfaceName, tuple[Group, ...]] = {
@@ -43,6 +48,10 @@ MANDATORY: Mapping[InterfaceName, tuple[Group, ...]] = {
     "manager": (
         Group.MANAGER_QUERIES, Group.MANAGER_VALIDATION, Group.MANAGER_REQUESTS, Group.MANAGER_POLICIES,
         Group.MANAGER_PRIORITIES,
+    ),
+    "runtime": (
+        Group.RUNTIME_QUERIES, Group.RUNTIME_MODELS, Group.RUNTIME_COMPILATIONS, Group.RUNTIME_EXECUTIONS,
+        Group.RUNTIME_MEMORIES,
     ),
 }  # fmt: skip
 """The groups of each interface.

@@ -19,14 +19,16 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 _NAMED = 5
 _INTERFACES: Mapping[InterfaceName, str] = {
     "device": "the NN HAL", "scheduling": "the npu scheduling HAL", "manager": "the NPU Manager",
+    "runtime": "the NNAPI runtime",
 }  # fmt: skip
 """What has cases of its own, by the name of its interface."""
 
-_COMPANIONS = ("workload", "scheduling_control", "manager_control")
+_COMPANIONS = ("workload", "scheduling_control", "manager_control", "runtime_control")
 """The interfaces by which cases of another interface arrange and drive what they judge."""
 _TO_BRING = {
     "workload": "add a workload or a device to it, or an inference_tool to its manifest: docs/npu-scheduling.md",
     "manager_control": "add a manager_control to the plug-in",
+    "runtime_control": "add a runtime_control to the plug-in: docs/cts-runtime.md",
 }
 """How to make the cases of an interface apply, for the interfaces that whole groups need."""
 

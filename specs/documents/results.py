@@ -20,8 +20,9 @@ GroupName = Literal[
     "queries", "validation", "execution", "memory",
     "scheduling-validation", "scheduling-events", "scheduling-decisions",
     "manager-queries", "manager-validation", "manager-requests", "manager-policies", "manager-priorities",
+    "runtime-queries", "runtime-models", "runtime-compilations", "runtime-executions", "runtime-memories",
 ]  # fmt: skip
-"""Mandatory groups of cases: of the device, of the scheduling HAL, of the NPU Manager."""
+"""Mandatory groups of cases: of the device, of the scheduling HAL, of the NPU Manager, of the NNAPI runtime."""
 Note = str | int | float | bool | None
 FAILURE_FILE = "failure_file"
 """The note of a red result: the name of its failure file, or why there is none."""

@@ -20,7 +20,7 @@ from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimeDeviceType
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
@@ -42,7 +42,7 @@ class RuntimeApp:
         self.memory = PooledMemory(self._pool)
         self._functions = frozenset(self.runtime.functions())
         self._owned: list[tuple[str, int]] = []
-        self._outputs: dict[int, Any] = {}
+        self._outputs: dict[int, Pointer] = {}
         self._restarts = context.restarts
         context.close_later(self)
 
@@ -196,17 +196,24 @@ class RuntimeApp:
 
     def execution(self, compilation: int = NULL) -> int:
         """An execution without arguments."""
-        return self.made("execution_create", compilation or self.finished_compilation(), True)
+        execution = self.made("execution_create", compilation or self.finished_compilation(), True)
+        self._outputs.pop(execution, None)
+        return execution
 
     def set_inputs(self, execution: int) -> None:
         """Set both inputs of the ADD."""
         for index, data in enumerate(ADDENDS):
             self.succeed("execution_set_input", execution, index, None, place(self.memory, data), len(data))
 
+    def output_of(self, execution: int) -> Pointer:
+        """Where the sum of an execution goes; `check_sum` reads it."""
+        if execution not in self._outputs:
+            self._outputs[execution] = place(self.memory, bytes(VECTOR_BYTES))
+        return self._outputs[execution]
+
     def set_output(self, execution: int) -> None:
-        """Set the output of the ADD; `check_sum` reads it."""
-        self._outputs[execution] = place(self.memory, bytes(VECTOR_BYTES))
-        self.succeed("execution_set_output", execution, 0, None, self._outputs[execution], VECTOR_BYTES)
+        """Set the output of the ADD."""
+        self.succeed("execution_set_output", execution, 0, None, self.output_of(execution), VECTOR_BYTES)
 
     def ready_execution(self, compilation: int = NULL) -> int:
         """An execution with all its arguments."""
@@ -214,6 +221,10 @@ class RuntimeApp:
         self.set_inputs(execution)
         self.set_output(execution)
         return execution
+
+    def started(self, execution: int) -> int:
+        """Start to compute; returns the event."""
+        return self.made("execution_start_compute", execution, True)
 
     def completed_execution(self, compilation: int = NULL) -> int:
         """An execution that has succeeded."""
@@ -236,8 +247,8 @@ class RuntimeApp:
         self.check_sum(execution)
 
     def check_sum(self, execution: int) -> None:
-        """Check what an execution has written to the output that `set_output` gave it."""
-        checks.equal(self.memory.read(self._outputs[execution], VECTOR_BYTES), SUM, "bytes of the sum")
+        """Check what an execution has written to its output."""
+        checks.equal(self.memory.read(self.output_of(execution), VECTOR_BYTES), SUM, "bytes of the sum")
 
     # Memories
 
@@ -248,22 +259,29 @@ class RuntimeApp:
         memory = models.memory_object(self.runtime, pool.memory)
         return self.owns("memory_create_from_fd", memory), pool
 
-    def descriptor(self, compilation: int = NULL) -> int:
-        """A descriptor with one role, input 0 of a compilation of the ADD, that is not finished."""
+    def descriptor(self, compilation: int = NULL, role: str = "input") -> int:
+        """A descriptor with one role, the first input or output of a compilation of the ADD, that is not finished."""
         descriptor = self.made("memory_desc_create", True)
         compilation = compilation or self.finished_compilation()
-        self.succeed("memory_desc_add_input_role", descriptor, compilation, 0, 1.0)
+        self.succeed(f"memory_desc_add_{role}_role", descriptor, compilation, 0, 1.0)
         return descriptor
 
-    def finished_descriptor(self, compilation: int = NULL) -> int:
+    def finished_descriptor(self, compilation: int = NULL, role: str = "input") -> int:
         """A descriptor from which memory can be made."""
-        descriptor = self.descriptor(compilation)
+        descriptor = self.descriptor(compilation, role)
         self.succeed("memory_desc_finish", descriptor)
         return descriptor
 
-    def described_memory(self, compilation: int = NULL) -> int:
-        """Memory from a descriptor, for input 0 of a compilation of the ADD. Nothing was written to it."""
-        return self.made("memory_create_from_desc", self.finished_descriptor(compilation), True)
+    def described_memory(self, compilation: int = NULL, role: str = "input") -> int:
+        """Memory from a descriptor. Nothing was written to it."""
+        return self.made("memory_create_from_desc", self.finished_descriptor(compilation, role), True)
+
+    def initialised_memory(self, compilation: int = NULL) -> int:
+        """Memory from a descriptor, for the first input, into which the first addend was copied."""
+        memory = self.described_memory(compilation)
+        source, _ = self.shared_memory(VECTOR_BYTES, ADDENDS[0])
+        self.succeed("memory_copy", source, memory)
+        return memory
 
 
 def result_of(answer: Any) -> int:

@@ -1,0 +1,153 @@
+"""Rows of misuse: a function, what is wrong with a call, the code that it has to return.
+
+Each row is a case. It makes a legal scene, has the wrong calls refused in it, then makes the legal call and goes on to
+the end of the scene: a refused call has no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.legal import SCENES, MakeScene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Handle
+from npu_conformance.specs.versions import NEWEST, OLDEST, Version
+
+UNEXPECTED_NULL, BAD_DATA, BAD_STATE = ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA, ResultCode.BAD_STATE
+
+NULLED = frozenset(
+    {
+        "execution_start_compute",
+        "execution_start_compute_with_dependencies",
+        "event_create_from_sync_fence_fd",
+        "memory_create_from_desc",
+    }
+)
+"""The functions that set the handle to null wherever they fail and there is a place for it (FW-API-004)."""
+NULLED_IN_BAD_STATE = frozenset({"compilation_create", "execution_create", "burst_create"})
+"""Those that do so where an object is in the wrong state; what they leave behind a null pointer is their affair."""
+
+
+@dataclass(frozen=True)
+class Object:
+    """An argument that is made when the case runs. works: checks, behind the refused call, that it is as it was."""
+
+    make: Callable[[RuntimeApp], Any]
+    works: Callable[[RuntimeApp, Any], object] | None = None
+
+
+Change = Mapping[str, Any]
+"""Arguments in place of the legal ones; an Object is made first."""
+
+
+class Misuses:
+    """The rows of one function. requirements: what all of them are evidence for, behind those of a row.
+
+    scene: in place of the function's own.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        *requirements: str,
+        group: Group = Group.RUNTIME_MODELS,
+        scene: MakeScene | None = None,
+        since: Version = OLDEST,
+    ) -> None:
+        self._function, self._requirements, self._group = function, requirements, group
+        self._scene = scene or SCENES[function]
+        self._since = max(since, describe(Runtime)[function].mark.since)
+        self._cases: list[Case] = []
+
+    def __iter__(self) -> Iterator[Case]:
+        """The cases, in order of definition."""
+        return iter(self._cases)
+
+    def null(self, *parameters: str, since: Version = OLDEST) -> None:
+        """A null pointer for each of these parameters, in a case of its own."""
+        for parameter in parameters:
+            self.row(f"null_{parameter}", UNEXPECTED_NULL, {parameter: null_of(self._function, parameter)}, since=since)
+
+    def row(
+        self,
+        name: str,
+        code: int,
+        *changes: Change,
+        of: str = "",
+        since: Version = OLDEST,
+        until: Version = NEWEST,
+        scene: MakeScene | None = None,
+    ) -> None:
+        """Declare a case: each change of the legal arguments gives the code. of: the requirements it is about."""
+        function = self._function
+        own = ("FW-API-001",) if code == UNEXPECTED_NULL and not of else ()
+        run = partial(run_row, function, code, changes, scene or self._scene)
+        self._cases.append(
+            Case(
+                f"cts.misuse.{function}.{name}",
+                run,
+                tuple(dict.fromkeys((*of.split(), *own, *self._requirements))),
+                f"{function}, {name.replace('_', ' ')}: {_outcome(code)}.",
+                "runtime",
+                max(since, self._since),
+                until,
+                self._group,
+            )
+        )
+
+
+def _outcome(code: int) -> str:
+    return "succeeds" if code == ResultCode.NO_ERROR else f"{ResultCode(code).name}, and no effect"
+
+
+def null_of(function: str, parameter: str) -> Any:
+    """A null pointer in the position of a parameter: a handle, a place to write to, or what may be None."""
+    kind = dict(describe(Runtime)[function].parameters)[parameter]
+    return {bool: False, int: NULL}.get(kind)
+
+
+def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
+    """Have wrong calls refused, then make the legal one. Where the code is NO_ERROR, the changed call is the legal."""
+    app = RuntimeApp(context)
+    scene = make(app)
+    objects: list[tuple[Object, Any]] = []
+    answer: Any = None
+    for change in changes:
+        arguments = {**scene.arguments, **{name: _made(app, value, objects) for name, value in change.items()}}
+        answer = app.refused(function, code, **arguments)
+        judge_handle(function, code, arguments, answer)
+    if code != ResultCode.NO_ERROR and scene.is_legal:
+        answer = app.succeed(function, **scene.arguments)
+    scene.rest(answer)
+    for made, value in objects:
+        if made.works is not None:
+            made.works(app, value)
+
+
+def _made(app: RuntimeApp, value: Any, objects: list[tuple[Object, Any]]) -> Any:
+    """The argument that a change stands for."""
+    if not isinstance(value, Object):
+        return value
+    made = value.make(app)
+    objects.append((value, made))
+    return made
+
+
+def judge_handle(function: str, code: int, arguments: Mapping[str, Any], answer: Any) -> None:
+    """A refused call makes no object: the handle is null, or untouched where the API does not promise null."""
+    if not isinstance(answer, Handle) or code == ResultCode.NO_ERROR:
+        return
+    out, _ = describe(Runtime)[function].parameters[-1]
+    must = function in NULLED or (function in NULLED_IN_BAD_STATE and code == BAD_STATE)
+    allowed = (NULL,) if must and arguments[out] else (NULL, UNTOUCHED)
+    with checks.about("FW-API-004"):
+        checks.member(answer.handle, allowed, f"handle that {function} leaves behind a failure")

@@ -1,0 +1,46 @@
+"""Objects in a state in which calls are refused, and how to see that they are still in it."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.legal import compilations, memories, models
+from npu_conformance.cts.lib.runtime.misuse import Object
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+
+
+def is_building(app: RuntimeApp, model: int) -> None:
+    """The model of an ADD can still be finished."""
+    models.finish(app, model)
+
+
+def is_invalid(app: RuntimeApp, model: int) -> None:
+    """The model cannot be finished again."""
+    app.refused("model_finish", ResultCode.BAD_STATE, model)
+
+
+def has_failed(app: RuntimeApp, compilation: int) -> None:
+    """The compilation cannot be finished again, nor used."""
+    app.refused("compilation_finish", ResultCode.BAD_STATE, compilation)
+    app.refused("execution_create", ResultCode.BAD_STATE, compilation, True)
+
+
+def is_spent(app: RuntimeApp, execution: int) -> None:
+    """The execution has computed the right sum, and does not compute again."""
+    app.check_sum(execution)
+    app.expect("compute", app.compute(execution), ResultCode.BAD_STATE)
+
+
+BUILDING_MODEL = Object(RuntimeApp.building_model, is_building)
+FINISHED_MODEL = Object(RuntimeApp.finished_model, models.computes)
+INVALID_MODEL = Object(RuntimeApp.invalid_model, is_invalid)
+BUILDING_COMPILATION = Object(RuntimeApp.compilation, compilations.finish)
+FINISHED_COMPILATION = Object(RuntimeApp.finished_compilation, compilations.computes)
+FAILED_COMPILATION = Object(RuntimeApp.failed_compilation, has_failed)
+COMPILATION_FOR_CPU = Object(lambda app: app.compilation(devices=(app.cpu(),)), compilations.finish)
+FINISHED_COMPILATION_FOR_CPU = Object(lambda app: app.finished_compilation(devices=(app.cpu(),)), compilations.computes)
+COMPLETED_EXECUTION = Object(RuntimeApp.completed_execution, is_spent)
+COMPLETED_EXECUTION_ON_CPU = Object(
+    lambda app: app.completed_execution(app.finished_compilation(devices=(app.cpu(),))), is_spent
+)
+BUILDING_DESCRIPTOR = Object(RuntimeApp.descriptor, memories.finish)
+FINISHED_DESCRIPTOR = Object(RuntimeApp.finished_descriptor, memories.allocates)

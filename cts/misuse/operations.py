@@ -1,0 +1,137 @@
+"""Operations of a model, its inputs and outputs, its end, and what is asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeApp
+from npu_conformance.cts.lib.runtime.legal.models import add_convolution, per_channel_model
+from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses, Object
+from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, is_invalid
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL
+from npu_conformance.specs.versions import Version
+
+_UNKNOWN_OPERATION, _EXTENSION_OPERATION = 9999, 0x7FFE << 16
+_FAR = 999
+_LARGEST_INDEX = 2**32 - 1
+
+
+def _add_operation() -> Misuses:
+    table = Misuses("model_add_operation", "FW-MDL-021")
+    table.null("model", "inputs", "outputs")
+    table.row("unknown_operation", BAD_DATA, {"type": _UNKNOWN_OPERATION}, {"type": -1}, {"type": 106})
+    table.row(
+        "index", BAD_DATA, *({key: (each,)} for key in ("inputs", "outputs") for each in (4, _FAR, _LARGEST_INDEX))
+    )
+    table.row(
+        "signature",
+        BAD_DATA,
+        {"inputs": (0, 1)},
+        {"inputs": (0, 1, 2, 2)},
+        {"inputs": ()},
+        {"outputs": ()},
+        {"outputs": (3, 0)},
+        {"inputs": (0, 1, 3)},
+        {"inputs": (0, 2, 2)},
+        {"outputs": (2,)},
+    )
+    table.row("extension_not_allowed", BAD_DATA, {"type": _EXTENSION_OPERATION}, of="FW-EXT-001")
+    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL})
+    table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
+    return table
+
+
+def _identify() -> Misuses:
+    table = Misuses("model_identify_inputs_and_outputs", "FW-MDL-022")
+    table.null("model", "inputs", "outputs")
+    table.row("input_is_output", BAD_DATA, {"outputs": (0,)}, {"inputs": (0, 1, 3)})
+    table.row("duplicate_input", BAD_DATA, {"inputs": (0, 1, 0)}, {"inputs": (0, 0)})
+    table.row("duplicate_output", BAD_DATA, {"outputs": (3, 3)})
+    table.row(
+        "index", BAD_DATA, *({key: (each,)} for key in ("inputs", "outputs") for each in (4, _FAR, _LARGEST_INDEX))
+    )
+    table.row("constant", BAD_DATA, {"inputs": (0, 1, 2)}, {"outputs": (2,)})
+    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
+    table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
+    return table
+
+
+def _relax() -> Misuses:
+    table = Misuses("model_relax_computation_float32_to_float16")
+    table.null("model")
+    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
+    table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
+    return table
+
+
+def _graph(*operations: tuple[tuple[int, int], int], outputs: tuple[int, ...]) -> Callable[[RuntimeApp], int]:
+    """A model of ADDs. Operands: 0 and 1 the inputs, 2 the activation, 3 to 5 vectors."""
+
+    def make(app: RuntimeApp) -> int:
+        model = app.empty_model()
+        for described in (VECTOR, VECTOR, ACTIVATION, VECTOR, VECTOR, VECTOR)[: 1 + max((3, *outputs))]:
+            app.succeed("model_add_operand", model, described)
+        app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
+        for (first, second), result in operations:
+            app.succeed("model_add_operation", model, OperationType.ADD, (first, second, 2), (result,))
+        app.succeed("model_identify_inputs_and_outputs", model, (0, 1), outputs)
+        return model
+
+    return make
+
+
+def _unscaled(app: RuntimeApp) -> int:
+    """A convolution whose filter has no scales."""
+    model = per_channel_model(app)
+    add_convolution(app, model)
+    return model
+
+
+_CYCLE = _graph(((0, 4), 3), ((3, 1), 4), outputs=(4,))
+_NEVER_WRITTEN = _graph(((0, 4), 3), outputs=(3,))
+_WRITTEN_TWICE = _graph(((0, 1), 3), ((1, 0), 3), outputs=(3,))
+_EMPTY = _graph(outputs=(3,))
+
+
+def _finish() -> Misuses:
+    table = Misuses("model_finish", "FW-MDL-023")
+    table.null("model")
+    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-025")
+    for name, make in (
+        ("cycle", _CYCLE),
+        ("never_written", _NEVER_WRITTEN),
+        ("written_twice", _WRITTEN_TWICE),
+        ("no_operations", _EMPTY),
+    ):
+        table.row(name, BAD_DATA, {"model": Object(make, is_invalid)})
+    scales = {"model": Object(_unscaled, is_invalid)}
+    table.row("per_channel_without_scales", BAD_DATA, scales, of="FW-MDL-019", since=Version.V1_2)
+    return table
+
+
+def _supported() -> Misuses:
+    table = Misuses("model_get_supported_operations_for_devices", "FW-MDL-028")
+    table.null("model", "devices", "supported_ops")
+    table.row("null_element", 3, {"devices": (NULL,)}, {"devices": Object(lambda app: (*app.devices(), NULL))})
+    table.row("no_devices", BAD_DATA, {"devices": ()})
+    table.row("duplicate_device", BAD_DATA, {"devices": Object(lambda app: (app.cpu(), app.cpu()))})
+    table.row("model_not_finished", BAD_STATE, {"model": BUILDING_MODEL}, {"model": INVALID_MODEL})
+    return table
+
+
+def _extension_types() -> Iterator[Misuses]:
+    for function in ("model_get_extension_operand_type", "model_get_extension_operation_type"):
+        table = Misuses(function, "FW-EXT-003")
+        table.null("model", "extension_name", "type")
+        yield table
+
+
+def cases() -> Iterator[Case]:
+    """All cases."""
+    create = Misuses("model_create")
+    create.null("model")
+    for table in (create, _add_operation(), _identify(), _relax(), _finish(), _supported(), *_extension_types()):
+        yield from table
