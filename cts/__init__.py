@@ -11,4 +11,5 @@ AREAS = (
     "executions",
     "quality_of_service",
     "concurrency",
+    "misuse",
 )

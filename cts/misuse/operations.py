@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeApp
-from npu_conformance.cts.lib.runtime.legal.models import add_convolution, per_channel_model
-from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses, Object
+from npu_conformance.cts.lib.runtime.legal.models import FILTER
+from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Change, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, is_invalid
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.specs.neuralnetworks.enums import OperationType
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
 from npu_conformance.specs.versions import Version
 
 _UNKNOWN_OPERATION, _EXTENSION_OPERATION = 9999, 0x7FFE << 16
@@ -47,13 +47,16 @@ def _add_operation() -> Misuses:
 def _identify() -> Misuses:
     table = Misuses("model_identify_inputs_and_outputs", "FW-MDL-022")
     table.null("model", "inputs", "outputs")
-    table.row("input_is_output", BAD_DATA, {"outputs": (0,)}, {"inputs": (0, 1, 3)})
-    table.row("duplicate_input", BAD_DATA, {"inputs": (0, 1, 0)}, {"inputs": (0, 0)})
-    table.row("duplicate_output", BAD_DATA, {"outputs": (3, 3)})
-    table.row(
-        "index", BAD_DATA, *({key: (each,)} for key in ("inputs", "outputs") for each in (4, _FAR, _LARGEST_INDEX))
-    )
-    table.row("constant", BAD_DATA, {"inputs": (0, 1, 2)}, {"outputs": (2,)})
+    indexes = tuple({key: (each,)} for key in ("inputs", "outputs") for each in (4, _FAR, _LARGEST_INDEX))
+    refusals: Mapping[str, tuple[Change, ...]] = {
+        "input_is_output": ({"outputs": (0,)}, {"inputs": (0, 1, 3)}),
+        "duplicate_input": ({"inputs": (0, 1, 0)}, {"inputs": (0, 0)}),
+        "duplicate_output": ({"outputs": (3, 3)},),
+        "index": indexes,
+        "constant": ({"inputs": (0, 1, 2)}, {"outputs": (2,)}),
+    }
+    for name, changes in refusals.items():
+        table.row(name, BAD_DATA, *changes, apart=True)
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
     table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
     return table
@@ -67,33 +70,36 @@ def _relax() -> Misuses:
     return table
 
 
-def _graph(*operations: tuple[tuple[int, int], int], outputs: tuple[int, ...]) -> Callable[[RuntimeApp], int]:
-    """A model of ADDs. Operands: 0 and 1 the inputs, 2 the activation, 3 to 5 vectors."""
+def _graph(*operations: tuple[tuple[int, int], int], operands: int, output: int) -> Callable[[RuntimeApp], int]:
+    """A model of ADDs. Operands: 0 and 1 the inputs, 2 the activation, the rest vectors."""
 
     def make(app: RuntimeApp) -> int:
         model = app.empty_model()
-        for described in (VECTOR, VECTOR, ACTIVATION, VECTOR, VECTOR, VECTOR)[: 1 + max((3, *outputs))]:
+        for described in (VECTOR, VECTOR, ACTIVATION, VECTOR, VECTOR)[:operands]:
             app.succeed("model_add_operand", model, described)
         app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
         for (first, second), result in operations:
             app.succeed("model_add_operation", model, OperationType.ADD, (first, second, 2), (result,))
-        app.succeed("model_identify_inputs_and_outputs", model, (0, 1), outputs)
+        app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (output,))
         return model
 
     return make
 
 
 def _unscaled(app: RuntimeApp) -> int:
-    """A convolution whose filter has no scales."""
-    model = per_channel_model(app)
-    add_convolution(app, model)
+    """A DEQUANTIZE of weights that have no scales."""
+    model = app.empty_model()
+    app.succeed("model_add_operand", model, FILTER)
+    app.succeed("model_add_operand", model, OperandDescription(OperandType.TENSOR_FLOAT32, 4, (2, 1, 1, 1)))
+    app.succeed("model_add_operation", model, OperationType.DEQUANTIZE, (0,), (1,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0,), (1,))
     return model
 
 
-_CYCLE = _graph(((0, 4), 3), ((3, 1), 4), outputs=(4,))
-_NEVER_WRITTEN = _graph(((0, 4), 3), outputs=(3,))
-_WRITTEN_TWICE = _graph(((0, 1), 3), ((1, 0), 3), outputs=(3,))
-_EMPTY = _graph(outputs=(3,))
+_CYCLE = _graph(((0, 4), 3), ((3, 1), 4), operands=5, output=4)
+_NEVER_WRITTEN = _graph(((0, 4), 3), operands=5, output=3)
+_WRITTEN_TWICE = _graph(((0, 1), 3), ((1, 0), 3), operands=4, output=3)
+_EMPTY = _graph(operands=4, output=3)
 
 
 def _finish() -> Misuses:

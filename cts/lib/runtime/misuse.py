@@ -1,7 +1,8 @@
 """Rows of misuse: a function, what is wrong with a call, the code that it has to return.
 
 Each row is a case. It makes a legal scene, has the wrong calls refused in it, then makes the legal call and goes on to
-the end of the scene: a refused call has no effect.
+the end of the scene: a refused call has no effect. Where AOSP's runtime keeps something of a refused call, the row is
+*apart*: each wrong call has a scene of its own, which ends there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.legal import SCENES, MakeScene
+from npu_conformance.cts.lib.runtime.legal import SCENES, MakeScene, Scene
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -86,11 +87,12 @@ class Misuses:
         since: Version = OLDEST,
         until: Version = NEWEST,
         scene: MakeScene | None = None,
+        apart: bool = False,
     ) -> None:
         """Declare a case: each change of the legal arguments gives the code. of: the requirements it is about."""
         function = self._function
         own = ("FW-API-001",) if code == UNEXPECTED_NULL and not of else ()
-        run = partial(run_row, function, code, changes, scene or self._scene)
+        run = partial(_run_apart if apart else run_row, function, code, changes, scene or self._scene)
         self._cases.append(
             Case(
                 f"cts.misuse.{function}.{name}",
@@ -122,15 +124,30 @@ def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeSce
     objects: list[tuple[Object, Any]] = []
     answer: Any = None
     for change in changes:
-        arguments = {**scene.arguments, **{name: _made(app, value, objects) for name, value in change.items()}}
-        answer = app.refused(function, code, **arguments)
-        judge_handle(function, code, arguments, answer)
+        answer = _call(app, function, code, scene, change, objects)
     if code != ResultCode.NO_ERROR and scene.is_legal:
         answer = app.succeed(function, **scene.arguments)
     scene.rest(answer)
     for made, value in objects:
         if made.works is not None:
             made.works(app, value)
+
+
+def _run_apart(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
+    """Have each wrong call refused in a scene of its own."""
+    app = RuntimeApp(context)
+    for change in changes:
+        _call(app, function, code, make(app), change, [])
+
+
+def _call(
+    app: RuntimeApp, function: str, code: int, scene: Scene, change: Change, objects: list[tuple[Object, Any]]
+) -> Any:
+    """Make a changed call, which has to return the code; returns its answer. objects: gets those that are made."""
+    arguments = {**scene.arguments, **{name: _made(app, value, objects) for name, value in change.items()}}
+    answer = app.refused(function, code, **arguments)
+    judge_handle(function, code, arguments, answer)
+    return answer
 
 
 def _made(app: RuntimeApp, value: Any, objects: list[tuple[Object, Any]]) -> Any:
