@@ -12,4 +12,5 @@ AREAS = (
     "quality_of_service",
     "concurrency",
     "misuse",
+    "states",
 )

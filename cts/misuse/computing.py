@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from npu_conformance.cts.lib.runtime.computing import COMPUTE, Compute
 from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.compilations import SECOND_NS
 from npu_conformance.cts.lib.runtime.legal.models import UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.running import Blocker, running
+from npu_conformance.cts.lib.runtime.ways import WAYS, Compute
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -101,12 +102,21 @@ _SHARED: tuple[tuple[str, str, str, Version, Version, _Run], ...] = (
 """Name, what happens, requirements, versions, and the case of every way to compute."""
 
 
+_FUNCTIONS = {
+    "execution_compute": "compute",
+    "execution_start_compute": "asynchronous",
+    "execution_burst_compute": "burst",
+    "execution_start_compute_with_dependencies": "fenced",
+}
+"""The function behind each of the ways to compute."""
+
+
 def _shared() -> Iterator[Case]:
-    for function, compute in COMPUTE.items():
+    for function, way in _FUNCTIONS.items():
         for name, outcome, requirements, since, until, run in _SHARED:
             yield Case(
                 f"cts.misuse.{function}.{name}",
-                partial(run, compute, function),
+                partial(run, WAYS[way].compute, function),
                 tuple(requirements.split()),
                 f"{function}, {name.replace('_', ' ')}: {outcome}.",
                 "runtime",
@@ -126,6 +136,19 @@ def uninitialised_memory(context: CaseContext) -> None:
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(VECTOR_BYTES)), VECTOR_BYTES)
     app.set_output(execution)
     app.refused("execution_compute", ResultCode.OP_FAILED, execution)
+
+
+@_own.case("execution_start_compute.event_of_failure", "FW-EXE-012", "FW-API-004")
+def event_of_failure(context: CaseContext) -> None:
+    """A computation that does not start leaves a null event, whatever is wrong."""
+    app = RuntimeApp(context)
+    functions: list[tuple[str, tuple[object, ...]]] = [("execution_start_compute", ())]
+    if app.level >= Version.V1_3:
+        functions.append(("execution_start_compute_with_dependencies", ((), 0, 0)))
+    for function, arguments in functions:
+        for execution, code in ((app.execution(), BAD_DATA), (app.completed_execution(), BAD_STATE)):
+            answer = app.refused(function, code, execution, *arguments, True)
+            checks.equal(answer.handle, NULL, f"event of {function} that has failed")
 
 
 @_own.case("execution_burst_compute.burst_in_use", "FW-EXE-015", since=Version.V1_2)

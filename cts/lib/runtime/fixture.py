@@ -65,6 +65,10 @@ class RuntimeApp:
             raise NotApplicable(f"the runtime does not have {function}")
         return getattr(self.runtime, function)(*arguments, **named)
 
+    def has(self, function: str) -> bool:
+        """Whether the runtime has a function."""
+        return function in self._functions
+
     def expect(self, function: str, result: int, *allowed: int) -> None:
         """Fail unless a function returned one of these codes, NO_ERROR where none is given."""
         codes.judge(self.context, function, result, *(allowed or (ResultCode.NO_ERROR,)))
