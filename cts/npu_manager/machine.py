@@ -16,12 +16,12 @@ import msgspec
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.manager_model import TrackedRequest
+from npu_conformance.cts.lib.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.types import (
     EndReason,
     Importance,
@@ -35,8 +35,6 @@ cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MA
 
 _EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
 """How many scenarios, of how many steps, by scope."""
-_MOST_REPLAYS = 250
-"""While a failure is cut down."""
 
 _REQUIREMENTS = (
     "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
@@ -107,35 +105,17 @@ def _any_policy(number: int) -> Step:
 
 def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
     """Run random scenarios; the first that fails is cut down and raised."""
-    import hypothesis
-    from hypothesis import strategies
-
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock what comes late cannot be told from what comes wrongly")
     kinds = kinds or _KINDS
     examples, length = _EXAMPLES[context.scope]
-    ended: list[tuple[Exception, list[Step]]] = []
 
-    def live(drawn: int) -> None:
-        if ended:
-            return
-        steps: list[Step] = []
-        chance = random.Random(f"{context.seed} {drawn}")  # Hypothesis likes some numbers, whatever the seed
-        try:
-            _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
-        except Exception as error:  # Hypothesis would look for more of it: it is raised below
-            ended.append((error, steps))
+    def attempt(chance: random.Random, steps: list[Step]) -> None:
+        _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
 
-    limits = hypothesis.settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    hypothesis.seed(context.seed)(limits(hypothesis.given(strategies.integers(0, 2**62))(live)))()
-    if ended:
-        _raise(context, *ended[0])
+    failure = first_failure(context.seed, examples, attempt)
+    if failure is not None:
+        _raise(context, *failure)
 
 
 def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
@@ -215,26 +195,6 @@ def _payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
 def _raise(context: CaseContext, error: Exception, steps: list[Step]) -> None:
     """Raise a failure with the fewest steps that still bring one about; what is no failure as it is."""
     if isinstance(error, Failed):
-        steps, error = _cut_down(context, steps, error)
+        steps, error = cut_down(steps, error, partial(_replay, context))
     context.attach(lambda: _payload(context, steps))
     raise error
-
-
-def _cut_down(context: CaseContext, steps: list[Step], error: Failed) -> tuple[list[Step], Failed]:
-    """Leave out parts, halves first and single steps last, while what is left fails."""
-    size, replays = len(steps) // 2, 0
-    while size and replays < _MOST_REPLAYS:
-        start = 0
-        while start < len(steps) and replays < _MOST_REPLAYS:
-            fewer = steps[:start] + steps[start + size :]
-            replays += 1
-            try:
-                _replay(context, fewer)
-            except Failed as found:
-                steps, error = fewer, found
-            except InterfaceError:  # another problem, or none: a step that needed what was left out
-                start += size
-            else:
-                start += size
-        size //= 2
-    return steps, error
