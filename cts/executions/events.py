@@ -237,9 +237,7 @@ def fence_of_event(context: CaseContext) -> None:
             checks.that(not (has_fence and how == "asynchronous"), "startCompute gives an event without a fence")
             app.succeed("event_wait", event)
             if answer.fence is not None:
-                checks.equal(
-                    answer.fence.get_state(), FenceState.SIGNALLED, "state of the fence of an event"
-                )
+                checks.equal(answer.fence.get_state(), FenceState.SIGNALLED, "state of the fence of an event")
 
 
 @cases.case("fence_of_fence", "FW-EXE-024", since=Version.V1_3)
