@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArguments
+from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.configurations import (
     CACHED,
     DEVICE,
@@ -19,7 +20,7 @@ from npu_conformance.cts.lib.runtime.configurations import (
 )
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.memories import succeeding
-from npu_conformance.cts.lib.runtime.results import cache_folder, output_shape
+from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import judge, untouched_outside
@@ -71,7 +72,7 @@ class _Runner:
         self._context, self._vector = context, vector
         self._models: dict[tuple[bool, bool], tuple[Model, int]] = {}
         self._compilations: dict[tuple[bool, bool, str], int] = {}
-        self._folder = ""
+        self._folder: CacheFolder | None = None
         self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
 
     def has_other_devices(self) -> bool:
@@ -129,8 +130,8 @@ class _Runner:
         devices = self._explicit_device(model) if configuration.devices == EXPLICIT else ()
         compilation = self.app.compilation(model, devices)
         if cached:
-            self._folder = self._folder or cache_folder(self._context)
-            self.app.succeed("compilation_set_caching", compilation, self._folder, _TOKEN)
+            self._folder = self._folder or CacheFolder(self._context)
+            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, _TOKEN)
         self.app.succeed("compilation_finish", compilation)
         return compilation
 
