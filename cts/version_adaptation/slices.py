@@ -97,7 +97,7 @@ for _hal in _HALS:
 
 @cases.case("all_ages_at_once", "FW-VER-001", "FW-PRT-001", "FW-PRT-006")
 def all_ages_at_once(context: CaseContext) -> None:
-    """Drivers of all HALs share a model: the older the HAL the cheaper the driver, so that each gets what is its own."""
+    """Drivers of all HALs share a model: the older its HAL the cheaper each is, and gets what it can."""
     times = {hal: 0.1 * (place + 1) for place, hal in enumerate(_HALS)}
     app = ScriptedApp(context, *(driver(f"of-{hal}", hal=hal, exec_time=time) for hal, time in times.items()))
     app.computes_rightly(app.compiled(_every_age()))

@@ -1,0 +1,206 @@
+"""Models with operations of an extension: computed by the drivers that have it, and by nobody else."""
+
+from __future__ import annotations
+
+import struct
+
+from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import driver, failing, misbehaving
+from npu_conformance.cts.lib.runtime.vendor import (
+    FIBONACCI,
+    NUMBERS_TYPE,
+    PARAMETERS,
+    VALUES,
+    FibonacciModel,
+    fibonacci_numbers,
+    lists,
+)
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.extensions.models", interface="runtime", since=Version.V1_2)
+
+
+def _computes(app: ScriptedApp, *devices: str, has_add: bool = False) -> int:
+    """Compile and compute the numbers rightly; returns the compilation."""
+    model = FibonacciModel(app, has_add=has_add).built()
+    compilation = app.compilation(model, app.named(*devices) if devices else ())
+    app.succeed("compilation_finish", compilation)
+    result, numbers = fibonacci_numbers(app, compilation)
+    app.expect("execution_compute", result)
+    checks.equal(numbers, VALUES, "Fibonacci numbers")
+    return compilation
+
+
+def _refused(app: ScriptedApp, code: int, *devices: str, parameters: bytes = PARAMETERS) -> None:
+    """Check that a compilation fails with this code."""
+    model = FibonacciModel(app, parameters).built()
+    compilation = app.compilation(model, app.named(*devices) if devices else ())
+    app.refused("compilation_finish", code, compilation)
+
+
+@cases.case("computes", "FW-EXT-011", "FW-EXT-005", scope=Scope.SMOKE)
+def computes(context: CaseContext) -> None:
+    """The driver that has the extension computes it, named or not, the slower it may be."""
+    for time in (0.5, 2.0):
+        app = ScriptedApp(context, driver("other"), lists("one"))
+        _computes(app)
+        _computes(app, "one")
+        app.close()
+
+
+@cases.case("in_parts", "FW-EXT-011", "FW-PRT-006")
+def in_parts(context: CaseContext) -> None:
+    """Other operations of the model may be those of other devices."""
+    app = ScriptedApp(context, driver("adds", "ADD", exec_time=0.1), lists("one"))
+    _computes(app, has_add=True)
+    app.gets(adds=("ADD",))
+    (model,) = app.prepared("adds")
+    checks.equal(model.extension_name_to_prefix, (), "extensions of the part without any")
+
+
+@cases.case("supported_operations", "FW-EXT-011", "FW-PRT-017")
+def supported_operations(context: CaseContext) -> None:
+    """Operations of the extension are supported by the driver that has it, and not by the others nor the CPU."""
+    app = ScriptedApp(context, driver("other"), lists("one"))
+    model = FibonacciModel(app, has_add=True).built()
+    expected = {"one": (True,) * 3, "other": (False, False, True), CPU: (False, False, True)}
+    for name, answers in expected.items():
+        checks.equal(app.supported(model, name), answers, f"operations that {name} supports")
+
+
+@cases.case("data_reaches_driver", "FW-EXT-012")
+def data_reaches_driver(context: CaseContext) -> None:
+    """The data set on an operand reaches the driver byte by byte."""
+    app = ScriptedApp(context, lists("one"))
+    _computes(app)
+    (model,) = app.prepared("one")
+    found = [each.extra_params.extension for each in model.main.operands if each.extra_params]
+    checks.equal(found, [PARAMETERS], "extension data of the operands")
+
+
+@cases.case("data_is_copied", "FW-EXT-012")
+def data_is_copied(context: CaseContext) -> None:
+    """Short data is copied at once; set again it is replaced, and null removes it."""
+    app = ScriptedApp(context, lists("one"))
+    model = app.empty_model()
+    from npu_conformance.cts.lib.runtime.vendor import type_code
+    from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+
+    app.succeed("model_add_operand", model, OperandDescription(type_code(app, model, NUMBERS_TYPE), 1, (8,)))
+    for data in (b"first", PARAMETERS):
+        app.succeed("model_set_operand_extension_data", model, 0, place(app.memory, data), len(data))
+    app.succeed("model_set_operand_extension_data", model, 0, None, 0)
+
+
+@cases.case("no_driver", "FW-EXT-006", "FW-PRT-008")
+def no_driver(context: CaseContext) -> None:
+    """Where the named devices do not have the extension the compilation fails with BAD_DATA."""
+    app = ScriptedApp(context, driver("other"), lists("one"))
+    for devices in (("other",), (CPU,), ("other", CPU)):
+        _refused(app, ResultCode.BAD_DATA, *devices)
+
+
+@cases.case("driver_refuses_operation", "FW-EXT-006", "FW-PRT-008")
+def driver_refuses_operation(context: CaseContext) -> None:
+    """A driver that lists the extension and says that it does not support an operation is not asked to prepare it."""
+    app = ScriptedApp(context, lists("one", **failing("get_supported_operations")))
+    _refused(app, ResultCode.BAD_DATA)
+    app.gets(one=())
+
+
+def _declare_no_fallback(status: ErrorStatus) -> None:
+    @cases.case(f"no_fallback.{status.name.lower()}", "FW-EXT-006", "FW-PRT-009", since=max(status.since, Version.V1_2))
+    def no_fallback(context: CaseContext) -> None:
+        """Where its driver cannot prepare it, the driver's code is the app's, also in a default compilation."""
+        app = ScriptedApp(context, lists("one", **failing("prepare_model", status)))
+        for devices in ((), ("one",)):
+            _refused(app, result_of_status(status), *devices)
+
+
+for _status in (
+    ErrorStatus.GENERAL_FAILURE,
+    ErrorStatus.DEVICE_UNAVAILABLE,
+    ErrorStatus.INVALID_ARGUMENT,
+    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
+):
+    _declare_no_fallback(_status)
+
+
+@cases.case("no_fallback_in_execution", "FW-EXT-006")
+def no_fallback_in_execution(context: CaseContext) -> None:
+    """Where its driver cannot execute it nobody can: the execution fails."""
+    for fields in (failing("execute"), misbehaving("execute", "shapes")):
+        app = ScriptedApp(context, lists("one", **fields))
+        compilation = app.compilation(FibonacciModel(app).built())
+        app.succeed("compilation_finish", compilation)
+        result, _ = fibonacci_numbers(app, compilation)
+        codes = [code for code in ResultCode if code is not ResultCode.NO_ERROR]
+        app.expect("execution_compute", result, *codes)
+        app.close()
+
+
+@cases.case("invalid_parameters", "FW-EXT-007")
+def invalid_parameters(context: CaseContext) -> None:
+    """Parameters that only the driver can judge: it says no, and goes on with what is right."""
+    app = ScriptedApp(context, lists("one"))
+    for parameters in (b"short", struct.pack("<dq", -1.0, 0), struct.pack("<dq", 0.0, 0)):
+        model = FibonacciModel(app, parameters).built()
+        compilation = app.compilation(model, app.named("one"))
+        codes = (ResultCode.BAD_DATA, ResultCode.OP_FAILED)
+        app.expect("compilation_finish", app.call("compilation_finish", compilation), *codes)
+    _computes(app)
+
+
+@cases.case("invalid_value", "FW-EXT-007")
+def invalid_value(context: CaseContext) -> None:
+    """A value that only the driver can judge, at the time of execution: it fails, and goes on with what is right."""
+    app = ScriptedApp(context, lists("one"))
+    compilation = _computes(app, "one")
+    for count in (-1, 0, 1000):
+        result, _ = fibonacci_numbers(app, compilation, count)
+        app.expect("execution_compute", result, ResultCode.OP_FAILED, ResultCode.BAD_DATA)
+    result, numbers = fibonacci_numbers(app, compilation)
+    checks.equal((result, numbers), (0, VALUES), "code and Fibonacci numbers")
+
+
+def _attribute(app: ScriptedApp, function: str, target: int, code: int = 0, name: str = FIBONACCI) -> int:
+    data = place(app.memory, bytes(8))
+    result: int = app.call(function, target, name, code, data, 8)
+    return result
+
+
+@cases.case("compilation_attributes", "FW-EXT-008", since=Version.FL8)
+def compilation_attributes(context: CaseContext) -> None:
+    """A hint for the compilation is taken once for each code, for one named device that has the extension."""
+    app = ScriptedApp(context, lists("one"), lists("two"), driver("other"))
+    function, model = "compilation_add_extension_attribute", FibonacciModel(app).built()
+    alone = app.compilation(model, app.named("one"))
+    app.expect(function, _attribute(app, function, alone))
+    app.expect(function, _attribute(app, function, alone, code=1))
+    app.expect(function, _attribute(app, function, alone), ResultCode.BAD_DATA)
+    for devices in ((), ("one", "two"), ("other",)):
+        compilation = app.compilation(model, app.named(*devices) if devices else ())
+        app.expect(function, _attribute(app, function, compilation), ResultCode.BAD_DATA)
+    app.succeed("compilation_finish", alone)
+    (call,) = app.calls("one", "prepare_model")
+    checks.equal([len(hint.value) for hint in call.hints], [8, 8], "bytes of the hints that the driver got")
+
+
+@cases.case("execution_attributes", "FW-EXT-008", since=Version.FL8)
+def execution_attributes(context: CaseContext) -> None:
+    """A hint for the execution is taken once for each code, for one named device that has the extension."""
+    app = ScriptedApp(context, lists("one"), lists("two"))
+    function, model = "execution_add_extension_attribute", FibonacciModel(app).built()
+    for devices, allowed in ((("one",), True), (("one", "two"), False), ((), False)):
+        compilation = app.compilation(model, app.named(*devices) if devices else ())
+        app.succeed("compilation_finish", compilation)
+        execution = app.execution(compilation)
+        first = ResultCode.NO_ERROR if allowed else ResultCode.BAD_DATA
+        app.expect(function, _attribute(app, function, execution), first)
+        app.expect(function, _attribute(app, function, execution), ResultCode.BAD_DATA)

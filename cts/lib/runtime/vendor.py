@@ -1,0 +1,114 @@
+"""Vendor extensions, as an app uses them by name: Fibonacci numbers, of which the project has kernels.
+
+A scripted driver that lists the extension computes it; the model goes through the C API, with the codes that the
+runtime gives for the names.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp, result_of
+from npu_conformance.cts.lib.runtime.scripts import FAST
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
+
+FIBONACCI = "com.npu_conformance.fibonacci"
+ECHO = "com.npu_conformance.echo"
+COUNT_TYPE, NUMBERS_TYPE = 0, 1
+NUMBERS_OPERATION, DEQUANTIZE_OPERATION = 0, 1
+ECHO_TYPE = 1
+PREFIX_BITS = 16
+
+_COUNT_INFORMATION = ExtensionOperandTypeInformation(COUNT_TYPE, is_tensor=False, byte_size=8)
+_NUMBERS_INFORMATION = ExtensionOperandTypeInformation(NUMBERS_TYPE, is_tensor=True, byte_size=8)
+TYPES = (_COUNT_INFORMATION, _NUMBERS_INFORMATION)
+PARAMETERS = struct.pack("<dq", 0.5, 10)
+"""Scale and zero point of the numbers."""
+
+ELEMENTS = 8
+VALUES = (0.0, 1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0)
+
+
+def lists(
+    name: str, *types: ExtensionOperandTypeInformation, extension: str = FIBONACCI, **fields: Any
+) -> DriverScript:
+    """A driver that lists an extension, with the operand types of Fibonacci where none are given."""
+    return DriverScript(name, extensions=(Extension(extension, types or TYPES),), exec_time=FAST, **fields)
+
+
+def type_code(app: RuntimeApp, model: int, code: int, extension: str = FIBONACCI) -> int:
+    """The code of an operand type of an extension."""
+    found: int = app.succeed("model_get_extension_operand_type", model, extension, code, True).value
+    return found
+
+
+def operation_code(app: RuntimeApp, model: int, code: int, extension: str = FIBONACCI) -> int:
+    """The code of an operation of an extension."""
+    found: int = app.succeed("model_get_extension_operation_type", model, extension, code, True).value
+    return found
+
+
+@dataclass
+class FibonacciModel:
+    """FIBONACCI and FIBONACCI_DEQUANTIZE: the first eight numbers as floats.
+
+    Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros: 3 the zeros, 4 the activation, 5 the sum.
+    """
+
+    app: RuntimeApp
+    parameters: bytes = PARAMETERS
+    has_add: bool = False
+
+    def built(self) -> int:
+        """The finished model."""
+        app, model = self.app, self.app.empty_model()
+        floats = OperandDescription(int(OperandType.TENSOR_FLOAT32), 1, (ELEMENTS,))
+        numbers = OperandDescription(type_code(app, model, NUMBERS_TYPE), 1, (ELEMENTS,))
+        for operand in (OperandDescription(type_code(app, model, COUNT_TYPE)), numbers, floats):
+            app.succeed("model_add_operand", model, operand)
+        data = place(app.memory, self.parameters)
+        app.succeed("model_set_operand_extension_data", model, 1, data, len(self.parameters))
+        app.succeed("model_add_operation", model, operation_code(app, model, NUMBERS_OPERATION), (0,), (1,))
+        app.succeed("model_add_operation", model, operation_code(app, model, DEQUANTIZE_OPERATION), (1,), (2,))
+        if self.has_add:
+            self._add(model, floats)
+        app.succeed("model_identify_inputs_and_outputs", model, (0,), (5 if self.has_add else 2,))
+        app.succeed("model_finish", model)
+        return model
+
+    def _add(self, model: int, floats: OperandDescription) -> None:
+        app = self.app
+        for operand in (floats, OperandDescription(int(OperandType.INT32)), floats):
+            app.succeed("model_add_operand", model, operand)
+        for index, size in ((3, 4 * ELEMENTS), (4, 4)):
+            app.succeed("model_set_operand_value", model, index, place(app.memory, bytes(size)), size)
+        app.succeed("model_add_operation", model, 0, (2, 3, 4), (5,))
+
+
+def fibonacci_numbers(app: RuntimeApp, compilation: int, count: int = ELEMENTS) -> tuple[int, tuple[float, ...]]:
+    """Execute a compilation of a FibonacciModel; returns the code and the numbers."""
+    execution = app.execution(compilation)
+    given = place(app.memory, struct.pack("<q", count))
+    app.succeed("execution_set_input", execution, 0, None, given, 8)
+    output = place(app.memory, bytes(4 * ELEMENTS))
+    app.succeed("execution_set_output", execution, 0, None, output, 4 * ELEMENTS)
+    result = app.compute(execution)
+    return result, struct.unpack(f"<{ELEMENTS}f", app.memory.read(output, 4 * ELEMENTS))
+
+
+def is_usable(app: RuntimeApp, extension: str = FIBONACCI) -> bool:
+    """Whether an app can build a model with an extension: it gets codes, and may add operands of them."""
+    model = app.empty_model()
+    answer = app.call("model_get_extension_operand_type", model, extension, NUMBERS_TYPE, True)
+    if result_of(answer) != ResultCode.NO_ERROR:
+        return False
+    operand = OperandDescription(answer.value, 1, (ELEMENTS,))
+    added: int = app.call("model_add_operand", model, operand)
+    return added == ResultCode.NO_ERROR
