@@ -1,4 +1,4 @@
-"""Who may use vendor extensions: listed programs of the vendor's partitions, and listed apps that are no system apps."""
+"""Who may use vendor extensions: listed programs of the vendor's partitions, and listed apps outside the system."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def operation_code(app: RuntimeApp, model: int, code: int, extension: str = FIBO
 class FibonacciModel:
     """FIBONACCI and FIBONACCI_DEQUANTIZE: the first eight numbers as floats.
 
-    Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros: 3 the zeros, 4 the activation, 5 the sum.
+    Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros, 3 to 5.
     """
 
     app: RuntimeApp
