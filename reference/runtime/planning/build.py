@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.reference.hal.memory import mapped
-from npu_conformance.reference.runtime.backend import FinishedModel, RuntimeFailure
+from npu_conformance.reference.runtime.backend import FinishedModel, Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.caching import CacheEntry, effective_token
 from npu_conformance.reference.runtime.planning.cpu import CpuDevice
 from npu_conformance.reference.runtime.planning.driver import Driver, Preparation
@@ -23,7 +23,6 @@ from npu_conformance.reference.runtime.planning.partition import (
     steps_of,
 )
 from npu_conformance.reference.runtime.planning.parts import Part
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value

@@ -8,6 +8,7 @@ from npu_conformance.reference.runtime.backend import (
     CompileOptions,
     FinishedModel,
     Plan,
+    Pools,
     RuntimeDevice,
     RuntimeFailure,
 )
@@ -19,7 +20,6 @@ from npu_conformance.reference.runtime.planning.fallback import CpuFallback
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan
 from npu_conformance.reference.runtime.planning.parts import deadline
 from npu_conformance.reference.runtime.planning.plan import Body, CompoundBody, ReferencePlan, Setting, SimpleBody
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.reference.runtime.planning.properties import Partitioning, Properties
 from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.specs.diagnostics import vlog

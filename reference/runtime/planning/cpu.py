@@ -11,10 +11,9 @@ from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.memory import mapped, writable
 from npu_conformance.reference.hal.timing import loop_limit
-from npu_conformance.reference.runtime.backend import Argument, Outcome, RuntimeFailure
+from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.memory_domains import SharedBuffer
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from npu_conformance.reference.runtime.backend import RuntimeFailure
+from npu_conformance.reference.runtime.backend import Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.caching import NO_HANDLES, CacheEntry, CacheFolder, Handles
 from npu_conformance.reference.runtime.planning.driver_part import DriverPart
 from npu_conformance.reference.runtime.planning.outstanding import Outstanding, PreparedModelReceiver
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.reference.runtime.planning.version import model_for, priority_for, slice_for, time_for

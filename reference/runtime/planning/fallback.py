@@ -6,11 +6,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from npu_conformance.reference.runtime.backend import Argument, Outcome, RuntimeFailure
+from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.cpu import CpuDevice, CpuPart
 from npu_conformance.reference.runtime.planning.memory_domains import DeviceMemory
 from npu_conformance.reference.runtime.planning.parts import Terms, failure
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.reference.runtime.planning.values import Scratch, read_bytes, size_of, write_bytes
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import types

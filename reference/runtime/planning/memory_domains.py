@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.versions import Version
 
 
 @dataclass(eq=False)
@@ -18,10 +19,11 @@ class SharedBuffer:
 
 @dataclass(eq=False)
 class DeviceMemory:
-    """Memory from a descriptor that a driver manages. operand: its type. See DriverBuffer."""
+    """Memory from a descriptor that a driver manages. operand: its type. version: the driver's. See DriverBuffer."""
 
     buffer: hal.Buffer
     token: int
     operand: types.Operand
+    version: Version
     dimensions: tuple[int, ...] = ()
     is_initialized: bool = False

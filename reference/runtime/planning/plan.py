@@ -12,6 +12,7 @@ from npu_conformance.reference.runtime.backend import (
     FinishedModel,
     Outcome,
     PlanBurst,
+    Pools,
     RuntimeDevice,
     StartedWork,
     StepRole,
@@ -23,7 +24,6 @@ from npu_conformance.reference.runtime.planning.fenced import FinishedWork, Pend
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, uses
 from npu_conformance.reference.runtime.planning.interpreter import Interpreter, StepFailed
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Part, Terms, deadline, failure, terms_of
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.reference.runtime.planning.values import Scratch
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.neuralnetworks import hal

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Protocol
 
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import MemoryMap
 
 _FIRST_TOKEN = 1 << 48
 """Tokens of callers stay below it."""
-
-
-class Pools(MemoryMap, Protocol):
-    """Makes memory that devices reach, and maps all memory: its own and that of callers."""
-
-    def make(self, size: int) -> Memory:
-        """Make a pool of zeros. size: in bytes; at least one is made."""
-        ...
-
-    def free(self, memory: Memory) -> None:
-        """Forget a pool; one that is not known is ignored."""
-        ...
 
 
 class LocalPools:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from npu_conformance.reference.runtime.backend import Argument
+from npu_conformance.reference.runtime.backend import Argument, Pools
 from npu_conformance.reference.runtime.planning.memory_domains import DeviceMemory, SharedBuffer
-from npu_conformance.reference.runtime.planning.pools import Pools
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
