@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
+from npu_conformance.specs.neuralnetworks.enums import EXTENSION_TYPE_LOW_BITS, OperandLifeTime
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 
 _T = OperandLifeTime
@@ -53,9 +53,21 @@ def extract(model: Model, operations: Sequence[int]) -> Extract:
 
 
 def graph_as_model(model: Model, graph: Subgraph) -> Model:
-    """A graph of the model as the main one, with the graphs that it refers to and no others."""
-    if not model.referenced:
-        return replace(model, main=graph)
+    """A graph of the model as the main one, with the graphs that it refers to, its extensions, and no others."""
+    model = _with_graphs(model, graph) if model.referenced else replace(model, main=graph)
+    return _with_used_extensions(model) if model.extension_name_to_prefix else model
+
+
+def _with_used_extensions(model: Model) -> Model:
+    """The model with those extensions alone whose types or operations are in it (FW-EXT-005)."""
+    graphs = (model.main, *model.referenced)
+    codes = [one.type for graph in graphs for one in (*graph.operands, *graph.operations)]
+    used = {code >> EXTENSION_TYPE_LOW_BITS for code in codes}
+    kept = tuple(entry for entry in model.extension_name_to_prefix if entry.prefix in used)
+    return replace(model, extension_name_to_prefix=kept)
+
+
+def _with_graphs(model: Model, graph: Subgraph) -> Model:
     numbers: list[int] = []
     main = _renumbered(graph, numbers)
     referenced: list[Subgraph] = []

@@ -9,10 +9,10 @@ from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.runtime.scripted.prepared import ScriptedPreparedModel
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
-from npu_conformance.reference.runtime.scripted.support import capabilities_of, supports
+from npu_conformance.reference.runtime.scripted.support import capabilities_of, is_oem, supports
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES, ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.plugin import Context
 
@@ -70,8 +70,12 @@ class ScriptedDevice(hal.Device):
             return answers[:-1] if call.found is not None and call.found.kind == "length" else answers
 
     def _supported(self, model: types.Model) -> tuple[bool, ...]:
+        """What the reference computes and the script names, and what no reference computes but the script names."""
         answers = self._device.get_supported_operations(model)
-        return tuple(able and supports(self._script, model, index) for index, able in enumerate(answers))
+        is_oem = [operation.type == OperationType.OEM_OPERATION for operation in model.main.operations]
+        return tuple(
+            (able or is_oem[index]) and supports(self._script, model, index) for index, able in enumerate(answers)
+        )
 
     def prepare_model(
         self,
@@ -107,8 +111,10 @@ class ScriptedDevice(hal.Device):
             if not all(self._supported(model)):
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script does not name an operation of the model")
             receiver = self._receiver(call, callback)
-            if receiver is not None:
-                caches = (config.model_cache, config.data_cache, config.cache_token)
+            if receiver is not None and is_oem(model):
+                receiver.notify(ErrorStatus.NONE, hal.PreparedModel())
+            elif receiver is not None:
+                caches = (*_ordered(config.model_cache, config.data_cache), config.cache_token)
                 self._device.prepare_model(
                     model, config.preference, config.priority, config.deadline_ns, *caches, receiver
                 )
@@ -126,7 +132,8 @@ class ScriptedDevice(hal.Device):
         with self._service.call(self._process, "prepare_model_from_cache", **asked) as call:
             receiver = self._receiver(call, callback)
             if receiver is not None:
-                self._device.prepare_model_from_cache(deadline_ns, model_cache, data_cache, token, receiver)
+                caches = _ordered(model_cache, data_cache)
+                self._device.prepare_model_from_cache(deadline_ns, *caches, token, receiver)
 
     def allocate(
         self,
@@ -193,5 +200,13 @@ def _asked(
 def _cache_files(script: DriverScript) -> str:
     """The option of the reference; it has no caches where it cannot have so many."""
     model, data = script.cache_files.num_model_cache, script.cache_files.num_data_cache
-    is_possible = 0 < model <= MAX_NUMBER_OF_CACHE_FILES and 0 <= data <= MAX_NUMBER_OF_CACHE_FILES
-    return f"{model}+{data}" if is_possible else "0+0"
+    if not all(0 <= number <= MAX_NUMBER_OF_CACHE_FILES for number in (model, data)):
+        return "0+0"
+    return f"{model}+{data}" if model else f"{data}+0"
+
+
+def _ordered(
+    model: tuple[types.CacheHandle, ...], data: tuple[types.CacheHandle, ...]
+) -> tuple[tuple[types.CacheHandle, ...], tuple[types.CacheHandle, ...]]:
+    """Cache files as the reference takes them: where there are data files alone they are its model files."""
+    return (model, data) if model else (data, ())

@@ -152,7 +152,7 @@ class ScriptedPreparedModel(hal.PreparedModel):
         if found is None or not shapes:
             return shapes
         if found.kind == "length":
-            return shapes[:-1]
+            return shapes[:-1] or shapes * 2
         if found.kind == "shapes":
             return (types.OutputShape((*shapes[0].dimensions, 7), shapes[0].is_sufficient), *shapes[1:])
         return shapes
@@ -161,6 +161,12 @@ class ScriptedPreparedModel(hal.PreparedModel):
         """The timing of the script, where it was asked to measure and has one."""
         scripted = self._service.script.timing
         return scripted if is_asked and scripted is not None else measured
+
+    def fenced_info(self, info: hal.FencedExecutionInfo) -> hal.FencedExecutionInfo:
+        """The report of a fenced execution that succeeded, with the times of the script."""
+        launched = self.timing(info.timing_launched, True)
+        fenced = self._service.script.fenced_timing or self.timing(info.timing_fenced, True)
+        return hal.FencedExecutionInfo(info.status, launched, fenced)
 
 
 class ScriptedBurst(hal.Burst):
@@ -236,8 +242,7 @@ class _Timed(hal.FencedExecutionCallback):
         info = self._inner.get_execution_info()
         if info.status != ErrorStatus.NONE:
             return info
-        times = (self._prepared.timing(timing, True) for timing in (info.timing_launched, info.timing_fenced))
-        return hal.FencedExecutionInfo(info.status, *times)
+        return self._prepared.fenced_info(info)
 
 
 class _Failure(hal.FencedExecutionCallback):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.reference.hal.capabilities import capabilities
-from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, EXTENSION_TYPE_LOW_BITS, OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.types import (
@@ -52,14 +52,28 @@ def supports(script: DriverScript, model: Model, index: int) -> bool:
     return _supports(script, model, model.main, model.main.operations[index])
 
 
+def is_oem(model: Model) -> bool:
+    """Whether the model has an operation of an OEM, which can be prepared but not computed here."""
+    return any(operation.type == OperationType.OEM_OPERATION for operation in model.main.operations)
+
+
 def _supports(script: DriverScript, model: Model, graph: Subgraph, operation: Operation) -> bool:
+    if operation.type > BASE_TYPE_MAX and not _has_extension(script, model, operation.type):
+        return False
     if script.operations is None:
-        return True
+        return operation.type != OperationType.OEM_OPERATION
     named = [one for one in script.operations if one.type == operation.type]
     if not any(one.activation is None or _has_activation(model, graph, operation, one.activation) for one in named):
         return False
     graphs = _referenced(model, graph, operation)
     return all(_supports(script, model, inner, one) for inner in graphs for one in inner.operations)
+
+
+def _has_extension(script: DriverScript, model: Model, code: int) -> bool:
+    """Whether the script lists the extension whose prefix a code has in the model."""
+    prefix = code >> EXTENSION_TYPE_LOW_BITS
+    names = [entry.name for entry in model.extension_name_to_prefix if entry.prefix == prefix]
+    return any(extension.name in names for extension in script.extensions)
 
 
 def _referenced(model: Model, graph: Subgraph, operation: Operation) -> list[Subgraph]:

@@ -32,7 +32,8 @@ class Misbehaviour(Wire, frozen=True):
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;
       "dies_later" it is launched with NONE, and then the process dies: no callback comes;
-      "length"    an answer with one element too few (get_supported_operations, output shapes);
+      "length"    an answer with one element too few (get_supported_operations, output shapes; of a single output, whose
+                  shape may be left out, one too many);
       "shapes"    output shapes that contradict the model;
       "token"     allocate answers token 0;
       "blocks"    it does not return until RuntimeControl.release.
