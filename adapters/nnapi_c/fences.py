@@ -58,13 +58,8 @@ def call_while_open(fences: Sequence[Fence], call: Callable[[], Result]) -> Resu
         return call()
     with ThreadPoolExecutor(1) as pool:
         calling = pool.submit(call)
-        while not calling.done():
-            for fence in unsettled(fences):
-                fence.wait(_SLICE_NS)
-                if calling.done():
-                    break
-            else:
-                break
+        while not calling.done() and (still_open := unsettled(fences)):
+            still_open[0].wait(_SLICE_NS)
         return calling.result()
 
 

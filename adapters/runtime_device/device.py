@@ -113,9 +113,11 @@ class RuntimeDevice(hal.Device):
         except ServiceError as error:
             callback.notify(error.status, None)
             raise
-        # From here on the model is valid, so that the launch has succeeded whatever the device makes of it.
+        # A launch succeeds whatever the device makes of a valid model; an argument can be found wrong as late as here.
         status = self._finished(compilation, len(model.main.operations))
         callback.notify(status, None if status != ErrorStatus.NONE else self._prepared(compilation, model))
+        if status == ErrorStatus.INVALID_ARGUMENT:
+            raise ServiceError(status, "compilation_finish returned BAD_DATA (4)")
 
     def prepare_model_from_cache(
         self,

@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 import struct
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -230,21 +231,23 @@ def test_nothing_is_written_by_a_lazy_library(library: Compile) -> None:
         assert answers == Flags(OK, (True, True))  # one more than there are operations
 
 
+FENCES = """
+#include <poll.h>
+#include <unistd.h>
+int ANeuralNetworks_getDeviceCount(uint32_t *count) { *count = 0; return 0; }
+int ANeuralNetworksEvent_createFromSyncFenceFd(int fd, void **event) {
+    *event = (void *)(intptr_t)dup(fd); return fd < 0 ? 4 : 0; }
+int ANeuralNetworksEvent_getSyncFenceFd(void *event, int *fd) { *fd = dup((int)(intptr_t)event); return 0; }
+int ANeuralNetworksEvent_wait(void *event) {
+    struct pollfd look = {(int)(intptr_t)event, POLLIN, 0};
+    poll(&look, 1, -1);
+    return look.revents & (POLLERR | POLLNVAL) ? 5 : 0; }
+"""
+
+
 @pytest.mark.parametrize("state", [FenceState.SIGNALLED, FenceState.ERROR])
 def test_fences_travel_as_descriptors(library: Compile, state: FenceState) -> None:
-    keeps_a_duplicate = """
-    #include <poll.h>
-    #include <unistd.h>
-    int ANeuralNetworks_getDeviceCount(uint32_t *count) { *count = 0; return 0; }
-    int ANeuralNetworksEvent_createFromSyncFenceFd(int fd, void **event) {
-        *event = (void *)(intptr_t)dup(fd); return fd < 0 ? 4 : 0; }
-    int ANeuralNetworksEvent_getSyncFenceFd(void *event, int *fd) { *fd = dup((int)(intptr_t)event); return 0; }
-    int ANeuralNetworksEvent_wait(void *event) {
-        struct pollfd look = {(int)(intptr_t)event, POLLIN, 0};
-        poll(&look, 1, -1);
-        return look.revents & (POLLERR | POLLNVAL) ? 5 : 0; }
-    """
-    with runtime_of(library("fences", keeps_a_duplicate)) as runtime:
+    with runtime_of(library("fences", FENCES)) as runtime:
         fence = SettableFence()
         event = runtime.event_create_from_sync_fence_fd(fence, -1, True)
         assert event.result == OK
@@ -255,6 +258,20 @@ def test_fences_travel_as_descriptors(library: Compile, state: FenceState) -> No
         fence.settle(state)
         assert back.wait(10**10) == state
         assert (runtime.event_wait(event.handle) == OK) == (state == FenceState.SIGNALLED)
+
+
+@pytest.mark.parametrize("state", [FenceState.SIGNALLED, FenceState.ERROR])
+def test_the_news_of_a_fence_arrive_while_a_function_waits_for_it(library: Compile, state: FenceState) -> None:
+    """The thread that serves the connection is the one that was asked to wait."""
+    with opened(library("fences", FENCES), "process") as subject:
+        assert subject.interfaces.runtime is not None
+        fence = SettableFence()
+        event = subject.interfaces.runtime.event_create_from_sync_fence_fd(fence, -1, True)
+        timer = threading.Timer(0.1, lambda: fence.settle(state))
+        timer.start()
+        result = subject.interfaces.runtime.event_wait(event.handle)
+        timer.join()
+        assert (result == OK) == (state == FenceState.SIGNALLED)
 
 
 @pytest.mark.parametrize(

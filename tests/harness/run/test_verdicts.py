@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApp
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
-from npu_conformance.specs.errors import DeadObject, ServiceError, Unsupported
+from npu_conformance.specs.errors import DeadObject, NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
@@ -40,6 +40,7 @@ def run(cases: list[Case], subject: Any, recorder: Any, **options: Any) -> Run:
         (NotApplicable("not here"), Outcome.NOT_APPLICABLE),
         (ServiceError(2, "oops"), Outcome.FAIL),
         (Unsupported("getType"), Outcome.NOT_SUPPORTED),
+        (NotVisible("how fast it is"), Outcome.NOT_APPLICABLE),
         (DeadObject("gone"), Outcome.CRASH),
         (ZeroDivisionError("bug"), Outcome.SUITE_ERROR),
     ],
