@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from npu_conformance.adapters.runtime_device.execution import Compiled, as_service_error, timeout_until
 from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
 from npu_conformance.adapters.runtime_device.prepared_model import RuntimePreparedModel
-from npu_conformance.adapters.runtime_device.visibility import is_interpreted, require_visible_model
+from npu_conformance.adapters.runtime_device.visibility import require_visible_model
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.nnapi.models import BuiltModel, build
 from npu_conformance.specs.errors import NotVisible, ServiceError
@@ -175,8 +175,6 @@ class RuntimeDevice(hal.Device):
 
     def _build(self, model: types.Model) -> BuiltModel:
         require_visible_model(model, self._version)
-        if is_interpreted(model):
-            raise NotVisible("a runtime may interpret loops over unknown shapes, which drivers have to refuse")
         try:
             with self._memory.scratch() as scratch:
                 return build(self._runtime, scratch, model)

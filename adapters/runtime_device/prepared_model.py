@@ -6,7 +6,7 @@ import functools
 import weakref
 from collections.abc import Callable
 
-from npu_conformance.adapters.runtime_device.execution import ApiExecution, Compiled, Terms, as_service_error
+from npu_conformance.adapters.runtime_device.execution import ApiExecution, Compiled, Terms, as_service_error, no_timing
 from npu_conformance.adapters.runtime_device.fenced import launch_fenced
 from npu_conformance.adapters.runtime_device.visibility import require_visible_request
 from npu_conformance.harness.nnapi.errors import CallError, require
@@ -49,9 +49,10 @@ class RuntimePreparedModel(hal.PreparedModel):
         try:
             result = self._executed(request, terms, ApiExecution.start_and_wait)
         except ServiceError as error:
-            unavailable = types.Timing(version.unavailable_time, version.unavailable_time)
-            callback.notify(error.status, (), unavailable if version >= Version.V1_2 else None)
-            raise
+            callback.notify(error.status, (), no_timing(version) if version >= Version.V1_2 else None)
+            if error.status == ErrorStatus.INVALID_ARGUMENT:
+                raise
+            return  # it was launched, and failed
         status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         callback.notify(status, result.output_shapes, result.timing if version >= Version.V1_2 else None)
 
@@ -65,7 +66,7 @@ class RuntimePreparedModel(hal.PreparedModel):
         duration_ns: int,
     ) -> hal.FencedExecutionResult:
         """ANeuralNetworksExecution_startComputeWithDependencies."""
-        require_visible_request(request)
+        require_visible_request(self._compiled.model, request)
         terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
         try:
             return launch_fenced(self._compiled, request, wait_for, terms, duration_ns, keeps=self)
@@ -90,7 +91,7 @@ class RuntimePreparedModel(hal.PreparedModel):
     def _executed(
         self, request: types.Request, terms: Terms, run: Callable[[ApiExecution], int]
     ) -> types.ExecutionResult:
-        require_visible_request(request)
+        require_visible_request(self._compiled.model, request)
         try:
             execution = ApiExecution(self._compiled, request, terms)
             try:

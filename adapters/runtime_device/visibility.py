@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from npu_conformance.specs.errors import NotVisible
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
+from npu_conformance.specs.neuralnetworks.operand_types import byte_size
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Memory,
@@ -19,10 +20,14 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     Subgraph,
 )
+from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
 
 _BOUNDARY = (OperandLifeTime.TEMPORARY_VARIABLE, OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.SUBGRAPH_OUTPUT)
 """Lifetimes that follow from the lists of inputs and outputs."""
+_KINDS = ("ashmem", "mmap_fd", "mappableFile")
+_INTERPRETED = "MODEL.P8"
+"""The rule that holds for drivers alone: a runtime may interpret IF and WHILE over unknown shapes."""
 
 
 def require_visible_model(model: Model, version: Version) -> None:
@@ -30,11 +35,13 @@ def require_visible_model(model: Model, version: Version) -> None:
     obstacle = next(_obstacles(model, version), None)
     if obstacle is not None:
         raise NotVisible(f"an app of the C API cannot say this to a runtime: {obstacle}")
+    if model.referenced and any(each.clause == _INTERPRETED for each in validate_model(model, version)):
+        raise NotVisible("a runtime may interpret control flow over unknown shapes, which drivers have to refuse")
 
 
-def require_visible_request(request: Request) -> None:
-    """Raise NotVisible where an app cannot pass these very arguments."""
-    obstacle = next(_obstacles_of_request(request), None)
+def require_visible_request(model: Model, request: Request) -> None:
+    """Raise NotVisible where an app cannot pass these very arguments to a model."""
+    obstacle = next(_obstacles_of_request(model, request), None)
     if obstacle is not None:
         raise NotVisible(f"an app of the C API cannot say this to a runtime: {obstacle}")
 
@@ -133,11 +140,13 @@ def _refers_to_itself(model: Model, number: int) -> bool:
 def _of_memory(pool: Memory) -> Iterator[str]:
     if pool.kind.startswith("hardware"):
         yield "hardware buffers, which exist on Android alone"
+    elif pool.kind not in _KINDS:
+        yield f"memory of the kind {pool.kind!r}"
     elif pool.token <= 0:
         yield "a pool without memory"
 
 
-def _obstacles_of_request(request: Request) -> Iterator[str]:
+def _obstacles_of_request(model: Model, request: Request) -> Iterator[str]:
     for pool in request.pools:
         if pool.pool is None:
             yield "buffers by a driver's tokens"
@@ -145,6 +154,11 @@ def _obstacles_of_request(request: Request) -> Iterator[str]:
             yield from _of_memory(pool.pool)
     for argument in (*request.inputs, *request.outputs):
         yield from _of_argument(argument, request)
+    for index, argument in zip(model.main.output_indexes, request.outputs, strict=False):
+        operand = model.main.operands[index]
+        size = byte_size(operand.type, argument.dimensions or operand.dimensions)
+        if size not in (0, argument.location.length):
+            yield "an output of another length than its shape has, which a runtime refuses itself"
 
 
 def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
@@ -158,12 +172,3 @@ def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
         pool = request.pools[place.pool_index].pool
         if pool is None or not 0 <= place.offset <= place.offset + place.length <= pool.size:
             yield "an argument outside of its pool"
-
-
-def is_interpreted(model: Model) -> bool:
-    """True where a loop carries operands of unknown shape: an app may say it, and no driver ever sees it."""
-    codes = {operation.type for graph in (model.main, *model.referenced) for operation in graph.operations}
-    if OperationType.WHILE not in codes:
-        return False
-    borders = [(graph, index) for graph in model.referenced for index in (*graph.input_indexes, *graph.output_indexes)]
-    return any(0 in graph.operands[index].dimensions for graph, index in borders if index < len(graph.operands))
