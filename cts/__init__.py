@@ -13,4 +13,5 @@ AREAS = (
     "concurrency",
     "misuse",
     "states",
+    "random_calls",
 )

@@ -1,0 +1,130 @@
+"""Random sequences of legal and illegal calls, each judged by a model of the API.
+
+Hypothesis draws the sequences, from the case's seed. What fails is cut down to the calls that matter: the message lists
+them, and the failure file holds the steps, so that no seed is needed to run them again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from npu_conformance.cts.lib.random_search import cut_down, first_failure
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.machine import ApiMachine, Step
+from npu_conformance.cts.lib.runtime.machine_steps import STEPS
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
+
+cases = CaseGroup("cts.random_calls.api", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
+
+_SEQUENCES = {Scope.SMOKE: (8, 60), Scope.DEFAULT: (40, 120), Scope.FULL: (1500, 200)}
+"""How many sequences, of how many steps, by scope."""
+_ILLEGAL = 8
+"""One object in so many is null, or none of those that a careful app would take."""
+
+_BUILT = (
+    Step("create_model"),
+    *(Step("add_operand", value=value) for value in (0, 0, 2, 0)),
+    Step("set_value", value=0),
+    Step("add_operation"),
+    Step("identify"),
+    Step("finish_model"),
+    Step("compile"),
+    Step("finish_compilation"),
+)
+"""A compiled ADD, with which most sequences begin: few random ones get so far."""
+
+
+@cases.case("from_nothing", "FUZ-011", "FUZ-001", "FW-MDL-001", "FW-MDL-023", "FW-MDL-025", "FW-CMP-001")
+def from_nothing(context: CaseContext) -> None:
+    """Random calls from the first on: models in building, above all."""
+    _search(context, ())
+
+
+@cases.case(
+    "of_a_compilation", "FUZ-011", "FUZ-001", "FW-EXE-001", "FW-EXE-002", "FW-EXE-003", "FW-EXE-004", "FW-EXE-009",
+    "FW-EXE-011", "FW-EXE-014", "FW-EXE-017", "FW-EXE-019", "FW-CMP-003", scope=Scope.SMOKE,
+)  # fmt: skip
+def of_a_compilation(context: CaseContext) -> None:
+    """Random calls with a model that is compiled for all devices."""
+    _search(context, _BUILT)
+
+
+@cases.case("of_one_device", "FUZ-011", "FUZ-001", "FW-EXE-009", "FW-EXE-019", "FW-CMP-007", "FW-EXE-002", "FW-EXE-003")
+def of_one_device(context: CaseContext) -> None:
+    """Random calls with a model that is compiled for the CPU by name, where the feature level has that."""
+    _search(context, tuple(replace_value(step) for step in _BUILT))
+
+
+@cases.case("of_memories", "FUZ-011", "FUZ-001", "FW-MEM-001", "FW-MEM-002", "FW-MEM-005", "FW-MEM-006")
+def of_memories(context: CaseContext) -> None:
+    """Random calls with memory objects and descriptors, above all."""
+    _search(context, _BUILT, favoured=("share", "copy", "describe", "add_role", "finish_descriptor", "allocate"))
+
+
+def replace_value(step: Step) -> Step:
+    """The step that compiles, for the CPU alone."""
+    return Step("compile", value=1) if step.call == "compile" else step
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file: it makes the calls that are listed there."""
+    found = next(case for case in cases() if case.id == payload["id"])
+    steps = msgspec.convert(payload["steps"], list[Step])
+    return replace(found, run=partial(_replay, steps=steps))
+
+
+def _search(context: CaseContext, begin: Sequence[Step], favoured: Sequence[str] = ()) -> None:
+    """Make random sequences of calls; the first that fails is cut down and raised."""
+    sequences, length = _SEQUENCES[context.scope]
+    weights = [weight * (5 if call in favoured else 1) for call, (_, weight) in STEPS.items()]
+
+    def attempt(chance: random.Random, steps: list[Step]) -> None:
+        steps += begin
+        steps += [_drawn(chance, call) for call in chance.choices(list(STEPS), weights, k=length)]
+        _run(context, steps)
+
+    failure = first_failure(context.seed, sequences, attempt)
+    if failure is None:
+        return
+    error, steps = failure
+    if isinstance(error, Failed):
+        steps, error = cut_down(steps, error, partial(_run, context))
+    context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
+    raise error
+
+
+def _drawn(chance: random.Random, call: str) -> Step:
+    """A call with random arguments; the objects are mostly the first ones, which get furthest."""
+
+    def number() -> int:
+        return chance.choice((99, 2, 3)) if chance.randrange(_ILLEGAL) == 0 else chance.choice((0, 0, 1))
+
+    return Step(call, number(), number(), chance.randrange(840))
+
+
+def _run(context: CaseContext, steps: Sequence[Step]) -> None:
+    """Make the calls with objects of their own, freed at the end. A failure lists the calls."""
+    app = RuntimeApp(context)
+    machine = ApiMachine(app)
+    try:
+        for step in steps:
+            STEPS[step.call][0](machine, step)
+    except Failed as error:
+        calls = "\n".join(f"  {number}. {call}" for number, call in enumerate(machine.calls, 1))
+        raise Failed(f"{error}, behind these calls:\n{calls}", error.expected, error.found) from None
+    finally:
+        app.close()
+
+
+def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
+    """Make listed calls."""
+    context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
+    _run(context, steps)
