@@ -252,10 +252,13 @@ class MemoryState:
     size: int
     initialised: bool | None = None
 
-    def copy_to(self, target: MemoryState) -> ResultCode:
-        """A copy. One that fails leaves memory from a descriptor without a value."""
+    def copy_to(self, target: MemoryState) -> ResultCode | None:
+        """A copy. One that fails leaves memory from a descriptor without a value.
+
+        To copy what has no value to itself succeeds, and whether it has one then is open.
+        """
         if target is self:
-            return OK
+            return None if self.initialised is False else OK
         code = DATA if self.initialised is False or self.size != target.size else OK
         if target.initialised is not None:
             target.initialised = code == OK
