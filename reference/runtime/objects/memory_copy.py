@@ -17,12 +17,12 @@ from npu_conformance.specs.neuralnetworks.types import Operand
 
 
 def copy(environment: Environment, source: MemoryObject, destination: MemoryObject) -> None:
-    """ANeuralNetworksMemory_copy (FW-MEM-006). Raises RuntimeFailure."""
+    """ANeuralNetworksMemory_copy (FW-MEM-006). Raises RuntimeFailure; a refused copy is a failed one (FW-MEM-005)."""
     if source is destination:
         return
-    check_copy(source, destination)
     done = False
     try:
+        check_copy(source, destination)
         _copy_bytes(environment, source, destination)
         done = True
     finally:
