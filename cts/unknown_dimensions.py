@@ -46,7 +46,7 @@ class _Kind:
     since: Version = Version.V1_2
 
     @property
-    def bytes(self) -> int:
+    def element_size(self) -> int:
         """Of an element."""
         return struct.calcsize(self.code)
 
@@ -112,7 +112,7 @@ class _Grid:
         for index, (name, kind) in enumerate(kinds.items()):
             shape = _WRONG[name] if kind == "wrong" else _RIGHT
             said = None if kind == "known" else self._kind.description(shape)
-            size = shape[0] * shape[1] * self._kind.bytes
+            size = shape[0] * shape[1] * self._kind.element_size
             role, position = ("output", 0) if name == "out" else ("input", index)
             code: int = self._app.call(f"execution_set_{role}", execution, position, said, self._places[name], size)
             if code != ResultCode.NO_ERROR:

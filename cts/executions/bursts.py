@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
     SECOND,
     TOTAL,
+    Sum,
     compilation_of_sum,
     execution_of_sum,
     packed,
@@ -79,6 +82,10 @@ def other_compilation(context: CaseContext) -> None:
     made.computes()
 
 
+def _computing(app: RuntimeApp, made: Sum, burst: int) -> Callable[[], int]:
+    return lambda: int(app.call("execution_burst_compute", made.execution, burst))
+
+
 @cases.case("in_use", "FW-EXE-015", since=Version.V1_2)
 def in_use(context: CaseContext) -> None:
     """Of executions that are computed at once over one burst each succeeds, or is refused with BAD_STATE."""
@@ -86,8 +93,7 @@ def in_use(context: CaseContext) -> None:
     compilation = compilation_of_sum(app)
     burst = app.made("burst_create", compilation, True)
     made = [execution_of_sum(app, compilation) for _ in range(4)]
-    calls = [lambda each=each: app.call("execution_burst_compute", each.execution, burst) for each in made]
-    results = context.run_concurrently(calls)
+    results = context.run_concurrently([_computing(app, each, burst) for each in made])
     for each, result in zip(made, results, strict=True):
         if isinstance(result, InterfaceError):
             raise result

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
@@ -17,7 +20,7 @@ from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, Handle
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.events", interface="runtime")
@@ -38,6 +41,10 @@ def _event(app: RuntimeApp, how: str, execution: int, dependencies: tuple[int, .
         return started(app, "execution_start_compute_with_dependencies", answer)
     answer = app.succeed("execution_start_compute", execution, True)
     return started(app, "execution_start_compute", answer)
+
+
+def _waiting(app: RuntimeApp, event: int) -> Callable[[], int]:
+    return lambda: int(app.call("event_wait", event))
 
 
 @cases.case("wait_again", "FW-EXE-013")
@@ -63,7 +70,7 @@ def wait_at_once(context: CaseContext) -> None:
         with context.configuration(how):
             made = execution_of_sum(app, compilation)
             event = _event(app, how, made.execution)
-            results = context.run_concurrently([lambda event=event: app.call("event_wait", event)] * 4)
+            results = context.run_concurrently([_waiting(app, event)] * 4)
             checks.equal(results, [ResultCode.NO_ERROR] * 4, "results of four threads")
             made.check()
 
@@ -173,7 +180,7 @@ def failed_dependency(context: CaseContext) -> None:
     compilation, failing = compilation_of_sum(app), failing_compilation(app)
     for how in _starts(app):
         with context.configuration(how):
-            failed = app.call(*_start_call(how, failing_execution(app, failing)))
+            failed = _started(app, how, failing_execution(app, failing))
             if failed.result != ResultCode.NO_ERROR:
                 continue
             event = started(app, "execution_start_compute", failed)
@@ -186,10 +193,10 @@ def failed_dependency(context: CaseContext) -> None:
             execution_of_sum(app, compilation).computes("fenced")
 
 
-def _start_call(how: str, execution: int) -> tuple[object, ...]:
+def _started(app: RuntimeApp, how: str, execution: int) -> Handle:
     if how == "fenced":
-        return "execution_start_compute_with_dependencies", execution, (), 0, 0, True
-    return "execution_start_compute", execution, True
+        return start_with_dependencies(app, execution)
+    return cast(Handle, app.call("execution_start_compute", execution, True))
 
 
 @cases.case("signalled_fence", "FW-EXE-023", "FW-EXE-025", since=Version.V1_3)

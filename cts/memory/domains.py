@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -67,6 +67,10 @@ def _execution(app: RuntimeApp, compilation: int, first: int, output: int) -> in
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
     app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
     return execution
+
+
+def _computing(app: RuntimeApp, execution: int) -> Callable[[], int]:
+    return lambda: app.compute(execution)
 
 
 @cases.case("arguments", "FW-GEN-007", "FW-MEM-009", "FW-MEM-001", since=Version.V1_3)
@@ -133,7 +137,7 @@ def several_readers(context: CaseContext) -> None:
         app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
         app.succeed("execution_set_output", execution, 0, None, output, 8)
         executions.append(execution)
-    results = context.run_concurrently([lambda each=each: app.call("execution_compute", each) for each in executions])
+    results = context.run_concurrently([_computing(app, each) for each in executions])
     checks.equal(results, [ResultCode.NO_ERROR] * 4, "results of four executions")
     for output in outputs:
         checks.equal(unpacked(app.memory.read(output, 8)), TOTAL, "the sum")
@@ -147,9 +151,7 @@ def conflicting_writers(context: CaseContext) -> None:
     source, target = (_for_sum(app, compilation) for _ in range(2))
     _fill(app, source)
     executions = [_execution(app, compilation, source, target) for _ in range(4)]
-    for result in context.run_concurrently(
-        [lambda each=each: app.call("execution_compute", each) for each in executions]
-    ):
+    for result in context.run_concurrently([_computing(app, each) for each in executions]):
         if isinstance(result, InterfaceError):
             raise result
     app.expect("compute", app.compute(_execution(app, compilation, source, target)))

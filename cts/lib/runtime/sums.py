@@ -75,14 +75,14 @@ def execution_of_sum(
     execution = app.execution(compilation)
     if reusable:
         app.succeed("execution_set_reusable", execution, True)
-    pointers = [
+    left, right = (
         addend if isinstance(addend, Pointer) else place(app.memory, packed(addend)) for addend in (first, second)
-    ]
-    for index, pointer in enumerate(pointers):
+    )
+    for index, pointer in enumerate((left, right)):
         app.succeed("execution_set_input", execution, index, None, pointer, size)
     output = place(app.memory, b"\xa5" * size)
     app.succeed("execution_set_output", execution, 0, None, output, size)
-    return Sum(app, execution, compilation, *pointers, output, size)
+    return Sum(app, execution, compilation, left, right, output, size)
 
 
 def compilation_of_sum(
