@@ -1,4 +1,4 @@
-"""Framework tests: what an app sees of the NPU Manager, its decisions and its buffers."""
+"""Framework tests: the NNAPI runtime as apps see it, and the NPU Manager, its decisions and its buffers."""
 
 AREAS = (
     "npu_manager",
@@ -14,4 +14,11 @@ AREAS = (
     "misuse",
     "states",
     "random_calls",
+    "introspection",
+    "partitioning",
+    "random_partitioning",
+    "failing_drivers",
+    "caching",
+    "version_adaptation",
+    "extensions",
 )

@@ -1,0 +1,51 @@
+"""Random models over random drivers: whoever computes which part, the results are those of the oracles.
+
+Models have up to a hundred operations of twelve patterns on squares of up to 8 by 8, drivers support some of the
+patterns. Everything follows from the seed, which is the number in the id.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from npu_conformance.cts.lib.runtime.nets import Net
+from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
+from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.versions import Version
+
+AREA = "cts.random_partitioning"
+SEEDS = 225
+_IN_SMOKE = 10
+_WAYS = ("compute", "start", "burst", "fenced")
+_REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-PRT-013", "FW-PRT-015")
+
+
+def cases() -> Iterator[Case]:
+    """One case for each seed."""
+    for seed in range(SEEDS):
+        yield Case(
+            f"{AREA}.seeds.seed_{seed}",
+            functools.partial(_run, seed=seed),
+            _REQUIREMENTS,
+            f"The model and the drivers of seed {seed}.",
+            "runtime",
+            since=Version.V1_3,
+            scope=Scope.SMOKE if seed < _IN_SMOKE else Scope.DEFAULT,
+        )
+
+
+def _run(context: CaseContext, seed: int) -> None:
+    """Compile by default, and every third seed for all devices by name; execute by one of the ways."""
+    scripts, net = random_drivers(seed), RandomNet(seed).net()
+    app = ScriptedApp(context, *scripts)
+    is_named = seed % 3 == 0 and not _is_open(net)
+    compiled = app.compiled(net, *((*(script.name for script in scripts), CPU) if is_named else ()))
+    app.computes_rightly(compiled, _WAYS[seed % len(_WAYS)])
+
+
+def _is_open(net: Net) -> bool:
+    """Without fallback only models whose sizes are known have to work (FW-PRT-015)."""
+    return any(operand.is_open for operand in net.vector.operands.values())
