@@ -16,7 +16,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.caching.calls", interface="runtime", since=Version.V1_2)
 
-_COUNTS = ((1, 0), (0, 1), (1, 1), (2, 3), (32, 32))
+_COUNTS = ((1, 0), (1, 1), (2, 3), (32, 32))
 _FROM_CACHE = "prepare_model_from_cache"
 _TOKEN = bytes(32)
 _FAILURES = {
@@ -76,6 +76,15 @@ def _declare_counts(models: int, data: int) -> None:
 
 for _models, _data in _COUNTS:
     _declare_counts(_models, _data)
+
+
+@cases.case("files_0_1", "FW-CAC-003", "FW-CAC-005")
+def data_files_only(context: CaseContext) -> None:
+    """A driver that wants data files alone gets those, and is asked for what it cached; it may have too little there."""
+    cached = _Cached(context, _script(0, 1))
+    for expected in ("prepare_model", _FROM_CACHE):
+        cached.compile()
+        checks.equal(cached.calls()[0], (expected, 0, 1), "first call for a cache of data files")
 
 
 def _declare_failure(name: str, misbehaviour: Misbehaviour) -> None:

@@ -23,7 +23,6 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
 from npu_conformance.specs.versions import Version
 
@@ -52,14 +51,12 @@ def support(context: CaseContext) -> None:
 
 @cases.case("unknown_name", "FW-EXT-011")
 def unknown_name(context: CaseContext) -> None:
-    """An extension that no driver lists is not supported, and has no codes."""
+    """An extension that no driver lists is not supported, and cannot be used."""
     app = ScriptedApp(context, lists("one"))
     nobody = "com.example.nobody"
     (device,) = app.named("one")
     checks.equal(app.succeed("device_get_extension_support", device, nobody, True).value, False, "support for nobody's")
-    model = app.empty_model()
-    for function in ("model_get_extension_operand_type", "model_get_extension_operation_type"):
-        app.refused(function, ResultCode.BAD_DATA, model, nobody, 0, True)
+    checks.equal(is_usable(app, nobody), False, "whether nobody's extension can be used")
 
 
 @cases.case("codes", "FW-EXT-003")

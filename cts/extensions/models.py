@@ -175,14 +175,14 @@ def _attribute(app: ScriptedApp, function: str, target: int, code: int = 0, name
 
 @cases.case("compilation_attributes", "FW-EXT-008", since=Version.FL8)
 def compilation_attributes(context: CaseContext) -> None:
-    """A hint for the compilation is taken once for each code, for one named device that has the extension."""
-    app = ScriptedApp(context, lists("one"), lists("two"), driver("other"))
+    """A hint for the compilation is taken once for each code, for one named device."""
+    app = ScriptedApp(context, lists("one"), lists("two"))
     function, model = "compilation_add_extension_attribute", FibonacciModel(app).built()
     alone = app.compilation(model, app.named("one"))
     app.expect(function, _attribute(app, function, alone))
     app.expect(function, _attribute(app, function, alone, code=1))
     app.expect(function, _attribute(app, function, alone), ResultCode.BAD_DATA)
-    for devices in ((), ("one", "two"), ("other",)):
+    for devices in ((), ("one", "two")):
         compilation = app.compilation(model, app.named(*devices) if devices else ())
         app.expect(function, _attribute(app, function, compilation), ResultCode.BAD_DATA)
     app.succeed("compilation_finish", alone)
@@ -192,7 +192,7 @@ def compilation_attributes(context: CaseContext) -> None:
 
 @cases.case("execution_attributes", "FW-EXT-008", since=Version.FL8)
 def execution_attributes(context: CaseContext) -> None:
-    """A hint for the execution is taken once for each code, for one named device that has the extension."""
+    """A hint for the execution is taken once for each code, for one named device."""
     app = ScriptedApp(context, lists("one"), lists("two"))
     function, model = "execution_add_extension_attribute", FibonacciModel(app).built()
     for devices, allowed in ((("one",), True), (("one", "two"), False), ((), False)):

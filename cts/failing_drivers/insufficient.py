@@ -8,7 +8,6 @@ from npu_conformance.cts.lib.runtime.nets import Net, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -33,8 +32,7 @@ def _judge_short(app: ScriptedApp, net: Net, *devices: str) -> None:
     """Execute with too little room, and check the code and the shape."""
     compiled = app.compiled(net, *devices)
     for way in _WAYS:
-        computed = app.prepared_execution(compiled)
-        app.succeed("execution_set_output", computed.handle, 0, None, place(app.memory, bytes(4)), 4)
+        computed = app.prepared_execution(compiled, room=4)
         result = app.run(compiled, computed.handle, way)
         app.expect(f"execution ({way})", result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
         found = app.call("execution_get_output_operand_dimensions", computed.handle, 0, True).values

@@ -140,7 +140,7 @@ def omitted_operand(context: CaseContext) -> None:
     weights = builder.builder.omitted(VectorOperand(OperandType.TENSOR_FLOAT32))
     result = VectorOperand(OperandType.TENSOR_INT32)
     net = builder.net(
-        builder.apply("LSH_PROJECTION", builder.constant(), total, weights, builder.scalar(2), result=result)
+        builder.apply("LSH_PROJECTION", builder.constant(), total, weights, builder.scalar(3), result=result)
     )
     app.computes_rightly(app.compiled(net))
     (model,) = app.prepared("hashes")

@@ -127,8 +127,13 @@ class ScriptedApp(RuntimeApp):
 
     # Executions
 
-    def prepared_execution(self, compiled: Compiled, inputs: Mapping[str, Array] | None = None) -> Computed:
-        """An execution with its arguments set and nothing computed. inputs: in place of the net's own."""
+    def prepared_execution(
+        self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, *, room: int = 0
+    ) -> Computed:
+        """An execution with its arguments set and nothing computed.
+
+        inputs: in place of the net's own. room: bytes of every output, where that is not what it needs.
+        """
         vector = compiled.net.vector
         handle = self.execution(compiled.handle)
         for index, name in enumerate(vector.inputs):
@@ -136,12 +141,12 @@ class ScriptedApp(RuntimeApp):
             described = _described(compiled.net, name, array) if vector.operands[name].is_open else None
             pointer = place(self.memory, array.tobytes())
             self.succeed("execution_set_input", handle, index, described, pointer, array.nbytes)
-        places = tuple((name, self._output(compiled.net, handle, name)) for name in vector.outputs)
+        places = tuple((name, self._output(compiled.net, handle, name, room)) for name in vector.outputs)
         return Computed(handle, ResultCode.INCOMPLETE, places)
 
-    def _output(self, net: Net, execution: int, name: str) -> Pointer:
+    def _output(self, net: Net, execution: int, name: str, room: int) -> Pointer:
         operand = net.vector.operands[name]
-        size = _SPARE if operand.is_open else _bytes(net, name)
+        size = room or (_SPARE if operand.is_open else _bytes(net, name))
         pointer = place(self.memory, b"\xa5" * size)
         self.succeed("execution_set_output", execution, net.vector.outputs.index(name), None, pointer, size)
         return pointer
