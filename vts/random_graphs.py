@@ -94,7 +94,7 @@ def _run(context: CaseContext, graphs_of: Callable[[CaseContext], Graphs]) -> No
     for name, make in graphs.items():
         if context.wants(name):
             with context.configuration(name):
-                run_graph(context, make(), {})
+                run_graph(context, make())
 
 
 def _red(context: CaseContext, graphs: Graphs) -> dict[str, Any]:

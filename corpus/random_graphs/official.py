@@ -72,4 +72,4 @@ def _name(form: Form) -> str:
 def _alone(form: Form) -> GraphRecipe:
     since = next(one for one, added in form.signature.types.items() if form.types in added)
     version = max(since, Version.V1_2, *(catalogue.argument_since(argument) for argument in form.signature.inputs[:1]))
-    return GraphRecipe(size=1, version=version, form=str(form), largest=6)
+    return GraphRecipe(size=1, version=version, operations=(form.operation,), form=str(form), largest=6)

@@ -62,21 +62,20 @@ class Choice:
         return any(kind is operand.type and (ranks is None or rank in ranks) for kind, ranks in self.reads)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=1024)
 def choices(recipe: GraphRecipe) -> dict[str, tuple[Choice, ...]]:
     """The forms of a recipe by operation. Raises LookupError where there is none."""
     found: dict[str, list[Choice]] = {}
-    for form in strategies.forms(recipe.version):
-        if _fits(form, recipe):
-            found.setdefault(form.operation, []).append(Choice(form, _reads(form)))
+    for name in recipe.operations or strategies.operations():
+        fitting = [Choice(form, _reads(form)) for form in strategies.forms(recipe.version, name) if _fits(form, recipe)]
+        if fitting:
+            found[name] = fitting
     if not found:
         raise LookupError(f"no operation fits the recipe: {recipe}")
     return {operation: tuple(forms) for operation, forms in found.items()}
 
 
 def _fits(form: Form, recipe: GraphRecipe) -> bool:
-    if recipe.operations and form.operation not in recipe.operations:
-        return False
     if recipe.form and str(form) != recipe.form:
         return False
     if recipe.types and not tensor_types(form).intersection(recipe.types):

@@ -10,7 +10,7 @@ another value then nothing can be said either. NaN wants NaN and an infinity the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,10 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
 
-RUNS = (8, 16, 32, 64)
-"""After so many runs in which operations err an element that is still further off is wrong."""
+QUICKLY = (8,)
+THOROUGHLY = (8, 16, 32, 64)
+"""After so many runs in which operations err an element that is still further off is wrong. Quickly it is for a graph
+that is tried while it shrinks, and judged thoroughly in the end."""
 _LEAST_COMPARED = 10
 """Bias and mean square error count from so many elements on (RGG-007)."""
 _SKIPPED_BEYOND = 100.0
@@ -59,16 +61,16 @@ def judge(vector: Vector, outputs: Mapping[str, Array]) -> list[Finding]:
     return judgement(vector, outputs).findings
 
 
-def judgement(vector: Vector, outputs: Mapping[str, Array]) -> Judgement:
+def judgement(vector: Vector, outputs: Mapping[str, Array], rounds: Sequence[int] = THOROUGHLY) -> Judgement:
     """Judge every output of a graph but those that it ignores."""
     found, spreads = Judgement(), Spreads(vector)
     for name in vector.outputs:
         if name not in vector.ignored:
-            _judge_output(vector, name, outputs[name], spreads, found)
+            _judge_output(vector, name, outputs[name], spreads, rounds, found)
     return found
 
 
-def decided(vector: Vector, runs: int = RUNS[0]) -> tuple[int, int]:
+def decided(vector: Vector, runs: int = QUICKLY[0]) -> tuple[int, int]:
     """How many elements of a graph's outputs are decided whatever a device computes, and how many there are."""
     spreads = Spreads(vector)
     spreads.run(runs)
@@ -77,7 +79,9 @@ def decided(vector: Vector, runs: int = RUNS[0]) -> tuple[int, int]:
     return right, sum(vector.examples[0].outputs[name].size for name in names)
 
 
-def _judge_output(vector: Vector, name: str, actual: Array, spreads: Spreads, found: Judgement) -> None:
+def _judge_output(
+    vector: Vector, name: str, actual: Array, spreads: Spreads, rounds: Sequence[int], found: Judgement
+) -> None:
     expected = vector.examples[0].outputs[name]
     found.elements += expected.size
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
@@ -86,7 +90,7 @@ def _judge_output(vector: Vector, name: str, actual: Array, spreads: Spreads, fo
         return
     tolerance = _tolerance(vector, name)
     bad = off = _outside(vector, name, actual, expected, tolerance)
-    for runs in RUNS:
+    for runs in rounds:
         if not bad.any():
             break
         spreads.run(runs)

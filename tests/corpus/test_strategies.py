@@ -174,7 +174,7 @@ def test_versions_and_operations_that_do_not_fit_are_refused() -> None:
 
 def test_what_breaks_a_clause_is_unfit(monkeypatch: pytest.MonkeyPatch) -> None:
     form: Form = strategies.forms(NEWEST, "TOPK_V2")[0]
-    recipes = strategies._recipes()
+    recipes = strategies.recipes()
 
     def too_many(call: Call) -> Arguments:
         from npu_conformance.corpus.generators.operands import int32

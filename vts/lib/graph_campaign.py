@@ -18,7 +18,7 @@ from npu_conformance.corpus.random_graphs import aosp_specification, official, r
 from npu_conformance.corpus.random_graphs.recipes import GraphRecipe
 from npu_conformance.corpus.random_graphs.shrinking import TRIALS, shrunk
 from npu_conformance.corpus.vectors import writing
-from npu_conformance.harness.judge.graphs import decided
+from npu_conformance.harness.judge.graphs import QUICKLY, THOROUGHLY, decided
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run.digests import digests
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure
@@ -60,7 +60,7 @@ def plan(subject: SubjectHandle, size: str, types: Sequence[str] = (), operation
     Raises LookupError where the version of the device has no such operation.
     """
     narrowed = [
-        replace(recipe, version=subject.version, operations=tuple(operations))
+        replace(recipe, version=subject.version, operations=recipe.operations or tuple(operations))
         for recipe in _recipes(SIZES[size], types, operations)
         if recipe.version <= subject.version or not recipe.form
     ]
@@ -164,9 +164,13 @@ class Campaign:
             tally.sampled_decided += right
 
     def _verdict(
-        self, vector: Vector, on_failure: OnFailure | None = None, seen: dict[str, Array] | None = None
+        self,
+        vector: Vector,
+        on_failure: OnFailure | None = None,
+        seen: dict[str, Array] | None = None,
+        rounds: Sequence[int] = THOROUGHLY,
     ) -> CaseResult:
-        case = case_of(vector, f"{AREA}.{vector.name}", seen)
+        case = case_of(vector, f"{AREA}.{vector.name}", seen, rounds)
         options = EngineOptions(suite_version=__version__)
         run = Engine([case], self._subject, Discard(), options, on_failure=on_failure).run()
         self.is_over = run.ending == "subject-lost"
@@ -185,7 +189,10 @@ class Campaign:
         return Found(seed, again if is_red(again.outcome) else result, names, len(vector.operations), written)
 
     def _fails_like(self, result: CaseResult) -> Callable[[Vector], bool]:
-        return lambda vector: not self.is_over and self._verdict(vector).outcome is result.outcome
+        def fails(vector: Vector) -> bool:
+            return not self.is_over and self._verdict(vector, rounds=QUICKLY).outcome is result.outcome
+
+        return fails
 
     @functools.cached_property
     def _writer(self) -> FailureWriter:

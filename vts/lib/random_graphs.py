@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.graphs import Judgement, judgement
+from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgement
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -32,12 +33,17 @@ _FILL = 0xA5
 _ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
 
 
-def case_of(vector: Vector, case_id: str, seen: dict[str, Array] | None = None) -> Case:
-    """The case of one graph, whose failure file holds the graph itself. seen: gets the outputs of the device."""
+def case_of(
+    vector: Vector, case_id: str, seen: dict[str, Array] | None = None, rounds: Sequence[int] = THOROUGHLY
+) -> Case:
+    """The case of one graph, whose failure file holds the graph itself.
+
+    seen: gets the outputs of the device. rounds: how thoroughly it is judged.
+    """
 
     def run(context: CaseContext) -> None:
         attach(context, vector)
-        run_graph(context, vector, {} if seen is None else seen)
+        run_graph(context, vector, seen, rounds)
 
     operations = tuple(dict.fromkeys(operation.type for operation in vector.operations))
     types = tuple(dict.fromkeys(operand.type.name for operand in vector.operands.values() if operand.dimensions))
@@ -47,10 +53,17 @@ def case_of(vector: Vector, case_id: str, seen: dict[str, Array] | None = None) 
     )  # fmt: skip
 
 
-def run_graph(context: CaseContext, vector: Vector, seen: dict[str, Array]) -> None:
+def run_graph(
+    context: CaseContext,
+    vector: Vector,
+    seen: dict[str, Array] | None = None,
+    rounds: Sequence[int] = THOROUGHLY,
+) -> None:
     """Execute a graph and judge it. NotSupported where the device does not have all of its operations."""
-    seen.update(outputs_of(context, vector))
-    found = judgement(vector, seen)
+    outputs = outputs_of(context, vector)
+    if seen is not None:
+        seen.update(outputs)
+    found = judgement(vector, outputs, rounds)
     _count(context, found)
     if found.findings:
         first = found.findings[0]

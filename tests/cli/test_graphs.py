@@ -1,0 +1,111 @@
+"""`npu-conformance graphs`: what it prints, keeps and returns, for drivers that are right and that are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from places import HOSTILE
+
+from npu_conformance.cli.main import main
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.importers.aosp import importing
+
+SEAM = ("--operations", "ADD", "MUL", "--types", "float32", "--plugin", "graph_drivers:plugin")
+Graphs = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Graphs:
+    """Run the command: exit code, what it printed, what it complained of."""
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(("graphs", "--save", str(tmp_path / "found"), *arguments))
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def failing(graphs: Graphs, end: str) -> str:
+    code, out, _ = graphs(*SEAM, "--plugin-option", f"end={end}", "--seeds", "0:2")
+    assert code == 1
+    return out
+
+
+def test_a_right_driver(graphs: Graphs, tmp_path: Path) -> None:
+    code, out, _ = graphs("--plugin", "reference", "--seeds", "0:5", "--isolation", "inprocess")
+    assert code == 0
+    assert "reference, HAL fl8: small graphs, seeds 0:5" in out
+    assert "5 graphs of 25 operations" in out
+    assert "5 right, 0 not supported, 0 wrong" in out
+    assert re.search(r"judged: [\d.]+% of \d+ elements", out)
+    assert not (tmp_path / "found").exists()
+
+
+def test_equal_seeds_are_equal_graphs(graphs: Graphs) -> None:
+    arguments = ("--plugin", "reference", "--seeds", "3", "--isolation", "inprocess", "--size", "single")
+    first, second = graphs(*arguments), graphs(*arguments)
+    assert [line for line in first[1].splitlines() if " s (" not in line] == [
+        line for line in second[1].splitlines() if " s (" not in line
+    ]
+
+
+def test_a_wrong_result_is_shrunk_and_kept(graphs: Graphs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = failing(graphs, "miscompute")
+    assert re.search(r"FAIL seed \d: shrunk from 5 operations to (ADD|MUL|ADD MUL)$", out, re.MULTILINE)
+    (replayed, *_) = sorted((tmp_path / "found").glob("*.json"))
+    plugin = ("--plugin", "graph_drivers:plugin", "--plugin-option")
+    assert main(("replay", str(replayed), *plugin, "end=miscompute")) == 1
+    assert main(("replay", str(replayed), *plugin, "end=partly")) in (0, 1)
+    assert main(("replay", str(replayed), "--plugin", "reference")) == 0
+    capsys.readouterr()
+
+
+def test_findings_are_vectors_and_specifications_too(graphs: Graphs, tmp_path: Path) -> None:
+    failing(graphs, "miscompute")
+    (specification, *_) = sorted((tmp_path / "found").glob("*.mod.py"))
+    assert "# Results from seam" in specification.read_text()
+    (loaded,) = importing.load([specification])
+    assert loaded.problem is None
+    folder = next(path for path in (tmp_path / "found").iterdir() if path.is_dir())
+    (operation,) = vectors.operations(folder)
+    (header,) = vectors.headers(operation, folder)
+    assert vectors.load(operation, header.name, folder).examples
+
+
+@pytest.mark.parametrize(("end", "verdict"), [("crash", "CRASH"), ("hang", "HANG"), ("refuse", "FAIL")])
+def test_a_driver_that_ends_is_a_finding_and_not_the_end(graphs: Graphs, end: str, verdict: str) -> None:
+    out = failing(graphs, end)
+    assert f"{verdict} seed" in out
+    assert "2 graphs of 10 operations" in out
+
+
+def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
+    code, out, _ = graphs(*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
+    assert code == 0
+    assert re.search(r"[01] right, [34] not supported, 0 wrong", out)
+    assert "not supported in how many graphs: MUL" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--seeds", "3:3"), "--seeds 3:3: there is no seed from 3 to before 3"),
+        (("--seeds", "x"), "--seeds: expected A:B or A, found 'x'"),
+        (("--seconds", "0"), "--seconds: expected a positive number, found 0"),
+        (("--seed", "-1"), "--seed: expected a number from 0 up, found -1"),
+        (("--types", "float64"), "--types: expected some of float32"),
+        (("--operations", "FOO"), "--operations FOO: there is no such operation"),
+        (("--operations", "RANDOM_MULTINOMIAL"), "--operations RANDOM_MULTINOMIAL: there are no random graphs of it"),
+        (("--operations", "BATCH_MATMUL", "--hal", "1.0"), "HAL 1.0 has no operation that fits"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(graphs: Graphs, arguments: tuple[str, ...], message: str) -> None:
+    code, _, err = graphs("--plugin", "reference", "--isolation", "inprocess", *arguments)
+    assert code == 2
+    assert message in err
+    assert len(err.splitlines()) == 1
