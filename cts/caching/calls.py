@@ -80,7 +80,7 @@ for _models, _data in _COUNTS:
 
 @cases.case("files_0_1", "FW-CAC-003", "FW-CAC-005")
 def data_files_only(context: CaseContext) -> None:
-    """A driver that wants data files alone gets those, and is asked for what it cached; it may have too little there."""
+    """A driver that wants data files alone gets those, and is asked for what it cached; that may be too little."""
     cached = _Cached(context, _script(0, 1))
     for expected in ("prepare_model", _FROM_CACHE):
         cached.compile()

@@ -61,8 +61,9 @@ def graph_as_model(model: Model, graph: Subgraph) -> Model:
 def _with_used_extensions(model: Model) -> Model:
     """The model with those extensions alone whose types or operations are in it (FW-EXT-005)."""
     graphs = (model.main, *model.referenced)
-    codes = [one.type for graph in graphs for one in (*graph.operands, *graph.operations)]
-    used = {code >> EXTENSION_TYPE_LOW_BITS for code in codes}
+    operands = [operand.type for graph in graphs for operand in graph.operands]
+    operations = [operation.type for graph in graphs for operation in graph.operations]
+    used = {code >> EXTENSION_TYPE_LOW_BITS for code in (*operands, *operations)}
     kept = tuple(entry for entry in model.extension_name_to_prefix if entry.prefix in used)
     return replace(model, extension_name_to_prefix=kept)
 
