@@ -12,7 +12,7 @@ from npu_conformance.reference.runtime.scripted.service import Call, ScriptedSer
 from npu_conformance.reference.runtime.scripted.support import capabilities_of, is_oem, supports
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES, ErrorStatus, OperationType
+from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.plugin import Context
 
@@ -70,12 +70,10 @@ class ScriptedDevice(hal.Device):
             return answers[:-1] if call.found is not None and call.found.kind == "length" else answers
 
     def _supported(self, model: types.Model) -> tuple[bool, ...]:
-        """What the reference computes and the script names, and what no reference computes but the script names."""
-        answers = self._device.get_supported_operations(model)
-        is_oem = [operation.type == OperationType.OEM_OPERATION for operation in model.main.operations]
-        return tuple(
-            (able or is_oem[index]) and supports(self._script, model, index) for index, able in enumerate(answers)
-        )
+        """What the reference computes and the script names; of a model with an OEM operation, all that it names."""
+        count = len(model.main.operations)
+        able = (True,) * count if is_oem(model) else self._device.get_supported_operations(model)
+        return tuple(able[index] and supports(self._script, model, index) for index in range(count))
 
     def prepare_model(
         self,
