@@ -90,9 +90,7 @@ class Graph:
         return output
 
     def built(self) -> types.Subgraph:
-        return types.Subgraph(
-            tuple(self.operands), tuple(self.operations), tuple(self.inputs), tuple(self.outputs)
-        )
+        return types.Subgraph(tuple(self.operands), tuple(self.operations), tuple(self.inputs), tuple(self.outputs))
 
     def model(self, *referenced: Graph) -> types.Model:
         """The model; referenced graphs share `values` with this one."""
@@ -173,7 +171,6 @@ class Planning:
         """The methods that a driver was asked, in order; only these where any are named."""
         names = [call.method for call in self.services[driver].calls]
         return [name for name in names if not methods or name in methods]
-
 
 
 def numbers(first: float = 1) -> Array:
