@@ -12,7 +12,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; the suites do nothing without --npu-plugin."""
     group = parser.getgroup("npu-conformance", "conformance of NPU drivers and managers")
     group.addoption(
-        "--npu-plugin", metavar="P", help="implementation under test: entry point, module:name, unix:, tcp:, exec:"
+        "--npu-plugin",
+        metavar="P",
+        help="implementation under test: entry point, module:name, PATH.so, unix:, tcp:, exec:",
     )
     group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
     group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")

@@ -28,7 +28,7 @@ from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel, PreparedModelCallback
+from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Flags, Handle, Number, Numbers, Text
@@ -36,9 +36,11 @@ from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
     Operation,
+    OutputShape,
     Request,
     RequestArgument,
     RequestMemoryPool,
+    Timing,
 )
 from npu_conformance.specs.versions import Version
 
@@ -371,8 +373,47 @@ def test_a_valid_model_is_launched_and_an_invalid_one_refused(tiny: str) -> None
         assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
 
 
-def test_what_an_app_cannot_say_is_not_visible(tiny: str) -> None:
+class Executed(ExecutionCallback):
+    def __init__(self) -> None:
+        self.statuses: list[int] = []
+
+    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
+        self.statuses.append(status)
+
+
+@pytest.mark.parametrize(
+    ("result", "status"),
+    [
+        (ResultCode.NO_ERROR, ErrorStatus.NONE),
+        (ResultCode.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_TRANSIENT),
+        (ResultCode.DEAD_OBJECT, ErrorStatus.GENERAL_FAILURE),
+    ],
+)
+def test_an_execution_that_fails_was_launched(
+    tiny: str, monkeypatch: pytest.MonkeyPatch, result: ResultCode, status: ErrorStatus
+) -> None:
     with opened(tiny) as subject:
+        app, callback = App(subject), Executed()
+        _, prepared = prepare(subject, app.model)
+        assert prepared is not None
+        monkeypatch.setattr(app.runtime, "event_wait", lambda event: result)
+        prepared.execute(app.request(1, 2), False, -1, -1, callback)
+        assert callback.statuses == [status]
+
+
+def test_an_execution_with_wrong_arguments_was_not_launched(tiny: str) -> None:
+    with opened(tiny) as subject:
+        app, callback = App(subject), Executed()
+        _, prepared = prepare(subject, app.model)
+        assert prepared is not None
+        request = change(app.request(1, 2), inputs=())
+        with pytest.raises(ServiceError) as caught:
+            prepared.execute(request, False, -1, -1, callback)
+        assert [caught.value.status] == callback.statuses == [ErrorStatus.INVALID_ARGUMENT]
+
+
+def test_what_an_app_cannot_say_is_not_visible(tiny: str) -> None:
+    with opened(tiny, "process") as subject:
         device, model = subject.interfaces.device, sum_with()
         assert device is not None
         lifetime = change(model.main.operands[0], lifetime=OUTPUT)
