@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import cast
 
 from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.compilations import SECOND_NS
@@ -158,21 +159,22 @@ def burst_in_use(context: CaseContext) -> None:
     app = RuntimeApp(context)
     compilation = app.finished_compilation(devices=(blocker.device(app),))
     burst = app.made("burst_create", compilation, True)
-    first, second = app.ready_execution(compilation), app.ready_execution(compilation)
+    executions = [app.ready_execution(compilation) for _ in range(2)]
 
-    def intrude() -> int:
-        blocker.await_execution()
-        try:
-            return int(app.call("execution_burst_compute", second, burst))
-        finally:
-            blocker.release()
+    def compute(execution: int) -> int:
+        """The driver holds one; that the other has returned sets it free."""
+        result = app.call("execution_burst_compute", execution, burst)
+        blocker.release()
+        return int(result)
 
-    results = context.run_concurrently([lambda: int(app.call("execution_burst_compute", first, burst)), intrude])
-    for result, code in zip(results, (ResultCode.NO_ERROR, BAD_STATE), strict=True):
+    results = context.run_concurrently([partial(compute, execution) for execution in executions])
+    for result in results:
         if isinstance(result, Exception):
             raise result
-        app.expect("execution_burst_compute", result, code)
-    app.check_sum(first)
+    first = results.index(ResultCode.NO_ERROR) if ResultCode.NO_ERROR in results else 0
+    for number, code in ((first, ResultCode.NO_ERROR), (1 - first, BAD_STATE)):
+        app.expect("execution_burst_compute", cast(int, results[number]), code)
+    app.check_sum(executions[first])
 
 
 def _nulls(function: str, *parameters: str) -> Misuses:

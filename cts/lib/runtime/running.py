@@ -6,13 +6,11 @@ its timeout ends.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.context import CaseContext
@@ -26,7 +24,6 @@ _BLOCKER = "npu-blocker"
 _LOOP_NS = 1_000_000_000
 _FLOAT = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (1,))
 _TRUTH = OperandDescription(OperandType.TENSOR_BOOL8, 1, (1,))
-_CALL_SECONDS, _POLL_SECONDS = 5.0, 0.002
 
 
 @dataclass
@@ -45,7 +42,6 @@ class Blocker:
 
     def __init__(self, context: CaseContext) -> None:
         self.control: RuntimeControl = context.present(context.subject.interfaces.runtime_control, "runtime_control")
-        self.context = context
         context.close_later(self)
         self.control.set_drivers((DriverScript(_BLOCKER, misbehaviours=(Misbehaviour("execute", "blocks"),)),))
 
@@ -62,13 +58,6 @@ class Blocker:
     def release(self) -> None:
         """Let it end what it holds, and hold nothing from here on."""
         self.control.release(_BLOCKER)
-
-    def await_execution(self) -> None:
-        """Wait until it holds an execution."""
-        deadline = time.monotonic() + _CALL_SECONDS * self.context.manifest.time_scale
-        while not any(call.method.startswith("execute") for call in self.control.driver_calls(_BLOCKER)):
-            checks.that(time.monotonic() < deadline, "the driver was not asked to execute")
-            time.sleep(_POLL_SECONDS)
 
 
 @contextmanager
