@@ -82,7 +82,7 @@ def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:
     outputs.write(0, bytes([_FILL]) * built.output_size)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     execution = execute(context, prepared_model, request, measure=False)
-    with checks.about("RGG-005", "NNHAL-EXECUTE-001"):
+    with checks.about("NNHAL-EXECUTE-001"):
         checks.status(execution.status, {ErrorStatus.NONE}, "execution of a supported graph")
     with checks.about("NNHAL-EXECUTE-002"):
         checks.that(
