@@ -27,6 +27,7 @@ from npu_conformance.faults import (
     relations,
     reusable,
     robustness,
+    runtime,
     shapes_and_times,
     source_edits,
     variants,
@@ -41,7 +42,7 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers,
+    npu_buffers, runtime,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 
