@@ -119,8 +119,10 @@ def _factors(words: list[str]) -> Iterator[tuple[str, str]]:
             yield name, setting
 
 
-def test_continuous_integration_runs_the_matrix() -> None:
-    assert re.search(r"tox run -e \S*\bmatrix\b", (ROOT / ".ci" / "run").read_text())
+def test_continuous_integration_runs_what_the_environments_of_its_parts_run(commands: Commands) -> None:
+    assert re.search(r"tox run -e ci$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    parts = ("lint", "types", "reference", "matrix")
+    assert commands("ci") == [words for part in parts for words in commands(part)]
 
 
 def test_the_template_runs_in_its_own_folder(
