@@ -12,12 +12,12 @@ from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.reference.runtime.objects.extensions import Extensions
 from npu_conformance.reference.runtime.planning.compiler import ReferenceCompiler
 from npu_conformance.reference.runtime.planning.local_files import LocalFiles
+from npu_conformance.reference.runtime.planning.memory_maker import ReferenceMemoryMaker
 from npu_conformance.reference.runtime.planning.pools import LocalPools
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.reference.runtime.scripted.device import scripted_service
 from npu_conformance.reference.runtime.scripted.service import ScriptedService
-from npu_conformance.reference.runtime.shared_memories import SharedMemories
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.neuralnetworks.runtime.control import AppProcess, DriverCall, DriverScript
 from npu_conformance.specs.plugin import Context
@@ -35,7 +35,7 @@ class RuntimeService:
         self.driver_context = replace(context, memory=self._pools, files=files)
         self._properties = Properties()
         self._compiler = ReferenceCompiler(self._pools, files, context.clock, self._properties, level)
-        self._memories = SharedMemories(self._pools)
+        self._memories = ReferenceMemoryMaker(self._pools)
 
     def start(self, services: Sequence[Service]) -> tuple[ReferenceRuntime, ReferenceRuntimeControl]:
         """The API and what steers it. services: drivers that it has from the start, in order."""

@@ -48,10 +48,9 @@ def _check_into_described(source: MemoryObject, destination: DescribedMemoryObje
         shape = combined(source.buffer.dimensions, destination.description.dimensions)
         if shape is None:
             raise bad_data(f"shape {source.buffer.dimensions}, expected {destination.description.dimensions}")
-    before, destination.buffer.dimensions = destination.buffer.dimensions, shape or ()
+    destination.buffer.dimensions = shape or ()
     if _size(source) != destination.size:
-        size, destination.buffer.dimensions = destination.size, before
-        raise bad_data(f"{_size(source)} bytes to {size} bytes")
+        raise bad_data(f"{_size(source)} bytes to {destination.size} bytes")
 
 
 def _size(memory: MemoryObject) -> int:

@@ -17,8 +17,12 @@ from npu_conformance.specs.versions import Version
 
 @dataclass
 class Call:
-    """A call under way. found: how it is to misbehave, None where it does not. status: what it answers in the end."""
+    """A call, recorded when it begins. found: how it is to misbehave, None where it does not.
 
+    status: what it answers; NONE while it is under way.
+    """
+
+    method: str
     found: Misbehaviour | None = None
     status: int = ErrorStatus.NONE
     asked: dict[str, Any] = field(default_factory=dict)
@@ -35,7 +39,7 @@ class ScriptedService:
         self._process, self._is_alive, self._is_released = 0, True, False
         self._device = make(self, 0)
         self._counts: dict[str, int] = {}
-        self._calls: list[DriverCall] = []
+        self._calls: list[Call] = []
         self._listeners: list[Callable[[], None]] = []
         self._changed = threading.Condition()
 
@@ -75,7 +79,7 @@ class ScriptedService:
     def calls(self) -> tuple[DriverCall, ...]:
         """What was asked until now, in order."""
         with self._changed:
-            return tuple(self._calls)
+            return tuple(DriverCall(one.method, one.status, **one.asked) for one in self._calls)
 
     @contextlib.contextmanager
     def call(self, process: int, method: str, as_named: str | None = None, **asked: Any) -> Iterator[Call]:
@@ -83,7 +87,9 @@ class ScriptedService:
 
         method: by which misbehaviours know it. as_named: in the record, where that is another. asked: its arguments.
         """
-        call = Call(asked=asked)
+        call = Call(as_named or method, asked=asked)
+        with self._changed:
+            self._calls.append(call)
         try:
             self._check_alive(process)
             call.found = self._misbehaviour(method)
@@ -92,9 +98,6 @@ class ScriptedService:
         except InterfaceError as error:
             call.status = error.status if isinstance(error, ServiceError) else ErrorStatus.DEVICE_UNAVAILABLE
             raise
-        finally:
-            with self._changed:
-                self._calls.append(DriverCall(as_named or method, call.status, **call.asked))
 
     def _start(self) -> None:
         self._process += 1

@@ -162,6 +162,10 @@ def test_a_failed_copy_leaves_its_target_without_value() -> None:
     app.backend.copy_failure = RuntimeFailure(ResultCode.DEAD_OBJECT, "the driver has died")
     assert app.runtime.memory_copy(source, memory) == ResultCode.DEAD_OBJECT
     assert app.runtime.memory_copy(memory, source) == BAD_DATA
+    app.backend.copy_failure = None
+    succeed(app.runtime.memory_copy(source, memory))
+    assert app.runtime.memory_copy(app.app_memory(64), memory) == BAD_DATA
+    assert app.runtime.memory_copy(memory, source) == BAD_DATA
 
 
 @pytest.mark.parametrize("devices", [0, 1])
