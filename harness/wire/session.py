@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -28,25 +29,26 @@ _MOST_TICKETS = 1000
 
 
 class Callers:
-    """Whose call each thread is serving. Threads that serve none act for the host process itself."""
+    """Whose call each thread is serving. Threads that serve none act for the host process itself.
+
+    A thread that a plug-in starts for a call serves it too where it runs in a copy of the call's context (contextvars).
+    """
 
     def __init__(self) -> None:
-        self._current = threading.local()
+        self._current: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
     def current(self) -> Caller:
         """The caller of the current call."""
-        caller: Caller | None = getattr(self._current, "caller", None)
-        return caller or Caller(os.getuid(), os.getpid())
+        return self._current.get() or Caller(os.getuid(), os.getpid())
 
     @contextmanager
     def acting(self, caller: Caller) -> Iterator[None]:
         """Serve a call of this caller."""
-        before = getattr(self._current, "caller", None)
-        self._current.caller = caller
+        before = self._current.set(caller)
         try:
             yield
         finally:
-            self._current.caller = before
+            self._current.reset(before)
 
 
 class HostState:
