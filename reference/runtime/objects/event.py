@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,14 +27,15 @@ class Event(Protocol):
 
 
 class ThreadEvent:
-    """A computation in a thread of its own."""
+    """A computation in a thread of its own, which calls drivers for whoever has started it."""
 
     fence: Fence | None = None
 
     def __init__(self, compute: Callable[[], ResultCode]) -> None:
         self._compute = compute
         self._result = ResultCode.OP_FAILED
-        self._thread = threading.Thread(target=self._run, name="computation", daemon=True)
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run, args=(self._run,), name="computation", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
+from typing import Any
 
 import pytest
 from nnapi_app import OPEN_VECTOR, VECTOR, App, made, shapes, succeed
@@ -300,3 +302,18 @@ def test_computations_in_the_caller_s_thread() -> None:
     app.properties["debug.nn.syncexec-runtime"] = "1"
     app.runtime.event_wait(made(app.runtime.execution_start_compute(app.execution(), True)))
     assert len(app.plan.executions) == 1
+
+
+def test_a_started_computation_calls_drivers_for_whom_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = App()
+    caller, seen = contextvars.ContextVar("caller", default=0), list[int]()
+    execution, compute_plainly = app.execution(), app.plan.execute
+
+    def execute(*arguments: Any) -> Outcome:
+        seen.append(caller.get())
+        return compute_plainly(*arguments)
+
+    monkeypatch.setattr(app.plan, "execute", execute)
+    caller.set(7)
+    succeed(app.runtime.event_wait(made(app.runtime.execution_start_compute(execution, True))))
+    assert seen == [7]
