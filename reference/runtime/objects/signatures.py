@@ -39,7 +39,7 @@ def _check_extension(model: Model, operation: Operation) -> None:
     extensions = model.environment.extensions
     if not extensions.are_allowed():
         raise bad_data("the process may not use extensions")  # FW-EXT-001
-    if model.environment.is_since_level_5 and not extensions.has_prefix(operation.type):
+    if not extensions.has_prefix(operation.type):
         raise bad_data(f"operation {operation.type} has a prefix that was not given out")
 
 
