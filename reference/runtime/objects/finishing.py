@@ -30,8 +30,8 @@ _OF_DRIVERS = ("MODEL.M3", "MODEL.P8")
 
 def finish(model: ApiModel) -> FinishedModel:
     """Make what devices get of a model. Raises RuntimeFailure where it is not valid."""
-    if not model.operations or not model.inputs or not model.outputs:
-        raise bad_data("the model has no operation, no input or no output")
+    if not model.operations or not model.outputs:
+        raise bad_data("the model has no operation or no output")
     _copy_large_values(model)
     order = run_order(model.operations)
     wire, keeps = wire_model(model, [model.operations[index] for index in order])

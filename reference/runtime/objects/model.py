@@ -126,7 +126,8 @@ class Model:
     def add_operation(self, code: int, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
         """ANeuralNetworksModel_addOperation."""
         self.check_open()
-        self._check_not_empty(inputs, outputs)
+        if self.environment.is_since_level_5 and not (inputs and outputs):
+            raise bad_data("a list of operands is empty")
         operation = Operation(code, inputs, outputs)
         check_operation(self, operation, self._newest)
         if len(self.operations) >= LARGEST_COUNT:
@@ -134,9 +135,8 @@ class Model:
         self.operations.append(operation)
 
     def identify(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
-        """ANeuralNetworksModel_identifyInputsAndOutputs."""
+        """ANeuralNetworksModel_identifyInputsAndOutputs. A graph of constants, such as a branch, has no inputs."""
         self.check_open()
-        self._check_not_empty(inputs, outputs)
         listed = (*inputs, *outputs)
         if len(set(listed)) != len(listed):
             raise bad_data("an operand is listed twice")  # FW-MDL-022
@@ -151,10 +151,6 @@ class Model:
         """ANeuralNetworksModel_relaxComputationFloat32toFloat16."""
         self.check_open()
         self.is_relaxed = allow
-
-    def _check_not_empty(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None:
-        if self.environment.is_since_level_5 and not (inputs and outputs):
-            raise bad_data("a list of operands is empty")
 
     def _operand(self, index: int) -> Operand:
         """The operand that a setter is about."""

@@ -144,7 +144,7 @@ def test_identifying() -> None:
     assert identify(model, (0,), (3,)) == BAD_DATA, "they are inputs and outputs already"
     fresh = app.model(VECTOR, VECTOR)
     succeed(app.runtime.model_set_operand_value(fresh, 1, app.at(0), 8))
-    for inputs, outputs in (((0,), (0,)), ((0, 0), (1,)), ((0,), (1,)), ((2,), (0,)), ((), (0,))):
+    for inputs, outputs in (((0,), (0,)), ((0, 0), (1,)), ((0,), (1,)), ((2,), (0,))):
         assert identify(fresh, inputs, outputs) == BAD_DATA
     assert identify(fresh, None, (0,)) == NULL
 
@@ -284,7 +284,26 @@ def test_models_to_refer_to_must_be_finished() -> None:
     assert app.runtime.model_set_operand_value_from_model(model, 1, value) == BAD_DATA
 
 
-def test_empty_lists_of_operands_are_refused_from_feature_level_5_on() -> None:
+def test_operations_without_operands_are_refused_from_feature_level_5_on() -> None:
     for level, result in ((Version.V1_3, ResultCode.NO_ERROR), (Version.FL5, BAD_DATA)):
         app = App(level)
-        assert app.runtime.model_identify_inputs_and_outputs(app.model(VECTOR), (), (0,)) == result
+        model = app.model(VECTOR)
+        operation = app.runtime.model_get_extension_operation_type(model, "com.vendor.noise", 0, True).value
+        assert app.runtime.model_add_operation(model, operation, (), (0,)) == result
+
+
+def test_a_model_of_constants_alone_has_no_inputs() -> None:
+    app = App()
+    model = app.model(VECTOR, VECTOR)
+    succeed(app.runtime.model_set_operand_value(model, 0, app.at(0), 8))
+    succeed(app.runtime.model_add_operation(model, OperationType.RELU, (0,), (1,)))
+    succeed(app.runtime.model_identify_inputs_and_outputs(model, (), (1,)))
+    succeed(app.runtime.model_finish(model))
+
+
+def test_a_model_without_outputs_cannot_be_finished() -> None:
+    app = App()
+    model = app.model(VECTOR, VECTOR)
+    succeed(app.runtime.model_add_operation(model, OperationType.RELU, (0,), (1,)))
+    succeed(app.runtime.model_identify_inputs_and_outputs(model, (0,), ()))
+    assert app.runtime.model_finish(model) == BAD_DATA
