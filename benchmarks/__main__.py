@@ -21,6 +21,7 @@ from benchmarks import (
     bench_mutations,
     bench_networks,
     bench_npu,
+    bench_runtime,
     bench_simulation,
     bench_throughput,
     bench_wire,
@@ -40,6 +41,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "mutations": bench_mutations.figures,
     "networks": bench_networks.figures,
     "npu": bench_npu.figures,
+    "runtime": bench_runtime.figures,
     "simulation": bench_simulation.figures,
     "throughput": partial(bench_throughput.figures, None),
 }
