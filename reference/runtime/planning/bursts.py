@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 
+from npu_conformance.reference.runtime.planning.hidl_burst import CAPACITY, Slots, answer_of_packet, packet_of
 from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms
 from npu_conformance.reference.runtime.planning.version import time_for
 from npu_conformance.specs.errors import InterfaceError
@@ -11,20 +13,68 @@ from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 
+Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
+"""Status, output shapes, and timing in the form of the version."""
+
+MOST_MEMORIES = 32
+"""How much memory a driver is to keep at once: temporaries of steps are new in each execution."""
+
+
+class _Kept:
+    """The memory that a driver keeps, the last used at the end. forget: has the driver let go of one."""
+
+    def __init__(self, forget: Callable[[types.Memory], None]) -> None:
+        self._forget = forget
+        self._memories: dict[int, types.Memory] = {}
+
+    def use(self, request: types.Request) -> None:
+        for pool in request.pools:
+            if pool.pool is not None:
+                self._memories.pop(pool.pool.token, None)
+                self._memories[pool.pool.token] = pool.pool
+
+    def trim(self, most: int = MOST_MEMORIES) -> None:
+        """Let go of what has not been used for the longest time. A driver that is gone has let go already."""
+        while len(self._memories) > most:
+            memory = self._memories.pop(next(iter(self._memories)))
+            with contextlib.suppress(InterfaceError):
+                self._forget(memory)
+
 
 class DriverBurst(PartBurst):
+    """A burst of a driver. Safe to close in any order with the memory that it used (FW-EXE-016)."""
+
+    def __init__(self, forget: Callable[[types.Memory], None]) -> None:
+        self._kept = _Kept(forget)
+
+    def takes(self, request: types.Request) -> bool:
+        """Whether the request can be expressed."""
+        return True
+
+    def execute(self, request: types.Request, terms: Terms) -> Answer:
+        """Execute over the burst."""
+        self._kept.use(request)
+        answer = self._executed(request, terms)
+        self._kept.trim()
+        return answer
+
+    def close(self) -> None:
+        """Have the driver forget the memory."""
+        self._kept.trim(0)
+
+    def _executed(self, request: types.Request, terms: Terms) -> Answer:
+        raise NotImplementedError
+
+
+class AidlBurst(DriverBurst):
     """AIDL's burst. Memory is named by its token, so that the driver may keep it mapped."""
 
     def __init__(self, burst: hal.Burst, version: Version) -> None:
+        super().__init__(lambda memory: burst.release_memory_resource(memory.token))
         self._burst, self._version = burst, version
-        self._names: set[int] = set()
 
-    def execute(
-        self, request: types.Request, terms: Terms
-    ) -> tuple[int, Sequence[types.OutputShape], types.Timing | None]:
-        """Execute over the burst; returns status, shapes and timing."""
+    def _executed(self, request: types.Request, terms: Terms) -> Answer:
         names = tuple(-1 if pool.pool is None else pool.pool.token for pool in request.pools)
-        self._names.update(name for name in names if name >= 0)
         deadline_ns = time_for(self._version, terms.deadline_ns)
         loop_timeout = time_for(self._version, terms.loop_timeout_ns or None)
         if terms.hints and self._version >= Version.FL8:
@@ -35,18 +85,32 @@ class DriverBurst(PartBurst):
         status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         return status, result.output_shapes, result.timing
 
-    def close(self) -> None:
-        """Have the driver forget the memory (FW-EXE-016: in either order)."""
-        for name in self._names:
-            try:
-                self._burst.release_memory_resource(name)
-            except InterfaceError:
-                return
+
+class HidlBurst(DriverBurst):
+    """HIDL's burst: without deadlines, which its packets do not carry."""
+
+    def __init__(self, prepared: hal.PreparedModel) -> None:
+        """Open it. Raises InterfaceError."""
+        self._slots = Slots()
+        queue = types.QueueDescriptor(CAPACITY)
+        context = prepared.configure_execution_burst_on_queues(self._slots, queue, queue)
+        super().__init__(lambda memory: context.free_memory(self._slots.forget(memory)))
+        self._context = context
+
+    def takes(self, request: types.Request) -> bool:
+        """Not with a driver's buffer (facts 2.10)."""
+        return all(pool.pool is not None for pool in request.pools)
+
+    def _executed(self, request: types.Request, terms: Terms) -> Answer:
+        slots = [self._slots.slot(pool.pool) for pool in request.pools if pool.pool is not None]
+        return answer_of_packet(self._context.execute_packet(packet_of(request, slots, terms.measure_timing)))
 
 
 def open_burst(prepared: hal.PreparedModel, version: Version) -> PartBurst | None:
     """Open a burst; None where the version has none or the driver fails."""
+    if version < Version.V1_2:
+        return None
     try:
-        return DriverBurst(prepared.configure_execution_burst(), version) if version.is_aidl else None
+        return AidlBurst(prepared.configure_execution_burst(), version) if version.is_aidl else HidlBurst(prepared)
     except InterfaceError:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome
-from npu_conformance.reference.runtime.planning.bursts import DriverBurst, open_burst
+from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
 from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver
 from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms, failure
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
@@ -20,9 +20,6 @@ from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.reference.runtime.planning.driver import Driver
-
-Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
-"""Status, output shapes, and timing in the form of the version."""
 
 
 class DriverPart:
@@ -86,7 +83,7 @@ class DriverPart:
 
     def _executed(self, request: types.Request, terms: Terms, burst: PartBurst | None) -> Answer:
         version = self.device.version
-        if isinstance(burst, DriverBurst):
+        if isinstance(burst, DriverBurst) and burst.takes(request):
             return burst.execute(request, terms)
         is_synchronous = version.is_aidl or self.device.around.properties.synchronous_hal
         if version < Version.V1_2 or not is_synchronous:

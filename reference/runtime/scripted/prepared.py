@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from npu_conformance.reference.hal.burst_packets import result_elements
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.burst_packets import pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
@@ -109,9 +111,10 @@ class ScriptedPreparedModel(hal.PreparedModel):
     def configure_execution_burst_on_queues(
         self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
     ) -> hal.BurstContext:
-        """HIDL's burst, whose packets are the reference's: no script reaches them."""
+        """HIDL's burst. A script reaches the packets that travel as messages, and those in queues not."""
         with self._service.call(self._process, "configure_execution_burst_on_queues"):
-            return self._burst(lambda: self.inner.configure_execution_burst_on_queues(callback, requests, results))
+            opened = self._burst(lambda: self.inner.configure_execution_burst_on_queues(callback, requests, results))
+            return ScriptedBurstContext(opened, self)
 
     def run(
         self, name: str, asked: dict[str, Any], execute: Callable[[], types.ExecutionResult]
@@ -126,6 +129,16 @@ class ScriptedPreparedModel(hal.PreparedModel):
             shapes = self.spoilt(call.found, result.output_shapes)
             timing = self.timing(result.timing, asked["measure_timing"] and result.output_sufficient_size)
             return types.ExecutionResult(result.output_sufficient_size, shapes, timing)
+
+    def run_packet(self, execute: Callable[[], bytes]) -> bytes:
+        """Answer a packet of HIDL's burst; the status of a failure is in the packet."""
+        try:
+            with self._service.call(self._process, "execute", "burst.execute_packet") as call:
+                if call.found is not None and call.found.kind == "callback":
+                    raise ServiceError(call.found.status, "as the script says")
+                return execute()
+        except ServiceError as error:
+            return pack(result_elements(error.status, (), _unavailable(self._service)))
 
     def _fenced(
         self, name: str, asked: dict[str, Any], execute: Callable[[], hal.FencedExecutionResult]
@@ -212,6 +225,21 @@ class ScriptedBurst(hal.Burst):
                 request, memory_identifier_tokens, config, deadline_ns
             ),
         )
+
+
+class ScriptedBurstContext(hal.BurstContext):
+    """HIDL's burst over a scripted prepared model."""
+
+    def __init__(self, inner: hal.BurstContext, prepared: ScriptedPreparedModel) -> None:
+        self._inner, self._prepared = inner, prepared
+
+    def free_memory(self, slot: int) -> None:
+        """See hal.BurstContext."""
+        self._inner.free_memory(slot)
+
+    def execute_packet(self, packet: bytes) -> bytes:
+        """See hal.BurstContext."""
+        return self._prepared.run_packet(lambda: self._inner.execute_packet(packet))
 
 
 class _Spoiling(hal.ExecutionCallback):
