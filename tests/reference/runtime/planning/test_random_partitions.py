@@ -46,7 +46,7 @@ class Maker:
                 values.append(self.operation(graph, values, is_output))
 
     def operation(self, graph: Graph, values: list[int], is_output: bool) -> int:
-        shape = SHAPE
+        shape: tuple[int, ...] = SHAPE
         if self.has_unknown and not is_output and self.random.random() < 0.2:
             shape = self.random.choice(UNKNOWN)
         if self.random.random() < 0.3:
