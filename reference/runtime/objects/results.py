@@ -25,8 +25,8 @@ class Results:
 
     def _take_shapes(self, outputs: Arguments) -> None:
         """Shapes may only fill in what the app left unknown; else the computation has failed."""
-        given = tuple(OutputShape(one.argument.dimensions, True) for one in outputs.given())
-        self.shapes = self._outcome.shapes or given
+        given = [one.argument.dimensions for one in outputs.given()]
+        self.shapes = self._outcome.shapes or tuple(OutputShape(dimensions, True) for dimensions in given)
         if len(self.shapes) != len(given) or not all(map(_agrees, given, self.shapes)):
             self.result = ResultCode.OP_FAILED
 
@@ -50,9 +50,9 @@ class Results:
         return timing.time_on_device if code in _ON_HARDWARE else timing.time_in_driver
 
 
-def _agrees(declared: OutputShape, found: OutputShape) -> bool:
-    if not declared.dimensions:
+def _agrees(given: tuple[int, ...], found: OutputShape) -> bool:
+    if not given or given == found.dimensions:
         return True
-    if len(declared.dimensions) != len(found.dimensions):
+    if len(given) != len(found.dimensions):
         return not found.is_sufficient and not found.dimensions
-    return all(one in (0, other) for one, other in zip(declared.dimensions, found.dimensions, strict=True))
+    return all(one in (0, other) for one, other in zip(given, found.dimensions, strict=True))
