@@ -94,7 +94,7 @@ class FencedEngine:
 
     def settle(self) -> None:
         """Wait for what is pending. Raises StepFailed where a fence or a launched part failed."""
-        if not all(fence.wait(FOR_EVER_NS) == FenceState.SIGNALLED for fence in self.pending):
+        if not wait_for_all(self.pending):
             raise StepFailed(self._reported() or failure(ResultCode.OP_FAILED), falls_back=True)
         self.pending = ()
         if (failed := self._reported()) is not None:
@@ -107,6 +107,14 @@ class FencedEngine:
             if info.status != ErrorStatus.NONE:
                 return failure(result_of_status(info.status))
         return None
+
+
+def wait_for_all(fences: Sequence[hal.Fence]) -> bool:
+    """Wait for fences; False as soon as one fails, or dies with its driver."""
+    try:
+        return all(fence.wait(FOR_EVER_NS) == FenceState.SIGNALLED for fence in fences)
+    except InterfaceError:
+        return False
 
 
 def execution_info(callback: hal.FencedExecutionCallback) -> hal.FencedExecutionInfo:

@@ -11,8 +11,6 @@ from npu_conformance.reference.runtime.planning.engines import FencedEngine, as_
 from npu_conformance.reference.runtime.planning.interpreter import StepFailed
 from npu_conformance.reference.runtime.planning.version import timing_of
 from npu_conformance.specs.neuralnetworks import hal
-from npu_conformance.specs.neuralnetworks.enums import FenceState
-from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS
 
 
 class FinishedWork:
@@ -66,8 +64,3 @@ class PendingWork:
         info, version = execution_info(self._engine.launched[0]), self._part.device.version
         times = timing_of(version, info.timing_launched), timing_of(version, info.timing_fenced)
         return Outcome(outcome.result, outcome.shapes, *times)
-
-
-def wait_for_all(fences: Sequence[hal.Fence]) -> bool:
-    """Wait for fences; False as soon as one fails."""
-    return all(fence.wait(FOR_EVER_NS) == FenceState.SIGNALLED for fence in fences)

@@ -18,9 +18,9 @@ from npu_conformance.reference.runtime.backend import (
     StepRole,
 )
 from npu_conformance.reference.runtime.planning.driver_part import DriverPart
-from npu_conformance.reference.runtime.planning.engines import Bursts, FencedEngine, SynchronousEngine
+from npu_conformance.reference.runtime.planning.engines import Bursts, FencedEngine, SynchronousEngine, wait_for_all
 from npu_conformance.reference.runtime.planning.fallback import NEVER, CpuFallback
-from npu_conformance.reference.runtime.planning.fenced import FinishedWork, PendingWork, wait_for_all
+from npu_conformance.reference.runtime.planning.fenced import FinishedWork, PendingWork
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, uses
 from npu_conformance.reference.runtime.planning.interpreter import Interpreter, StepFailed
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Part, Terms, deadline, failure, terms_of

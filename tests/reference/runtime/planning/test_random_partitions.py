@@ -13,7 +13,7 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour, SupportedOperation
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 BINARY = (OperationType.ADD, OperationType.MUL, OperationType.SUB)
 UNARY = (OperationType.FLOOR, OperationType.RELU, OperationType.RELU1, OperationType.RELU6)
@@ -24,10 +24,11 @@ SEEDS = range(40)
 
 
 class Maker:
-    """Makes one random graph, and the drivers that share it."""
+    """Makes one random graph, and the drivers that share it. level: of the runtime, of either profile."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.level = NEWEST if self.random.random() < 0.75 else Version.V1_3
         self.has_unknown = self.random.random() < 0.25
         self.inner: list[Graph] = []
 
@@ -91,7 +92,7 @@ class Maker:
             misbehaviours = (Misbehaviour("execute", status=ErrorStatus.GENERAL_FAILURE, first=2),)
         return DriverScript(
             f"driver{number}",
-            hal=self.random.choice(list(Version)),
+            hal=self.random.choice([version for version in Version if version <= self.level]),
             operations=operations,
             exec_time=self.random.choice((0.2, 0.5, 0.9, 1.0)),
             misbehaviours=misbehaviours,
@@ -121,7 +122,7 @@ def outputs_of(planning: Planning, model: types.Model, *explicit: str, fenced: b
 def test_partitions_compute_what_the_cpu_computes(seed: int) -> None:
     maker = Maker(seed)
     model = maker.model()
-    planning = Planning(*maker.scripts())
+    planning = Planning(*maker.scripts(), feature_level=maker.level)
     expected = outputs_of(planning, model, "nnapi-reference")
     assert outputs_of(planning, model) == expected
     assert outputs_of(planning, model, fenced=True) == expected
