@@ -2,130 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 import struct
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from graphs import INPUT, OUTPUT, change, constant, graph, tensor
-from patience import SECONDS
-from places import ROOT
+from graphs import INPUT, OUTPUT, graph, tensor
+from nnapi_libraries import NEEDED, OK, App, opened, runtime_of
 
 from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
-from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.verdicts import Crashed
-from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
+from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.nnapi.executions import MemoryObjects, set_arguments
-from npu_conformance.harness.nnapi.models import BuiltModel, build, described
-from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.nnapi.models import described
 from npu_conformance.harness.subject.loading import Isolation, LoadError, open_subject
-from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import FenceState, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Flags, Handle, Number, Numbers, Text
-from npu_conformance.specs.neuralnetworks.types import (
-    DataLocation,
-    Model,
-    Operation,
-    OutputShape,
-    Request,
-    RequestArgument,
-    RequestMemoryPool,
-    Timing,
-)
 from npu_conformance.specs.versions import Version
 
-pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("cffi") is None, reason="cffi is not installed"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
-]
-OK = ResultCode.NO_ERROR
-TINY = ROOT / "examples" / "nnapi_tiny" / "nnapi_tiny.c"
+pytestmark = NEEDED
 Compile = Callable[[str, str], str]
-
-
-def compiled(source: Path, library: Path) -> str:
-    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(source)]
-    subprocess.run(command, check=True, timeout=SECONDS)
-    return str(library)
-
-
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return compiled(TINY, tmp_path_factory.mktemp("nnapi") / "libnnapi_tiny.so")
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Compile:
-    def make(name: str, source: str) -> str:
-        (tmp_path / "source.c").write_text(f"#include <stdint.h>\n#include <stdlib.h>\n{source}\n")
-        return compiled(tmp_path / "source.c", tmp_path / f"{name}.so")
-
-    return make
-
-
-@contextmanager
-def opened(spec: str, isolation: Isolation = "inprocess", transport: str = "path") -> Iterator[SubjectHandle]:
-    subject = open_subject(spec, isolation=isolation, transports=(transport,))
-    try:
-        yield subject
-    finally:
-        subject.close()
-
-
-@contextmanager
-def runtime_of(spec: str) -> Iterator[Runtime]:
-    with opened(spec) as subject:
-        assert subject.interfaces.runtime is not None
-        yield subject.interfaces.runtime
-
-
-def sum_with(activation: int = 0) -> Model:
-    """Two floats, to which 1 and -2 are added."""
-    values = struct.pack("<2fi", 1, -2, activation)
-    operands = [
-        tensor(lifetime=INPUT),
-        constant(OperandType.TENSOR_FLOAT32, (2,), 0, 8),
-        constant(OperandType.INT32, (), 8, 4),
-        tensor(lifetime=OUTPUT),
-    ]
-    return Model(graph(operands, [Operation(OperationType.ADD, (0, 1, 2), (3,))]), operand_values=values)
-
-
-class App:
-    """What an app does with a library: one model, compiled for the first device, and two pools of arguments."""
-
-    def __init__(self, subject: SubjectHandle, kind: str = "mmap_fd") -> None:
-        assert subject.interfaces.runtime is not None
-        self.runtime = subject.interfaces.runtime
-        self.memory = PooledMemory(lambda size: subject.memory.create("mmap_fd", size))
-        self.device = self.runtime.get_device(0, True).handle
-        self.model = sum_with()
-        self.pool = subject.memory.create(kind, 16)
-
-    def compiled(self) -> tuple[BuiltModel, int]:
-        built = build(self.runtime, self.memory, self.model)
-        made = self.runtime.compilation_create_for_devices(built.handle, (self.device,), True)
-        assert (made.result, self.runtime.compilation_finish(made.handle)) == (OK, OK)
-        return built, made.handle
-
-    def request(self, *values: float) -> Request:
-        self.pool.write(0, struct.pack("<2f", *values))
-        pools = (RequestMemoryPool(pool=self.pool.memory),)
-        arguments = [RequestArgument(location=DataLocation(0, offset, 8)) for offset in (0, 8)]
-        return Request((arguments[0],), (arguments[1],), pools)
-
-    def result(self) -> tuple[float, ...]:
-        return struct.unpack("<2f", self.pool.read(8, 8))
 
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
@@ -328,104 +230,3 @@ def test_crash_is_a_verdict(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
             app.runtime.execution_compute(execution)
         subject.restart()
         assert subject.alive()
-
-
-class Prepared(PreparedModelCallback):
-    def __init__(self) -> None:
-        self.answers: list[tuple[int, PreparedModel | None]] = []
-
-    def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
-        self.answers.append((status, prepared_model))
-
-
-def prepare(subject: SubjectHandle, model: Model) -> tuple[int, PreparedModel | None]:
-    assert subject.interfaces.device is not None
-    callback = Prepared()
-    subject.interfaces.device.prepare_model(model, 1, 1, -1, (), (), bytes(32), callback)
-    assert subject.wait_until(lambda: bool(callback.answers), SECONDS)
-    return callback.answers[0]
-
-
-@pytest.mark.parametrize("kind", ["ashmem", "mmap_fd"])
-def test_the_device_of_a_runtime(tiny: str, kind: str) -> None:
-    with opened(tiny) as subject:
-        device, app = subject.interfaces.device, App(subject, kind)
-        assert device is not None
-        assert device.get_supported_operations(app.model) == (True,)
-        status, prepared = prepare(subject, app.model)
-        assert status == ErrorStatus.NONE
-        assert prepared is not None
-        result = prepared.execute_synchronously(app.request(3, 4), True, -1, -1)
-        assert (result.output_sufficient_size, result.output_shapes[0].dimensions) == (True, (2,))
-        assert result.timing.time_in_driver == Version.V1_2.unavailable_time
-        assert app.result() == (4, 2)
-
-
-def test_a_valid_model_is_launched_and_an_invalid_one_refused(tiny: str) -> None:
-    with opened(tiny) as subject:
-        model = sum_with()
-        unsupported = change(model, operand_values=struct.pack("<2fi", 1, 2, 9))
-        assert prepare(subject, unsupported) == (ErrorStatus.GENERAL_FAILURE, None)
-        other = [change(operand, dimensions=()) for operand in model.main.operands]
-        invalid = change(model, main=change(model.main, operands=tuple(other)))
-        with pytest.raises(ServiceError) as caught:
-            prepare(subject, invalid)
-        assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
-
-
-class Executed(ExecutionCallback):
-    def __init__(self) -> None:
-        self.statuses: list[int] = []
-
-    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
-        self.statuses.append(status)
-
-
-@pytest.mark.parametrize(
-    ("result", "status"),
-    [
-        (ResultCode.NO_ERROR, ErrorStatus.NONE),
-        (ResultCode.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_TRANSIENT),
-        (ResultCode.DEAD_OBJECT, ErrorStatus.GENERAL_FAILURE),
-    ],
-)
-def test_an_execution_that_fails_was_launched(
-    tiny: str, monkeypatch: pytest.MonkeyPatch, result: ResultCode, status: ErrorStatus
-) -> None:
-    with opened(tiny) as subject:
-        app, callback = App(subject), Executed()
-        _, prepared = prepare(subject, app.model)
-        assert prepared is not None
-        monkeypatch.setattr(app.runtime, "event_wait", lambda event: result)
-        prepared.execute(app.request(1, 2), False, -1, -1, callback)
-        assert callback.statuses == [status]
-
-
-def test_an_execution_with_wrong_arguments_was_not_launched(tiny: str) -> None:
-    with opened(tiny) as subject:
-        app, callback = App(subject), Executed()
-        _, prepared = prepare(subject, app.model)
-        assert prepared is not None
-        request = change(app.request(1, 2), inputs=())
-        with pytest.raises(ServiceError) as caught:
-            prepared.execute(request, False, -1, -1, callback)
-        assert [caught.value.status] == callback.statuses == [ErrorStatus.INVALID_ARGUMENT]
-
-
-def test_what_an_app_cannot_say_is_not_visible(tiny: str) -> None:
-    with opened(tiny, "process") as subject:
-        device, model = subject.interfaces.device, sum_with()
-        assert device is not None
-        lifetime = change(model.main.operands[0], lifetime=OUTPUT)
-        wrong = change(model, main=change(model.main, operands=(lifetime, *model.main.operands[1:])))
-        with pytest.raises(NotVisible, match="the lifetime of an operand, which follows from the lists"):
-            device.get_supported_operations(wrong)
-        with pytest.raises(NotVisible, match="how fast a device is"):
-            device.get_capabilities()
-
-
-def test_a_run(tiny: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["vts.generated.ADD.float32_none_same", "vts.generated.RELU.float32_rank2"]
-    cases = [*chosen, "vts.queries.capabilities.*", "vts.burst.configure.*"]
-    assert main(["run", *cases, "--plugin", tiny, "--report", str(tmp_path / "report"), "-q"]) == 0
-    assert "not-applicable" in capsys.readouterr().out
