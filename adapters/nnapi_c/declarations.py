@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_conformance.adapters.engine_interface import module
+from npu_conformance.harness.subject.plugin_loading import LoadError
 
 _TYPES = """
 typedef uintptr_t Handle;
@@ -142,10 +142,14 @@ INSTALL_HINT = (
 
 
 def _declared() -> Any:
-    ffi = module("cffi", INSTALL_HINT).FFI()
+    try:
+        import cffi
+    except ImportError:
+        raise LoadError(INSTALL_HINT) from None
+    ffi = cffi.FFI()
     ffi.cdef(DECLARATIONS)
     return ffi
 
 
 ffi = _declared()
-"""cffi's door to all of it. Importing this module raises EngineMissingError where cffi is not installed."""
+"""cffi's door to all of it. Importing this module raises LoadError where cffi is not installed."""
