@@ -3,20 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeApp
+from npu_conformance.cts.lib.runtime.legal import SCENES
 from npu_conformance.cts.lib.runtime.legal.models import FILTER
-from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Change, Misuses, Object
+from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Change, Misuses, Object, run_row
 from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, is_invalid
 from npu_conformance.harness.nnapi.caller_memory import place
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.runtime.control import AppProcess, RuntimeControl
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
 from npu_conformance.specs.versions import Version
 
 _UNKNOWN_OPERATION, _EXTENSION_OPERATION = 9999, 0x7FFE << 16
 _FAR = 999
+_own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_MODELS)
 _LARGEST_INDEX = 2**32 - 1
+
+
+@dataclass
+class _Reset:
+    """Gives the runtime back the process that it started with."""
+
+    control: RuntimeControl
+
+    def close(self) -> None:
+        """Do so."""
+        self.control.reset()
+
+
+@_own.case("model_add_operation.extension_not_allowed", "FW-EXT-001", "FW-MDL-021")
+def extension_not_allowed(context: CaseContext) -> None:
+    """model_add_operation, of an extension that the process may not use: BAD_DATA, and no effect.
+
+    Since feature level 5 it is refused in any process, as its prefix belongs to no extension.
+    """
+    if context.manifest.feature_level < Version.FL5:
+        control = context.present(context.subject.interfaces.runtime_control, "runtime_control")
+        control.set_process(AppProcess("/system/bin/app"))
+        context.close_later(_Reset(control))
+    run_row("model_add_operation", BAD_DATA, ({"type": _EXTENSION_OPERATION},), SCENES["model_add_operation"], context)
 
 
 def _add_operation() -> Misuses:
@@ -38,7 +67,6 @@ def _add_operation() -> Misuses:
         {"inputs": (0, 2, 2)},
         {"outputs": (2,)},
     )
-    table.row("extension_not_allowed", BAD_DATA, {"type": _EXTENSION_OPERATION}, of="FW-EXT-001")
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL})
     table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
     return table
@@ -137,6 +165,7 @@ def _extension_types() -> Iterator[Misuses]:
 
 def cases() -> Iterator[Case]:
     """All cases."""
+    yield from _own()
     create = Misuses("model_create")
     create.null("model")
     for table in (create, _add_operation(), _identify(), _relax(), _finish(), _supported(), *_extension_types()):
