@@ -177,16 +177,22 @@ def burst_in_use(context: CaseContext) -> None:
     app.check_sum(executions[first])
 
 
+@_own.case("execution_burst_compute.burst_of_another_compilation", "FW-EXE-014", since=Version.V1_2)
+def burst_of_another_compilation(context: CaseContext) -> None:
+    """A burst of another compilation, be it of the same model, is refused: BAD_DATA, and no effect."""
+    app = RuntimeApp(context)
+    model = app.finished_model()
+    compilation, same, other = (app.finished_compilation(each) for each in (model, model, app.finished_model()))
+    execution, burst = app.ready_execution(compilation), app.made("burst_create", compilation, True)
+    for foreign in (same, other):
+        app.refused("execution_burst_compute", BAD_DATA, execution, app.made("burst_create", foreign, True))
+    app.succeed("execution_burst_compute", execution, burst)
+    app.check_sum(execution)
+
+
 def _nulls(function: str, *parameters: str) -> Misuses:
     table = Misuses(function, group=Group.RUNTIME_EXECUTIONS)
     table.null(*parameters)
-    return table
-
-
-def _burst_compute() -> Misuses:
-    table = _nulls("execution_burst_compute", "execution", "burst")
-    foreign = Object(lambda app: app.made("burst_create", app.finished_compilation(), True))
-    table.row("burst_of_another_compilation", BAD_DATA, {"burst": foreign}, of="FW-EXE-014")
     return table
 
 
@@ -213,7 +219,7 @@ def cases() -> Iterator[Case]:
     for table in (
         _nulls("execution_compute", "execution"),
         _nulls("execution_start_compute", "execution", "event"),
-        _burst_compute(),
+        _nulls("execution_burst_compute", "execution", "burst"),
         _with_dependencies(),
     ):
         yield from table

@@ -1,0 +1,138 @@
+"""The cases of the NNAPI runtime's API, over the reference and over runtimes that are wrong in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from npu_conformance.cts import misuse, random_calls, states
+from npu_conformance.cts.lib.runtime import codes
+from npu_conformance.cts.lib.runtime.api_model import CompilationState, ExecutionState, MemoryState, ModelState
+from npu_conformance.cts.lib.runtime.machine_steps import STEPS
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import MANDATORY, Case, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.versions import Version
+
+FAULTY = "npu_conformance.faults.plugin:plugin"
+CASES = {case.id: case for module in (misuse, states, random_calls) for case in module.cases()}
+ROWS = 341
+"""Of the table of misuse that the cases of cts.misuse were written from."""
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[SubjectHandle]:
+    subject = open_subject("reference", {}, isolation="inprocess")
+    yield subject
+    subject.close()
+
+
+def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> CaseContext:
+    """Run a case, and clean up."""
+    context = CaseContext(case, subject, seed=1, scope=scope)
+    try:
+        case.run(context)
+    finally:
+        context.close()
+    return context
+
+
+def judged(result: int, *allowed: int, exact: bool = True) -> list[str]:
+    """The quality warnings of a judged code. Raises Failed."""
+    warnings: list[str] = []
+    context = SimpleNamespace(manifest=SimpleNamespace(exact_result_codes=exact), warn_quality=warnings.append)
+    codes.judge(cast(CaseContext, context), "f", result, *allowed)
+    return warnings
+
+
+def test_an_exact_code_passes_in_both_modes() -> None:
+    assert judged(4, 4) == judged(4, 4, exact=False) == judged(0, 0, exact=False) == judged(5, 4, 5) == []
+
+
+def test_another_failure_is_a_failure_or_a_warning() -> None:
+    with pytest.raises(Failed, match=r"f: expected BAD_DATA \(4\), found OP_FAILED \(5\)"):
+        judged(5, 4)
+    assert judged(5, 4, exact=False) == ["f: OP_FAILED (5) in place of BAD_DATA (4)"]
+
+
+@pytest.mark.parametrize(("result", "code"), [(0, 4), (4, 0), (15, 4), (-1, 3)])
+def test_no_mode_takes_success_for_failure_nor_what_is_no_code(result: int, code: int) -> None:
+    for exact in (True, False):
+        with pytest.raises(Failed):
+            judged(result, code, exact=exact)
+
+
+def test_there_are_cases_for_all_rows_each_in_a_group_of_the_runtime() -> None:
+    rows = [
+        name for name in CASES if name.startswith("cts.misuse.") and ".freed_" not in name and ".foreign_" not in name
+    ]
+    assert len(rows) >= ROWS
+    for name, case in CASES.items():
+        assert case.interface == "runtime", name
+        assert case.group in MANDATORY["runtime"], name
+        assert case.requirements, name
+
+
+def test_a_spent_execution_depends_on_the_feature_level() -> None:
+    for level, then in ((Version.V1_3, ResultCode.BAD_DATA), (Version.FL5, ResultCode.BAD_STATE)):
+        execution = ExecutionState(CompilationState(ModelState(), is_explicit=False), level)
+        assert (execution.compute(), execution.compute()) == (ResultCode.BAD_DATA, then)
+
+
+def test_a_cycle_and_a_double_writer_make_a_model_invalid_for_ever() -> None:
+    for operations in ([((0, 4, 2), 3), ((3, 1, 2), 4)], [((0, 1, 2), 3), ((1, 0, 2), 3)]):
+        model = ModelState(["vector", "vector", "scalar", "vector", "vector"][: max(op[1] for op in operations) + 1])
+        assert model.set_value(2, 4) == ResultCode.NO_ERROR
+        for inputs, output in operations:
+            assert model.add_operation(inputs, output) == ResultCode.NO_ERROR
+        assert model.identify((0, 1), operations[-1][1]) == ResultCode.NO_ERROR
+        assert (model.finish(), model.finish(), model.add_operand("vector")) == (4, 6, 6)
+
+
+def test_a_failed_copy_takes_the_value() -> None:
+    memory, other = MemoryState(8, initialised=True), MemoryState(64)
+    assert other.copy_to(memory) == memory.copy_to(MemoryState(8)) == ResultCode.BAD_DATA
+    assert memory.copy_to(memory) is None
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("cts.random_calls.")])
+def test_random_calls_agree_with_the_reference_and_are_the_same_each_time(
+    name: str, reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[Any]] = []
+    drawn = random_calls._drawn
+
+    def watched(*arguments: Any) -> Any:
+        step = drawn(*arguments)
+        made[-1].append(step)
+        return step
+
+    monkeypatch.setattr(random_calls, "_drawn", watched)
+    for _ in range(2):
+        made.append([])
+        run(CASES[name], reference)
+    assert made[0] == made[1]
+    assert len({step.call for step in made[0]}) >= len(STEPS) - 3
+
+
+def test_what_random_calls_find_is_cut_down_and_replayed(reference: SubjectHandle) -> None:
+    case = CASES["cts.random_calls.api.of_a_compilation"]
+    with closing(open_subject(FAULTY, {"fault": "runtime-computed-twice"}, isolation="process")) as subject:
+        context = CaseContext(case, subject, seed=1, scope=Scope.DEFAULT)
+        with pytest.raises(Failed, match="compute: expected BAD_STATE") as caught:
+            case.run(context)
+        context.close()
+        assert context.payload is not None
+        payload = context.payload()
+        assert str(caught.value).count("\n  ") <= 20
+        again = random_calls.case_from(payload)
+        with pytest.raises(Failed, match="compute: expected BAD_STATE"):
+            run(again, subject)
+    run(again, reference)
