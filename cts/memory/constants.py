@@ -81,7 +81,7 @@ def in_memory(context: CaseContext) -> None:
     """Constants in one memory object, at several offsets, serve several models."""
     app = RuntimeApp(context)
     pool = context.pool(40_000)
-    memory, offset = object_of(app, pool), 4
+    memory, offset = object_of(app, pool.memory), 4
     for name, elements in _SIZES.items():
         with context.configuration(name):
             model, values = _model(app, elements), _values(elements)

@@ -11,40 +11,72 @@ from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.memories import Role, described, object_of
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.nnapi.executions import MemoryObjects, overriding, set_arguments
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.nnapi.errors import require
+from npu_conformance.harness.nnapi.executions import overriding
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.runtime.types import Pointer
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model, RequestArgument, RequestMemoryPool
 
 
 class Arguments:
-    """The arguments of one request in two pools, given by pointers, or by memory objects of the pools."""
+    """The arguments of one request, behind pointers into the app's memory, or by memory objects of it."""
 
     def __init__(self, app: RuntimeApp, model: Model, built: BuiltRequest, *, by_objects: bool = False) -> None:
         self._app, self._model, self._built = app, model, built
-        self._inputs = app.context.pool(len(built.input_data) or 1)
-        self._outputs = app.context.pool(built.output_size)
-        self._inputs.write(0, built.input_data)
-        pools = (self._inputs, self._outputs)
-        self._request = built.request(*(RequestMemoryPool(pool=pool.memory) for pool in pools))
-        handles = {pool.memory.token: object_of(app, pool) for pool in pools} if by_objects else {}
-        self._objects = MemoryObjects(app.runtime, handles) if by_objects else None
+        self._inputs = place(app.memory, built.input_data)
+        self._outputs = app.memory.room(built.output_size)
+        self._by_objects = by_objects
+        self._objects: dict[int, int] = {}
+        pools = (RequestMemoryPool(pool=pointer.memory) for pointer in (self._inputs, self._outputs))
+        self._request = built.request(*pools)
 
     def set(self, execution: int) -> None:
         """Set all inputs and outputs of an execution. Raises CallError."""
-        set_arguments(self._app.runtime, execution, self._model, self._request, self._objects)
+        main = self._model.main
+        for index, argument in enumerate(self._request.inputs):
+            type_ = overriding(main.operands[main.input_indexes[index]], argument)
+            self._set(execution, "input", index, type_, argument)
+        for index, argument in enumerate(self._request.outputs):
+            type_ = overriding(main.operands[main.output_indexes[index]], argument)
+            self._set(execution, "output", index, type_, argument)
+
+    def _set(
+        self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
+    ) -> None:
+        function, length = f"execution_set_{role}", argument.location.length
+        if argument.has_no_value:
+            result = self._app.call(function, execution, index, type_, None, 0)
+        elif self._by_objects:
+            function = f"{function}_from_memory"
+            pointer = self._pointer(role, argument)
+            handle = self._object_of(pointer)
+            result = self._app.call(function, execution, index, type_, handle, pointer.offset, length)
+        else:
+            result = self._app.call(function, execution, index, type_, self._pointer(role, argument), length)
+        require(function, result)
+
+    def _pointer(self, role: str, argument: RequestArgument) -> Pointer:
+        base = self._inputs if role == "input" else self._outputs
+        return Pointer(base.memory, base.offset + argument.location.offset)
+
+    def _object_of(self, pointer: Pointer) -> int:
+        token = pointer.memory.token
+        if token not in self._objects:
+            self._objects[token] = object_of(self._app, pointer.memory)
+        return self._objects[token]
 
     def clear(self) -> None:
         """Fill the outputs with what no execution leaves there."""
-        self._outputs.write(0, bytes([FILL]) * self._built.output_size)
+        self._app.memory.write(self._outputs, bytes([FILL]) * self._built.output_size)
 
     def collect(self) -> bytes:
-        """The bytes of the pool of outputs."""
-        return self._outputs.read(0, self._built.output_size)
+        """The bytes of the outputs."""
+        return self._app.memory.read(self._outputs, self._built.output_size)
 
     def inputs_are_unchanged(self) -> bool:
         """True where the inputs are as they were."""
-        return self._inputs.read(0, len(self._built.input_data)) == self._built.input_data
+        return self._app.memory.read(self._inputs, len(self._built.input_data)) == self._built.input_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,55 +101,44 @@ class DescribedArguments(Arguments):
     ) -> None:
         super().__init__(app, model, built)
         self._compilations = compilations
-        self._inputs_of: dict[int, _Described] = {}
-        self._outputs_of: dict[int, _Described] = {}
-        for index, name in enumerate(built.vector.inputs):
-            shape = example.inputs[name].shape if built.vector.operands[name].is_open and name in example.inputs else ()
-            self._allocate(self._inputs_of, "input", index, built.inputs.get(name), shape)
-        for index, name in enumerate(built.vector.outputs):
-            if not built.vector.operands[name].is_open:
-                self._allocate(self._outputs_of, "output", index, built.outputs[name])
-        if not self._inputs_of and not self._outputs_of:
+        self._described: dict[tuple[str, int], _Described] = {}
+        vector = built.vector
+        for index, name in enumerate(vector.inputs):
+            shape = example.inputs[name].shape if vector.operands[name].is_open and name in example.inputs else ()
+            self._allocate("input", index, built.inputs.get(name), shape)
+        for index, name in enumerate(vector.outputs):
+            if not vector.operands[name].is_open:
+                self._allocate("output", index, built.outputs[name])
+        if not self._described:
             raise NotApplicable("no input or output can be in memory from a descriptor")
-        for made in self._inputs_of.values():
-            made.pool.write(0, built.input_data[made.region.offset : made.region.offset + made.region.length])
-            app.succeed("memory_copy", made.copy, made.handle)
 
-    def _allocate(
-        self, into: dict[int, _Described], kind: str, index: int, region: Region | None, shape: tuple[int, ...] = ()
-    ) -> None:
+    def _allocate(self, role: str, index: int, region: Region | None, shape: tuple[int, ...] = ()) -> None:
         if region is None or not region.length:
             return
-        handle = described(self._app, [Role(kind, each, index) for each in self._compilations], shape)
-        if handle is not None:
-            pool = self._app.context.pool(region.length)
-            into[index] = _Described(handle, object_of(self._app, pool), pool, region)
-
-    def set(self, execution: int) -> None:
-        """Set all inputs and outputs of an execution."""
-        main = self._model.main
-        for index, argument in enumerate(self._request.inputs):
-            self._set(execution, "input", index, main.input_indexes[index], argument, self._inputs_of.get(index))
-        for index, argument in enumerate(self._request.outputs):
-            self._set(execution, "output", index, main.output_indexes[index], argument, self._outputs_of.get(index))
+        handle = described(self._app, [Role(role, each, index) for each in self._compilations], shape)
+        if handle is None:
+            return
+        pool = self._app.context.pool(region.length)
+        made = self._described[role, index] = _Described(handle, object_of(self._app, pool.memory), pool, region)
+        if role == "input":
+            pool.write(0, self._built.input_data[region.offset : region.offset + region.length])
+            self._app.succeed("memory_copy", made.copy, made.handle)
 
     def _set(
-        self, execution: int, kind: str, index: int, operand: int, argument: RequestArgument, made: _Described | None
+        self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
     ) -> None:
-        type_ = overriding(self._model.main.operands[operand], argument)
-        if made is not None:
-            self._app.succeed(f"execution_set_{kind}_from_memory", execution, index, type_, made.handle, 0, 0)
-        elif argument.has_no_value:
-            self._app.succeed(f"execution_set_{kind}", execution, index, type_, None, 0)
-        else:
-            place = argument.location
-            pool = (self._inputs, self._outputs)[place.pool_index]
-            pointer = Pointer(pool.memory, place.offset)
-            self._app.succeed(f"execution_set_{kind}", execution, index, type_, pointer, place.length)
+        made = self._described.get((role, index))
+        if made is None:
+            super()._set(execution, role, index, type_, argument)
+            return
+        function = f"execution_set_{role}_from_memory"
+        require(function, self._app.call(function, execution, index, type_, made.handle, 0, 0))
 
     def collect(self) -> bytes:
-        """Copy what is in memories from descriptors to the pool of outputs; returns its bytes."""
-        for made in self._outputs_of.values():
-            self._app.succeed("memory_copy", made.handle, made.copy)
-            self._outputs.write(made.region.offset, made.pool.read(0, made.region.length))
+        """Copy what is in memories from descriptors to where the outputs are; returns the bytes of these."""
+        for (role, _), made in self._described.items():
+            if role == "output":
+                self._app.succeed("memory_copy", made.handle, made.copy)
+                target = Pointer(self._outputs.memory, self._outputs.offset + made.region.offset)
+                self._app.memory.write(target, made.pool.read(0, made.region.length))
         return super().collect()

@@ -1,7 +1,8 @@
 """How a vector is taken through the runtime: which configurations there are, and which of them each vector gets.
 
-Every vector runs in the plain one and in another that follows from its id. The first vector of each operation and
-combination of types gets a pairwise cover of all; in `--scope full` every vector does.
+Every vector runs in one that follows from its id. The first vectors of an operation, one for each combination of types,
+also run in the plain one and share a pairwise cover of all. In `--scope full` each first one gets all there are, and
+every other vector the cover.
 """
 
 from __future__ import annotations
@@ -77,17 +78,18 @@ def configurations(
     vector: Vector, case_id: str, level: Version, scope: Scope, *, explicit: bool
 ) -> Iterator[Configuration]:
     """The configurations of a case, each once. explicit: there is a device beside the CPU to name."""
-    usual = ways(level)[0]
+    usual, space = ways(level)[0], _space(level, explicit)
+    firsts = _first_names(vector.operation) if case_id.startswith("cts.generated.") else ()
     plain = [Configuration(usual, example=number) for number in range(len(vector.examples))]
-    yield from plain
-    if scope is Scope.SMOKE:
-        return
-    if scope is Scope.FULL or _is_first(vector, case_id):
-        chosen: Sequence[Configuration] = _cover(level, explicit)
-    else:
-        space = _space(level, explicit)
-        chosen = (space[zlib.crc32(case_id.encode()) % len(space)],)
-    yield from (one for one in chosen if one not in plain)
+    chosen: Sequence[Configuration] = (space[zlib.crc32(case_id.encode()) % len(space)],)
+    if scope is Scope.FULL:
+        chosen = space if vector.name in firsts else _cover(level, explicit)
+    elif vector.name in firsts:
+        chosen = _cover(level, explicit)[firsts.index(vector.name) :: len(firsts)]
+    if scope is not Scope.DEFAULT or vector.name in firsts or len(plain) > 1:
+        yield from plain
+    if scope is not Scope.SMOKE:
+        yield from (one for one in chosen if one not in plain)
 
 
 @functools.cache
@@ -119,14 +121,10 @@ def _values(one: Configuration) -> tuple[object, ...]:
     return (one.way, one.devices, one.memory, one.hidden, one.repeated, one.pooled)
 
 
-def _is_first(vector: Vector, case_id: str) -> bool:
-    """True for a stored vector that is the first of its operation with its types."""
-    return case_id.startswith("cts.generated.") and vector.name in _first_names(vector.operation)
-
-
 @functools.cache
-def _first_names(operation: str) -> frozenset[str]:
+def _first_names(operation: str) -> tuple[str, ...]:
+    """The first vector of the operation with each combination of types."""
     if operation not in vectors.operations():
-        return frozenset()
+        return ()
     positive = [header for header in vectors.headers(operation) if header.rejected is None]
-    return frozenset({header.types: header.name for header in reversed(positive)}.values())
+    return tuple({header.types: header.name for header in reversed(positive)}.values())

@@ -10,8 +10,8 @@ from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.errors import CallError, name_of
 from npu_conformance.harness.nnapi.models import memory_object
-from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.types import Memory
 
 
 class Role(NamedTuple):
@@ -31,10 +31,10 @@ def succeeding() -> Iterator[None]:
         checks.fail(error.function, name_of(ResultCode.NO_ERROR), name_of(error.result))
 
 
-def object_of(app: RuntimeApp, pool: Pool) -> int:
+def object_of(app: RuntimeApp, memory: Memory) -> int:
     """A memory object of a pool, freed when the case ends."""
     with succeeding():
-        return app.owns("memory_create_from_fd", memory_object(app.runtime, pool.memory))
+        return app.owns("memory_create_from_fd", memory_object(app.runtime, memory))
 
 
 def descriptor(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int:
