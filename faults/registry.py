@@ -28,6 +28,8 @@ from npu_conformance.faults import (
     reusable,
     robustness,
     runtime,
+    runtime_flows,
+    runtime_variants,
     shapes_and_times,
     source_edits,
     variants,
@@ -42,13 +44,13 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime,
+    npu_buffers, runtime, runtime_flows,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
     variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
-    npu_buffers,
+    npu_buffers, runtime_variants,
 )  # fmt: skip
 """The modules with VARIANTS."""
 

@@ -175,7 +175,7 @@ def shared_dependency(context: CaseContext) -> None:
 
 @cases.case("failed_dependency", "FW-EXE-023", since=Version.V1_3)
 def failed_dependency(context: CaseContext) -> None:
-    """An execution whose dependency fails ends in a failure, when it is started or when it is waited for."""
+    """An execution of whose dependencies one fails ends in a failure, when it is started or when it is waited for."""
     app = RuntimeApp(context)
     compilation, failing = compilation_of_sum(app), failing_compilation(app)
     for how in _starts(app):
@@ -184,8 +184,9 @@ def failed_dependency(context: CaseContext) -> None:
             if failed.result != ResultCode.NO_ERROR:
                 continue
             event = started(app, "execution_start_compute", failed)
+            good = _event(app, how, execution_of_sum(app, compilation).execution)
             made = execution_of_sum(app, compilation)
-            answer = start_with_dependencies(app, made.execution, (event,))
+            answer = start_with_dependencies(app, made.execution, (good, event))
             code = answer.result
             if code == ResultCode.NO_ERROR:
                 code = app.call("event_wait", started(app, "execution_start_compute_with_dependencies", answer))
@@ -219,6 +220,7 @@ def failed_fence(context: CaseContext) -> None:
     fence = context.fence()
     fence.fail()
     gate = app.made("event_create_from_sync_fence_fd", fence, 1, True)
+    checks.that(app.call("event_wait", gate) != ResultCode.NO_ERROR, "to wait for a fence in error: expected a failure")
     made = execution_of_sum(app, compilation_of_sum(app))
     answer = start_with_dependencies(app, made.execution, (gate,))
     code = answer.result

@@ -17,7 +17,7 @@ from npu_conformance.cts.lib.runtime.sums import (
     packed,
     unpacked,
 )
-from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, ways
+from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
@@ -158,7 +158,7 @@ def _tells_no_shape(app: RuntimeApp, execution: int) -> None:
     app.refused("execution_get_output_operand_dimensions", ResultCode.BAD_STATE, execution, 0, True)
 
 
-@cases.case("specified_by_type", "FW-EXE-022", "FW-EXE-005", since=Version.V1_3)
+@cases.case("specified_by_type", "FW-EXE-022", "FW-EXE-012", "FW-EXE-005", since=Version.V1_3)
 def specified_by_type(context: CaseContext) -> None:
     """An output of open shape is refused with dependencies; where its type says the shape, Android R refuses too."""
     app = RuntimeApp(context)
@@ -166,7 +166,9 @@ def specified_by_type(context: CaseContext) -> None:
         with context.configuration(name):
             compilation = compilation_of_sum(app, output=description)
             execution, _ = _execution(app, compilation, 8)
-            app.expect("an open output", start_with_dependencies(app, execution).result, ResultCode.BAD_DATA)
+            answer = start_with_dependencies(app, execution)
+            started(app, "execution_start_compute_with_dependencies", answer)
+            app.expect("an open output", answer.result, ResultCode.BAD_DATA)
             execution = app.execution(compilation)
             app.set_inputs(execution)
             output = place(app.memory, bytes(8))
