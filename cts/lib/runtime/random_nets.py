@@ -34,7 +34,7 @@ _CLAMPED = {_RELU1: 1, _RELU6: 6}
 _EXACT = 2**22
 """Up to this magnitude every whole number is a float32, and so is the sum of two."""
 
-_MOST_OPERATIONS, _LARGEST_SIZE, _MOST_DRIVERS = 100, 8, 5
+_MOST_OPERATIONS, _LARGEST_SIZE, _MOST_DRIVERS = 100, 8, 4
 _HALS = (Version.V1_0, Version.V1_1, Version.V1_2, Version.V1_3, Version.FL8)
 
 
@@ -72,7 +72,7 @@ class RandomNet:
 
     def _count(self) -> int:
         """Mostly few operations, up to a hundred."""
-        return max(1, int(_MOST_OPERATIONS * self.chance.random() ** 3))
+        return max(1, int(_MOST_OPERATIONS * self.chance.random() ** 5))
 
     def _input(self) -> None:
         name = f"in{len(self.inputs)}"
@@ -153,7 +153,7 @@ def _bound(name: str, bounds: list[int]) -> int:
 
 
 def random_drivers(seed: int) -> tuple[DriverScript, ...]:
-    """One to five drivers; each pattern is one of none, some or all of them."""
+    """One to four drivers; each pattern is one of none, some or all of them."""
     chance = random.Random(-1 - seed)
     supported: list[list[tuple[str, int | None]]] = [[] for _ in range(chance.randint(1, _MOST_DRIVERS))]
     for pattern in _PATTERNS:
@@ -164,7 +164,7 @@ def random_drivers(seed: int) -> tuple[DriverScript, ...]:
         driver(
             f"driver-{number}",
             *(name if activation is None else (name, activation) for name, activation in operations or _PATTERNS[:1]),
-            hal=chance.choice(_HALS),
+            hal=chance.choice((Version.FL8, chance.choice(_HALS))),
             exec_time=chance.choice((0.2, 0.5, 0.8, 1.5)),
         )
         for number, operations in enumerate(supported)

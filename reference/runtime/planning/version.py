@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from npu_conformance.reference.runtime.planning.extract import Extract, extract
+from npu_conformance.reference.runtime.planning.extract import COMPUTED, extract
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING
 from npu_conformance.specs.neuralnetworks.compliance import convert_to
-from npu_conformance.specs.neuralnetworks.enums import Priority
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, Priority
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, RuntimePriority
-from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory, Model, Timing
+from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory, Model, Operand, Timing
 from npu_conformance.specs.versions import NEWEST, Version
 
 _BLOB = 33
@@ -62,7 +62,8 @@ def slice_for(version: Version, model: Model, *, strict: bool) -> tuple[Model, S
     Only for the question which are supported: as a graph it need not make sense. None where nothing is left. Raises
     InvalidSliceError where the slice breaks a rule and strict is set.
     """
-    kept = [index for index in range(len(model.main.operations)) if _has(version, extract(model, (index,)))]
+    known: dict[object, bool] = {}
+    kept = [index for index in range(len(model.main.operations)) if _has(version, model, index, known)]
     if not kept:
         return None
     found = model_for(version, extract(model, kept).model)
@@ -71,8 +72,31 @@ def slice_for(version: Version, model: Model, *, strict: bool) -> tuple[Model, S
     return None if found is None else (found, kept)
 
 
-def _has(version: Version, operation: Extract) -> bool:
-    return model_for(version, operation.model) is not None
+def _has(version: Version, model: Model, index: int, known: dict[object, bool]) -> bool:
+    """Whether a version can express an operation. known: the answers so far; most operations are like others."""
+    form = _form(model, index)
+    if form not in known:
+        known[form] = model_for(version, extract(model, (index,)).model) is not None
+    return known[form]
+
+
+def _form(model: Model, index: int) -> object:
+    """What of an operation counts for its age: its type, and of its operands all but where their values come from."""
+    operation, operands = model.main.operations[index], model.main.operands
+    return operation.type, tuple(
+        _form_of_operand(model, operands[place]) for place in (*operation.inputs, *operation.outputs)
+    )
+
+
+def _form_of_operand(model: Model, operand: Operand) -> object:
+    described = (operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.extra_params)
+    place = operand.location
+    if operand.lifetime == OperandLifeTime.CONSTANT_COPY and operand.type == OperandType.TENSOR_FLOAT32:
+        return described, "constant"
+    if operand.lifetime == OperandLifeTime.CONSTANT_COPY:
+        return described, model.operand_values[place.offset : place.offset + place.length]
+    # Operands that are computed or given have no location.
+    return described, operand.lifetime in COMPUTED, place
 
 
 def priority_for(version: Version, priority: int) -> int:
