@@ -141,7 +141,7 @@ class RandomNet:
     def _open_some(self) -> None:
         """Leave the sizes of some results open."""
         for operation in self.operations:
-            if self.chance.random() < 0.03:
+            if self.chance.random() < 0.1:
                 (name,) = operation.outputs
                 self.operands[name] = VectorOperand(OperandType.TENSOR_FLOAT32, (0, 0))
 
