@@ -15,8 +15,9 @@ from npu_conformance.corpus import strategies
 from npu_conformance.corpus.generators.operands import OperandSpec
 from npu_conformance.corpus.random_graphs import results
 from npu_conformance.corpus.random_graphs.calls import GraphCall, Reused, Tensors
+from npu_conformance.corpus.random_graphs.choices import Choice, choices
 from npu_conformance.corpus.random_graphs.dice import Dice
-from npu_conformance.corpus.random_graphs.recipes import Choice, GraphRecipe, choices
+from npu_conformance.corpus.random_graphs.recipes import GraphRecipe
 from npu_conformance.corpus.strategies.calls import Unfit
 from npu_conformance.corpus.vector_types import Example, Graph, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import strategies
-from npu_conformance.corpus.random_graphs.recipes import LARGE, SMALL, GraphRecipe, choices, tensor_types
-from npu_conformance.corpus.strategies import Form
-from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.corpus.random_graphs.recipes import LARGE, SMALL, GraphRecipe
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.versions import NEWEST, Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.strategies import Form
 
 SEEDS = 50
 
@@ -24,6 +26,8 @@ TYPES: Mapping[str, tuple[str, Version]] = {
 }
 """The primary types as ids spell them, each with the first version whose results count (RGG-014)."""
 RANKS = (4, 3, 2, 1)
+WITHOUT_GRAPHS = ("BOX_WITH_NMS_LIMIT", "DETECTION_POSTPROCESSING", "GENERATE_PROPOSALS", "RANDOM_MULTINOMIAL")
+"""How many boxes are left follows from values, so that a model declares no shape; samples have no expected value."""
 
 
 @functools.cache
@@ -49,12 +53,15 @@ def large() -> dict[str, GraphRecipe]:
 
 
 def operations(wanted: Sequence[str] = ()) -> tuple[str, ...]:
-    """The operations that have graphs of their own, of those that are wanted; all if none is."""
-    return tuple(name for name in strategies.operations() if not wanted or name in wanted)
+    """The operations that have graphs, of those that are wanted; all if none is. Imports nothing that makes graphs."""
+    known = [member.name for member in OperationType if member is not OperationType.OEM_OPERATION]
+    return tuple(name for name in known if name not in WITHOUT_GRAPHS and (not wanted or name in wanted))
 
 
 def has_type(recipe: GraphRecipe, types: Collection[str]) -> bool:
     """True where an operation of a recipe has a tensor of one of the types."""
+    from npu_conformance.corpus.random_graphs.choices import choices, tensor_types
+
     found = [choice.form for forms in choices(recipe).values() for choice in forms]
     return any(not tensor_types(form).isdisjoint(types) for form in found)
 
@@ -62,6 +69,8 @@ def has_type(recipe: GraphRecipe, types: Collection[str]) -> bool:
 @functools.cache
 def single(operation: str) -> dict[str, GraphRecipe]:
     """A recipe for each form of an operation, by name."""
+    from npu_conformance.corpus import strategies
+
     return {_name(form): _alone(form) for form in strategies.forms(NEWEST, operation)}
 
 
@@ -71,5 +80,6 @@ def _name(form: Form) -> str:
 
 def _alone(form: Form) -> GraphRecipe:
     since = next(one for one, added in form.signature.types.items() if form.types in added)
-    version = max(since, Version.V1_2, *(catalogue.argument_since(argument) for argument in form.signature.inputs[:1]))
-    return GraphRecipe(size=1, version=version, operations=(form.operation,), form=str(form), largest=6)
+    return GraphRecipe(
+        size=1, version=max(since, Version.V1_2), operations=(form.operation,), form=str(form), largest=6
+    )

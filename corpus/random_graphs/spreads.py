@@ -73,7 +73,8 @@ class Spreads:
         for number, step in enumerate(self._steps):
             given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
             if step.operation.type not in _EXACT_FLOATS:
-                given = {name: self._moved_input(values) for name, values in given.items()}
+                normalises = step.operation.type.endswith("LSTM")
+                given = {name: self._moved_input(values, normalises) for name, values in given.items()}
             try:
                 found = oracles.evaluate(step.graph, given, self._vector.referenced)
             except (ValueError, ArithmeticError):
@@ -82,10 +83,12 @@ class Spreads:
                 arrays[name] = _moved(values, own_error(step, name, values), self._signs(values, number))
         return arrays
 
-    def _moved_input(self, values: Array) -> Array:
-        if values.dtype.kind != "f" or not values.ndim:
+    def _moved_input(self, values: Array, normalises: bool) -> Array:
+        """normalises: sums are divided by their deviation, which may be 0, so that elements that are 0 matter too."""
+        if values.dtype.kind != "f" or not values.size or not values.ndim:
             return values
-        error = 2 * _LAST_PLACES[values.dtype.itemsize] * numpy.abs(values.astype(numpy.float64))
+        magnitude = numpy.abs(values.astype(numpy.float64))
+        error = 2 * _LAST_PLACES[values.dtype.itemsize] * (magnitude.max() if normalises else magnitude)
         return _moved(values, error, self._dice.integers(0, 2, values.shape) * 2 - 1)
 
     def _signs(self, values: Array, number: int) -> Array | int:

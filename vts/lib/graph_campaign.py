@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance import __version__
 from npu_conformance.corpus import random_graphs
-from npu_conformance.corpus.random_graphs import aosp_specification, official, recipes
+from npu_conformance.corpus.random_graphs import aosp_specification, choices, official, recipes
 from npu_conformance.corpus.random_graphs.recipes import GraphRecipe
 from npu_conformance.corpus.random_graphs.shrinking import TRIALS, shrunk
 from npu_conformance.corpus.vectors import writing
@@ -26,7 +26,7 @@ from npu_conformance.harness.run.execution import has_pass
 from npu_conformance.harness.run.failures import FailureWriter, file_name
 from npu_conformance.harness.run.replay import Discard
 from npu_conformance.specs.outcomes import Outcome
-from npu_conformance.vts.lib.random_graphs import case_of
+from npu_conformance.vts.lib.random_graph_cases import case_of
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
@@ -81,7 +81,7 @@ def _recipes(size: int, types: Sequence[str], operations: Sequence[str]) -> list
 
 def _is_possible(recipe: GraphRecipe) -> bool:
     try:
-        recipes.choices(recipe)
+        choices.choices(recipe)
     except LookupError:
         return False
     return True

@@ -9,7 +9,6 @@ from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgement
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -20,50 +19,21 @@ from npu_conformance.vts.lib.vector_run import prepared
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
 
-REQUIREMENTS = (
-    "RGG-006",
-    "RGG-005",
-    "RGG-008",
-    "RGG-009",
-    "NNHAL-SUPPORT-001",
-    "NNHAL-PREPARE-004",
-    "NNHAL-EXECUTE-001",
-)
 _FILL = 0xA5
 _ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
-
-
-def case_of(
-    vector: Vector, case_id: str, seen: dict[str, Array] | None = None, rounds: Sequence[int] = THOROUGHLY
-) -> Case:
-    """The case of one graph, whose failure file holds the graph itself.
-
-    seen: gets the outputs of the device. rounds: how thoroughly it is judged.
-    """
-
-    def run(context: CaseContext) -> None:
-        attach(context, vector)
-        run_graph(context, vector, seen, rounds)
-
-    operations = tuple(dict.fromkeys(operation.type for operation in vector.operations))
-    types = tuple(dict.fromkeys(operand.type.name for operand in vector.operands.values() if operand.dimensions))
-    return Case(
-        case_id, run, REQUIREMENTS, f"a random graph of {' '.join(one.type for one in vector.operations)}",
-        since=vector.since, group=Group.EXECUTION, operations=operations, types=types,
-    )  # fmt: skip
 
 
 def run_graph(
     context: CaseContext,
     vector: Vector,
     seen: dict[str, Array] | None = None,
-    rounds: Sequence[int] = THOROUGHLY,
+    rounds: Sequence[int] | None = None,
 ) -> None:
     """Execute a graph and judge it. NotSupported where the device does not have all of its operations."""
     outputs = outputs_of(context, vector)
     if seen is not None:
         seen.update(outputs)
-    found = judgement(vector, outputs, rounds)
+    found = judgement(vector, outputs, rounds or THOROUGHLY)
     _count(context, found)
     if found.findings:
         first = found.findings[0]

@@ -73,6 +73,7 @@ def test_every_official_recipe_makes_graphs() -> None:
 
 
 def test_every_form_makes_a_graph_of_its_own() -> None:
+    assert official.operations() == strategies.operations()
     for operation in strategies.operations():
         recipes = official.single(operation)
         assert len(recipes) == len(strategies.forms(NEWEST, operation))
