@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks import (
     bench_burst,
     bench_cold,
+    bench_graphs,
     bench_items,
     bench_manager,
     bench_mutations,
@@ -36,6 +37,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "wire": bench_wire.figures,
     "burst": bench_burst.figures,
     "cold": bench_cold.figures,
+    "graphs": bench_graphs.figures,
     "items": bench_items.figures,
     "manager": bench_manager.figures,
     "mutations": bench_mutations.figures,
