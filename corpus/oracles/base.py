@@ -54,21 +54,26 @@ class OracleOperand:
         elements: list[int | float] = self.array.ravel().tolist()
         return elements
 
-    @property
+    @functools.cached_property
     def is_quantized(self) -> bool:
         """True where elements stand for (element - zero point) * scale."""
         return OPERAND_TYPES[self.type].is_quantized
 
-    @property
+    @functools.cached_property
     def limits(self) -> tuple[int, int]:
         """Smallest and largest integer that the type stores."""
         info = numpy.iinfo(OPERAND_TYPES[self.type].dtype)
         return int(info.min), int(info.max)
 
+    @functools.cached_property
+    def exact_scale(self) -> Fraction:
+        """The scale of all elements as a fraction."""
+        return Fraction(self.scale)
+
     def scale_at(self, flat_index: int) -> Fraction:
         """The exact scale of one element: per channel where the operand is quantised so."""
         if self.channel_quant is None:
-            return Fraction(self.scale)
+            return self.exact_scale
         channel = unflatten(flat_index, self.dimensions)[self.channel_quant.channel_dim]
         return Fraction(self.channel_quant.scales[channel])
 
@@ -176,7 +181,8 @@ def quantized(value: Real, output: OracleOperand) -> int:
     """The stored integer of a real value: rounded in units of the scale, then the zero point, then saturated."""
     if isinstance(value, float) and math.isinf(value):
         return output.limits[0 if value < 0 else 1]
-    return clamp(round_half_away(Fraction(value) / Fraction(output.scale)) + output.zero_point, output.limits)
+    exact = value if isinstance(value, Fraction) else Fraction(value)
+    return clamp(round_half_away(exact / output.exact_scale) + output.zero_point, output.limits)
 
 
 def rounded_float(value: Real, operand_type: AnyOperandType) -> float:
