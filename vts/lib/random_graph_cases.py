@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.vts.lib.vector_cases import vector_from
+from npu_conformance.harness.run.vector_cases import attach, vector_from
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
@@ -33,7 +33,6 @@ def case_of(
 
     def run(context: CaseContext) -> None:
         from npu_conformance.vts.lib.random_graphs import run_graph
-        from npu_conformance.vts.lib.vector_run import attach
 
         attach(context, vector)
         run_graph(context, vector, seen, rounds)
