@@ -14,7 +14,7 @@ FIRST_CALLS = (
     "cts.misuse.get_device", "cts.misuse.device_",
 )  # fmt: skip
 """Where the ids of the cases begin that call each interface for the first time."""
-EXECUTIONS = "vts.generated."
+EXECUTIONS, RUNTIME_EXECUTIONS = "vts.generated.", "cts.generated."
 GRADES = {
     "A": "all that was asked passes, and each interface has done work",
     "B": "each interface has done work, and something is wrong",
@@ -41,7 +41,7 @@ _WORK = {
         "give the plug-in a workload interface, or --inference-tool, and report the work",
     ),
     "manager": _Work(("cts.npu_manager.lifecycle.",), "give the plug-in a manager_control, and grant a model"),
-    "runtime": _Work(("cts.states.execution.",), "let the runtime compile a model, and compute"),
+    "runtime": _Work((RUNTIME_EXECUTIONS,), "let the runtime compile a model, and compute"),
 }
 
 

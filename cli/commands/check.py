@@ -11,7 +11,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_conformance.cli.commands._grades import EXECUTIONS, FIRST_CALLS, GRADES, letter_of, meaning_of
+from npu_conformance.cli.commands._grades import (
+    EXECUTIONS,
+    FIRST_CALLS,
+    GRADES,
+    RUNTIME_EXECUTIONS,
+    letter_of,
+    meaning_of,
+)
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
@@ -30,7 +37,10 @@ from npu_conformance.specs.outcomes import Outcome
 
 _SHOWN = 5
 _CLAIMABLE = ("vts",)
-_TARGETS = (*(f"{area}*" for area in FIRST_CALLS), f"{EXECUTIONS}ADD.*", f"{EXECUTIONS}RELU.*")
+_TARGETS = (
+    *(f"{area}*" for area in FIRST_CALLS),
+    *(f"{executions}{name}.*" for executions in (EXECUTIONS, RUNTIME_EXECUTIONS) for name in ("ADD", "RELU")),
+)
 
 
 @dataclass(frozen=True)
