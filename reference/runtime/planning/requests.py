@@ -99,13 +99,19 @@ def outcome_of(
     result = result_of_status(status)
     if result not in (ResultCode.NO_ERROR, ResultCode.OUTPUT_INSUFFICIENT_SIZE):
         return failure(result)
-    given = tuple(OutputShape(argument.dimensions, True) for argument in arguments)
-    if not shapes and result == ResultCode.NO_ERROR:
-        return Outcome(result, given, timing, NO_TIMING)
+    if not shapes:
+        return _without_shapes(result, timing, arguments)
     if not _agree(shapes, arguments, operands) or (is_strict and not _fits_result(result, shapes, operands)):
         return failure(ResultCode.OP_FAILED)
     timing = timing if result == ResultCode.NO_ERROR else NO_TIMING
     return Outcome(result, tuple(shapes), timing, NO_TIMING)
+
+
+def _without_shapes(result: ResultCode, timing: Timing, arguments: Sequence[Argument]) -> Outcome:
+    """The outcome where the driver says no shape: those of the app hold, unless one was too small."""
+    if result != ResultCode.NO_ERROR:
+        return failure(result)
+    return Outcome(result, tuple(OutputShape(one.dimensions, True) for one in arguments), timing, NO_TIMING)
 
 
 def _agree(shapes: Sequence[OutputShape], arguments: Sequence[Argument], operands: Sequence[Operand]) -> bool:
