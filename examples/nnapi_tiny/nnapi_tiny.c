@@ -12,10 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NO_ERROR, OUT_OF_MEMORY, INCOMPLETE, UNEXPECTED_NULL, BAD_DATA, OP_FAILED, BAD_STATE, UNMAPPABLE };
+enum { NO_ERROR, OUT_OF_MEMORY, INCOMPLETE, UNEXPECTED_NULL, BAD_DATA, OP_FAILED, BAD_STATE, UNMAPPABLE,
+       OUTPUT_INSUFFICIENT_SIZE };
 enum { INT32 = 1, TENSOR_FLOAT32 = 3, ADD = 0, MUL = 18, RELU = 19, LAST_OPERATION = 94, LAST_TYPE = 13 };
 enum { FUSED_NONE, FUSED_RELU, FUSED_RELU1, FUSED_RELU6, FUSED_COUNT };
-enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MOST_DIMENSIONS = 4, MAX_LIST = 64, COPIED_AT_ONCE = 128 };
+enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MAX_LIST = 64 };
+enum { MOST_DIMENSIONS = 4, COPIED_AT_ONCE = 128 };
 static const uint64_t NO_DURATION = UINT64_MAX;
 
 typedef struct {
@@ -34,6 +36,7 @@ typedef enum { NOWHERE, CONSTANT, OMITTED, INPUT, OUTPUT } Source;
 typedef struct {
     int32_t type;
     uint32_t rank, dimensions[MAX_RANK];
+    bool isInferred;               // the shape is not the app's, which left it open
     Source source;
     const void *value;             // of a constant, as long as the caller or a memory object keeps it
     size_t length;
@@ -55,7 +58,7 @@ typedef struct {
 } Model;
 
 typedef struct { State state; uint32_t holders; Model *model; bool forOneDevice; } Compilation;
-typedef struct { bool isSet; void *bytes; } Argument;
+typedef struct { bool isSet, isTooSmall; void *bytes; } Argument;
 
 typedef struct {
     Compilation *compilation;
@@ -211,10 +214,14 @@ static int take(List *list, const Model *model, uint32_t count, const uint32_t *
     return NO_ERROR;
 }
 
+static bool isMine(const Operation *operation) {
+    return operation->type == ADD || operation->type == MUL || operation->type == RELU;
+}
+
 // Of its own three operations the library knows the signatures; of all others that they exist.
 static bool hasSignature(const Model *model, const Operation *operation) {
     uint32_t wanted = operation->type == RELU ? 1 : 3;
-    if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return true;
+    if (!isMine(operation)) return true;
     if (operation->inputs.count != wanted || operation->outputs.count != 1) return false;
     const Operand *operands = model->operands;
     int32_t type = operands[operation->inputs.index[0]].type;
@@ -298,11 +305,28 @@ static bool sort(Model *model) {
     return model->operationCount && model->inputs.count && model->outputs.count;
 }
 
+// A result whose shape is open has that of the first input, in all three operations.
+static void inferShapes(Model *model) {
+    for (uint32_t i = 0; i < model->operationCount; i++) {
+        const Operation *operation = &model->operations[model->order[i]];
+        if (!isMine(operation)) continue;
+        const Operand *input = &model->operands[operation->inputs.index[0]];
+        Operand *output = &model->operands[operation->outputs.index[0]];
+        bool isOpen = output->rank == 0;
+        for (uint32_t k = 0; k < output->rank; k++) isOpen = isOpen || output->dimensions[k] == 0;
+        if (!isOpen || (output->rank && output->rank != input->rank)) continue;
+        output->isInferred = true;
+        output->rank = input->rank;
+        memcpy(output->dimensions, input->dimensions, sizeof input->dimensions);
+    }
+}
+
 int ANeuralNetworksModel_finish(Model *model) {
     if (!model) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
     model->state = sort(model) ? FINISHED : INVALID;
     if (model->state == INVALID) return BAD_DATA;
+    inferShapes(model);
     for (uint32_t i = 0; i < model->operandCount; i++) {
         Operand *operand = &model->operands[i];
         if (operand->source != CONSTANT || operand->value == operand->copy) continue;
@@ -321,7 +345,7 @@ static bool alike(const Operand *one, const Operand *other) {
 
 // float32 tensors of one known shape of at most four dimensions, and an activation that is a legal constant.
 static bool supports(const Model *model, const Operation *operation) {
-    if (operation->type != ADD && operation->type != MUL && operation->type != RELU) return false;
+    if (!isMine(operation)) return false;
     const Operand *output = &model->operands[operation->outputs.index[0]];
     uint32_t tensors = operation->type == RELU ? 1 : 2;
     for (uint32_t i = 0; i < tensors; i++) {
@@ -427,8 +451,9 @@ static int set(
         if (memcmp(type->dimensions, operand->dimensions, operand->rank * sizeof(uint32_t))) return BAD_DATA;
     }
     if (arguments[index].isSet) return BAD_STATE;
-    if (!bytes || length != sizeOf(operand->type, operand->rank, operand->dimensions)) return BAD_DATA;
-    arguments[index] = (Argument){true, bytes};
+    size_t size = sizeOf(operand->type, operand->rank, operand->dimensions);
+    if (!bytes || (length != size && !operand->isInferred)) return BAD_DATA;
+    arguments[index] = (Argument){true, length < size, bytes};
     return NO_ERROR;
 }
 
@@ -522,6 +547,8 @@ static int compute(Execution *execution) {
         if (!execution->outputs[i].isSet) return BAD_DATA;
     if (getenv("NNAPI_TINY_CRASH")) abort();
     execution->isStarted = true;
+    for (uint32_t i = 0; i < model->outputs.count; i++)
+        if (execution->outputs[i].isTooSmall) return execution->result = OUTPUT_INSUFFICIENT_SIZE;
     void *values[MAX_OPERANDS] = {NULL};
     bool isTemporary[MAX_OPERANDS] = {false};
     execution->result = place(execution, values, isTemporary) ? NO_ERROR : OUT_OF_MEMORY;
@@ -554,17 +581,18 @@ void ANeuralNetworksEvent_free(Event *event) { free(event); }
 
 static int output(const Execution *execution, int32_t index, const Operand **operand) {
     const Model *model = execution->compilation->model;
-    if (!execution->isStarted || execution->result != NO_ERROR) return BAD_STATE;
+    if (!execution->isStarted) return BAD_STATE;
+    if (execution->result != NO_ERROR && execution->result != OUTPUT_INSUFFICIENT_SIZE) return BAD_STATE;
     if ((uint32_t)index >= model->outputs.count) return BAD_DATA;
     *operand = &model->operands[model->outputs.index[index]];
-    return NO_ERROR;
+    return execution->outputs[index].isTooSmall ? OUTPUT_INSUFFICIENT_SIZE : NO_ERROR;
 }
 
 int ANeuralNetworksExecution_getOutputOperandRank(Execution *execution, int32_t index, uint32_t *rank) {
     const Operand *operand;
     if (!execution || !rank) return UNEXPECTED_NULL;
     int result = output(execution, index, &operand);
-    if (result == NO_ERROR) *rank = operand->rank;
+    if (result == NO_ERROR || result == OUTPUT_INSUFFICIENT_SIZE) *rank = operand->rank;
     return result;
 }
 
@@ -572,7 +600,8 @@ int ANeuralNetworksExecution_getOutputOperandDimensions(Execution *execution, in
     const Operand *operand;
     if (!execution || !dimensions) return UNEXPECTED_NULL;
     int result = output(execution, index, &operand);
-    if (result == NO_ERROR) memcpy(dimensions, operand->dimensions, operand->rank * sizeof(uint32_t));
+    if (result == NO_ERROR || result == OUTPUT_INSUFFICIENT_SIZE)
+        memcpy(dimensions, operand->dimensions, operand->rank * sizeof(uint32_t));
     return result;
 }
 
