@@ -50,7 +50,7 @@ _FAULTS = (
 
 _VARIANTS = (
     variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
-    npu_buffers, runtime_variants,
+    npu_buffers, runtime, runtime_variants,
 )  # fmt: skip
 """The modules with VARIANTS."""
 

@@ -14,6 +14,7 @@ from npu_conformance.cts.lib.runtime.objects import (
     FINISHED_COMPILATION,
     FINISHED_COMPILATION_FOR_CPU,
     INVALID_MODEL,
+    TWICE,
     has_failed,
 )
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -56,7 +57,7 @@ def _create_for_devices() -> Misuses:
         {"devices": Object(lambda app: (*app.devices(), NULL))},
     )
     table.row("no_devices", BAD_DATA, {"devices": ()})
-    table.row("duplicate_device", BAD_DATA, {"devices": Object(lambda app: (app.cpu(), app.cpu()))})
+    table.row("duplicate_device", BAD_DATA, *TWICE)
     table.row("no_device", BAD_DATA, {"devices": Object(lambda app: (app.finished_model(),))})
     table.row("model_unfinished", BAD_STATE, {"model": BUILDING_MODEL}, of="FW-CMP-001")
     return table

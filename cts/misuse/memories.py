@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,11 +16,14 @@ from npu_conformance.cts.lib.runtime.objects import (
     FAILED_COMPILATION,
     FINISHED_DESCRIPTOR,
 )
-from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
+
+_own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_MEMORIES)
 
 
 def _table(function: str, *requirements: str, since: Version = Version.V1_0) -> Misuses:
@@ -104,6 +108,17 @@ def _add_role(role: str) -> Misuses:
     return table
 
 
+@_own.case("memory_desc_add_input_role.frequency_not_a_number", "FW-MEM-002", since=Version.V1_3)
+def frequency_not_a_number(context: CaseContext) -> None:
+    """A frequency that is not a number lies not in (0, 1]; that AOSP's runtime takes it is a quality warning."""
+    app = RuntimeApp(context)
+    descriptor, compilation = app.made("memory_desc_create", True), app.finished_compilation()
+    result = app.call("memory_desc_add_input_role", descriptor, compilation, 0, math.nan)
+    app.expect("memory_desc_add_input_role", result, BAD_DATA, ResultCode.NO_ERROR)
+    if result == ResultCode.NO_ERROR:
+        context.warn_quality("a role whose frequency is not a number is taken")
+
+
 def _set_dimensions() -> Misuses:
     table = _table("memory_desc_set_dimensions", "FW-MEM-002")
     table.null("desc")
@@ -184,6 +199,7 @@ def _copy() -> Misuses:
 
 def cases() -> Iterator[Case]:
     """All cases."""
+    yield from _own()
     create = _table("memory_desc_create")
     create.null("desc")
     for table in (

@@ -9,7 +9,7 @@ from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeA
 from npu_conformance.cts.lib.runtime.legal import SCENES
 from npu_conformance.cts.lib.runtime.legal.models import FILTER
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Change, Misuses, Object, run_row
-from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, is_invalid
+from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, TWICE, is_invalid
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -151,7 +151,7 @@ def _supported() -> Misuses:
     table.null("model", "devices", "supported_ops")
     table.row("null_element", 3, {"devices": (NULL,)}, {"devices": Object(lambda app: (*app.devices(), NULL))})
     table.row("no_devices", BAD_DATA, {"devices": ()})
-    table.row("duplicate_device", BAD_DATA, {"devices": Object(lambda app: (app.cpu(), app.cpu()))})
+    table.row("duplicate_device", BAD_DATA, *TWICE)
     table.row("model_not_finished", BAD_STATE, {"model": BUILDING_MODEL}, {"model": INVALID_MODEL})
     return table
 

@@ -21,6 +21,7 @@ from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECT
 from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription
 from npu_conformance.specs.versions import Version
@@ -99,7 +100,9 @@ def _set_scales() -> Misuses:
     table = Misuses("model_set_operand_symm_per_channel_quant_params", "FW-MDL-019")
     table.null("model", "channel_quant")
     table.row("index", BAD_DATA, {"index": _NEGATIVE}, {"index": 8}, {"index": _FAR})
-    table.row("other_type", BAD_DATA, {"index": 1}, {"index": 3})
+    symmetric = OperandDescription(OperandType.TENSOR_QUANT8_SYMM, 4, FILTER.dimensions, 0.5)
+    without_channels = {"model": Object(partial(per_channel_model, described=symmetric))}
+    table.row("other_type", BAD_DATA, {"index": 1}, {"index": 3}, without_channels)
     table.row("channel_dimension", BAD_DATA, _scales(dimension=4), _scales(dimension=_FAR))
     table.row("scale_count", BAD_DATA, _scales(count=1, scales=(0.5,)), _scales(count=3, scales=(0.5, 0.5, 0.5)))
     table.row("scale_not_positive", BAD_DATA, _scales(scales=(0.5, -0.25)), _scales(scales=(0.0, 0.5)))

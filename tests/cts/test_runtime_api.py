@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,12 +13,16 @@ from npu_conformance.cts import misuse, random_calls, states
 from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.cts.lib.runtime.api_model import CompilationState, ExecutionState, MemoryState, ModelState
 from npu_conformance.cts.lib.runtime.machine_steps import STEPS
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.faults.fault import Fault, Variant
+from npu_conformance.faults.runtime import boundary, conforming
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import MANDATORY, Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
 FAULTY = "npu_conformance.faults.plugin:plugin"
@@ -42,6 +46,31 @@ def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> CaseC
     finally:
         context.close()
     return context
+
+
+@pytest.mark.parametrize("fault", boundary.FAULTS, ids=lambda fault: fault.id)
+def test_faults_at_the_boundary_are_seen(fault: Fault) -> None:
+    with closing(open_subject(FAULTY, {"fault": fault.id}, isolation="inprocess")) as subject:
+        for name in fault.caught_by:
+            context = CaseContext(CASES[name], subject, seed=1)
+            try:
+                CASES[name].run(context)
+            except Failed:
+                continue
+            finally:
+                context.close()
+            outcomes = {record.details.outcome for record in context.configurations.values()}
+            assert Outcome.FAIL in outcomes, name
+
+
+@pytest.mark.parametrize("variant", conforming.VARIANTS, ids=lambda variant: variant.id)
+def test_variants_pass(variant: Variant) -> None:
+    """A tenth of the cases, every tenth: the whole is run with the conforming variants."""
+    with closing(open_subject(FAULTY, {"fault": variant.id}, isolation="inprocess")) as subject:
+        for case in list(CASES.values())[::10]:
+            if not inapplicable(case, subject.manifest, subject.version):
+                with suppress(NotApplicable):
+                    run(case, subject)
 
 
 def judged(result: int, *allowed: int, exact: bool = True) -> list[str]:

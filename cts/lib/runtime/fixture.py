@@ -17,6 +17,7 @@ from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimeDeviceType
@@ -63,7 +64,8 @@ class RuntimeApp:
         """Call a function of the API. NotApplicable where the runtime does not have it."""
         if function not in self._functions:
             raise NotApplicable(f"the runtime does not have {function}")
-        return getattr(self.runtime, function)(*arguments, **named)
+        rest = list(describe(Runtime)[function].parameters)[len(arguments) :]
+        return getattr(self.runtime, function)(*arguments, *(named[name] for name, _ in rest))
 
     def has(self, function: str) -> bool:
         """Whether the runtime has a function."""

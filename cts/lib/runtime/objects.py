@@ -44,3 +44,8 @@ COMPLETED_EXECUTION_ON_CPU = Object(
 )
 BUILDING_DESCRIPTOR = Object(RuntimeApp.descriptor, memories.finish)
 FINISHED_DESCRIPTOR = Object(RuntimeApp.finished_descriptor, memories.allocates)
+TWICE = (
+    {"devices": Object(lambda app: (app.cpu(), app.cpu()))},
+    {"devices": Object(lambda app: (*app.devices(), app.devices()[0]))},
+)
+"""Lists of devices in which one is named twice: in a row, and with others between."""

@@ -1,0 +1,50 @@
+"""NNAPI runtimes that differ and conform: other failing codes, unchecked handles, older feature levels, no control."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npu_conformance.faults.fault import FaultySubject, Variant
+from npu_conformance.faults.runtime.boundary import DATA, FAILED, NULL, STATE, result_of, with_result
+from npu_conformance.faults.runtime.subject import edited_runtime
+from npu_conformance.faults.wrapper import Wrapper, forwarding
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.versions import NEWEST, Version
+
+_OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
+"""What a runtime may return instead, that does not promise AOSP's codes."""
+_LEVELS = (Version.V1_0, Version.V1_2, Version.V1_3, Version.FL5)
+
+
+@forwarding(Runtime)
+class OtherCodes(Wrapper, Runtime):
+    """A runtime that fails where AOSP's does, with other codes."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Make a call, and change the code of a refusal."""
+        answer = super().call(name, *arguments)
+        code = _OTHER.get(result_of(answer)) if isinstance(answer, int) or hasattr(answer, "result") else None
+        return answer if code is None else with_result(answer, code)
+
+
+def _of_level(level: Version) -> FaultySubject:
+    return edited_runtime((), level)
+
+
+VARIANTS = (
+    Variant(
+        "runtime-other-codes",
+        "A runtime that promises no exact codes fails with others.",
+        edited_runtime((), NEWEST, OtherCodes, exact_result_codes=False, checks_handles=False),
+    ),
+    Variant(
+        "runtime-unchecked-handles",
+        "A runtime that does not promise to check handles.",
+        edited_runtime((), NEWEST, checks_handles=False),
+    ),
+    *(
+        Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)
+        for level in _LEVELS
+    ),
+)
+"""Each passes every case that applies to it."""
