@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     pass
 
 MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSISTENT)
+_IDENTIFY = "model_identify_inputs_and_outputs"
 _MILLISECOND = 1_000_000
 _TOKEN = bytes(range(32))
 
@@ -107,9 +108,19 @@ class _Runner:
                 self._vector, self.app.level, unspecified_outputs=configuration.hidden,
                 create_pool=self._constant_pool if configuration.pooled else None,
             ).model  # fmt: skip
-            with succeeding():
-                self._models[key] = model, self.app.built(model)
+            self._models[key] = model, self._built(model)
         return self._models[key]
+
+    def _built(self, model: Model) -> int:
+        """Build and finish a model. Since feature level 5 a runtime refuses graphs without inputs."""
+        with succeeding():
+            try:
+                return self.app.built(model)
+            except CallError as error:
+                graphs = (model.main, *model.referenced)
+                if error.function == _IDENTIFY and not all(graph.input_indexes for graph in graphs):
+                    raise NotSupported("the runtime refuses graphs without inputs") from None
+                raise
 
     def _constant_pool(self, data: bytes) -> Memory:
         pool = self._context.pool(len(data))
