@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.harness.judge.quantization_coupling import supported_alike
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.quantization_coupling import supported_alike
 from npu_conformance.vts.lib.support import supports
 
 _UNSIGNED, _SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED

@@ -9,7 +9,7 @@ from msgspec.structs import replace as replace_fields
 
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
@@ -20,7 +20,6 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules

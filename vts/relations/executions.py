@@ -9,12 +9,11 @@ import numpy
 
 from npu_conformance.corpus import variations
 from npu_conformance.corpus.vectors import Vector
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
 from npu_conformance.vts.lib.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor

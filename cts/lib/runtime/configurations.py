@@ -79,17 +79,22 @@ def configurations(
 ) -> Iterator[Configuration]:
     """The configurations of a case, each once. explicit: there is a device beside the CPU to name."""
     usual, space = ways(level)[0], _space(level, explicit)
-    firsts = _first_names(vector.operation) if case_id.startswith("cts.generated.") else ()
+    firsts = _first_names(vector.operation) if is_first(vector, case_id) else ()
     plain = [Configuration(usual, example=number) for number in range(len(vector.examples))]
     chosen: Sequence[Configuration] = (space[zlib.crc32(case_id.encode()) % len(space)],)
     if scope is Scope.FULL:
-        chosen = space if vector.name in firsts else _cover(level, explicit)
-    elif vector.name in firsts:
+        chosen = space if firsts else _cover(level, explicit)
+    elif firsts:
         chosen = _cover(level, explicit)[firsts.index(vector.name) :: len(firsts)]
-    if scope is not Scope.DEFAULT or vector.name in firsts or len(plain) > 1:
+    if scope is not Scope.DEFAULT or firsts or len(plain) > 1:
         yield from plain
     if scope is not Scope.SMOKE:
         yield from (one for one in chosen if one not in plain)
+
+
+def is_first(vector: Vector, case_id: str) -> bool:
+    """True for a stored vector that is the first of its operation with its types."""
+    return case_id.startswith("cts.generated.") and vector.name in _first_names(vector.operation)
 
 
 @functools.cache

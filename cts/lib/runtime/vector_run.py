@@ -17,16 +17,18 @@ from npu_conformance.cts.lib.runtime.configurations import (
     REUSED,
     Configuration,
     configurations,
+    is_first,
 )
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.memories import succeeding
 from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import judge, untouched_outside
 from npu_conformance.harness.judge.verdicts import Failed, NotSupported
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
@@ -35,7 +37,11 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     pass
 
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
 MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSISTENT)
+_TWIN = quantization_coupling.CONFIGURATION
 _IDENTIFY = "model_identify_inputs_and_outputs"
 _MILLISECOND = 1_000_000
 _TOKEN = bytes(range(32))
@@ -62,6 +68,12 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
                 if runner.restarts != context.restarts:
                     runner = _Runner(context, vector)
                 runner.execute(configuration)
+    has_twin = context.scope is Scope.FULL or (context.scope is Scope.DEFAULT and is_first(vector, context.case.id))
+    counterpart = quantization_coupling.unsigned_counterpart(vector) if has_twin else None
+    if counterpart is not None and context.wants(_TWIN):
+        with context.configuration(_TWIN, requirements=("FW-GEN-006",)), checks.about("FW-GEN-006"):
+            ours, theirs = (_Runner(context, each).outputs() for each in (vector, counterpart))
+            quantization_coupling.same_results(context, vector, ours, theirs)
 
 
 class _Runner:
@@ -100,6 +112,17 @@ class _Runner:
             results.append(self._check(configuration, built, arguments, execution, code))
         self._same_again(results)
         checks.that(arguments.inputs_are_unchanged(), "the execution modified its inputs")
+
+    def outputs(self) -> dict[str, Array]:
+        """Execute the first example in the plainest way; returns the stored elements of the outputs by name."""
+        plain, example = Configuration(ways(self.app.level)[0]), self._vector.examples[0]
+        built = build_request(self._vector, example, self.app.level, padded_outputs=False)
+        (compilation,) = self._compiled(plain)
+        arguments = Arguments(self.app, self._model(plain)[0], built)
+        execution = self._execution(plain, compilation, arguments)
+        self.app.expect(plain.way, compute(self.app, plain.way, execution, compilation))
+        content = arguments.collect()
+        return {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
 
     def _model(self, configuration: Configuration) -> tuple[Model, int]:
         key = (configuration.hidden, configuration.pooled)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus import variations
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.compare import outside
+from npu_conformance.harness.judge.compare import RunningCase, outside
 from npu_conformance.harness.judge.tolerance import Circumstances, floor
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def supported_alike(signed: bool, unsigned: bool) -> None:
 
 @checks.about("NNHAL-EXECUTE-017")
 def same_results(
-    context: CaseContext, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
+    context: RunningCase, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
 ) -> None:
     """Compare what the two forms computed: equal but for the offset of 128, quantised values give or take rounding.
 

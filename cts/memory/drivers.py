@@ -1,0 +1,109 @@
+"""Memory from descriptors over drivers of the case's own: who allocates it, and what a fallback does with it."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.runtime.memories import Role, described, object_of
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import driver, failing
+from npu_conformance.cts.lib.runtime.sums import FIRST, SECOND, TOTAL, packed, unpacked
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.memory.drivers", interface="runtime")
+
+
+def _allocations(app: ScriptedApp, name: str) -> int:
+    """How many buffers a driver has given."""
+    calls = app.control.driver_calls(name)
+    return sum(call.method == "allocate" and call.status == ErrorStatus.NONE for call in calls)
+
+
+def _memory(app: ScriptedApp, *roles: Role) -> int:
+    made = described(app, roles)
+    if made is None:
+        raise NotApplicable("the runtime gives no memory from this descriptor")
+    return made
+
+
+def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
+    execution = app.execution(compilation)
+    app.succeed("execution_set_input_from_memory", execution, 0, None, first, 0, 0)
+    app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    app.expect("execution_compute", app.compute(execution))
+
+
+def _fill(app: ScriptedApp, memory: int) -> None:
+    app.succeed("memory_copy", app.shared_memory(8, packed(FIRST))[0], memory)
+
+
+def _check(app: ScriptedApp, memory: int, expected: tuple[float, ...] = TOTAL) -> None:
+    pool = app.context.pool(8)
+    app.succeed("memory_copy", memory, object_of(app, pool.memory))
+    checks.equal(unpacked(pool.read(0, 8)), expected, "the sum")
+
+
+@cases.case("one_device", "FW-MEM-011", "FW-GEN-007", since=Version.V1_3)
+def one_device(context: CaseContext) -> None:
+    """Memory of which one driver alone has all roles is that driver's, and its executions use it."""
+    app = ScriptedApp(context, driver("one"), driver("other"))
+    (device,) = app.named("one")
+    compilation = app.finished_compilation(app.finished_model(), (device,))
+    roles = (Role("input", compilation, 0), Role("output", compilation, 0))
+    first, output = _memory(app, *roles), _memory(app, *roles)
+    checks.equal(_allocations(app, "one"), 2, "buffers of the driver that all roles are of")
+    checks.equal(_allocations(app, "other"), 0, "buffers of the driver that no role is of")
+    _fill(app, first)
+    _compute(app, compilation, first, output)
+    _check(app, output)
+
+
+@cases.case("two_devices", "FW-MEM-011", "FW-MEM-009", since=Version.V1_3)
+def two_devices(context: CaseContext) -> None:
+    """Memory whose roles are of two drivers belongs to neither; where the runtime gives some, both use it."""
+    app = ScriptedApp(context, driver("one"), driver("other"))
+    model = app.finished_model()
+    compilations = [app.finished_compilation(model, app.named(name)) for name in ("one", "other")]
+    roles = [Role(role, compilation, 0) for role in ("input", "output") for compilation in compilations]
+    made = described(app, roles)
+    for name in ("one", "other"):
+        checks.equal(_allocations(app, name), 0, f"buffers of {name} for memory that both use")
+    if made is None:
+        return
+    first = _memory(app, *roles)
+    _fill(app, first)
+    _compute(app, compilations[0], first, made)
+    _compute(app, compilations[1], made, first)
+    _check(app, first, (2.0, 6.0))
+
+
+@cases.case("fallback", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)
+def fallback(context: CaseContext) -> None:
+    """Where a driver fails to execute, the CPU computes what is in the driver's memory and puts the result there."""
+    app = ScriptedApp(context, driver("failing", **failing("execute")))
+    compilation = app.finished_compilation(app.finished_model())
+    roles = (Role("input", compilation, 0), Role("output", compilation, 0))
+    first, output = _memory(app, *roles), _memory(app, *roles)
+    checks.equal(_allocations(app, "failing"), 2, "buffers of the only driver")
+    _fill(app, first)
+    _compute(app, compilation, first, output)
+    _check(app, output)
+    _check(app, first, FIRST)
+
+
+@cases.case("declined", "FW-MEM-009", since=Version.V1_3)
+def declined(context: CaseContext) -> None:
+    """Where a driver declines to allocate, the runtime's own memory takes its place."""
+    app = ScriptedApp(context, driver("declining", **failing("allocate")))
+    compilation = app.finished_compilation(app.finished_model())
+    roles = (Role("input", compilation, 0), Role("output", compilation, 0))
+    first, output = _memory(app, *roles), _memory(app, *roles)
+    checks.equal(_allocations(app, "declining"), 0, "buffers of the driver that declines")
+    _fill(app, first)
+    _compute(app, compilation, first, output)
+    _check(app, output)
