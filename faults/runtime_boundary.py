@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.faults.runtime import INTERFACES
+from npu_conformance.faults.runtime.subject import INTERFACES
 from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
