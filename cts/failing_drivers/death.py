@@ -106,6 +106,35 @@ def execution_in_parts(context: CaseContext) -> None:
         app.close()
 
 
+@cases.case("preparation.dies_after_launch", "FW-VER-004", "FW-PRT-009")
+def preparation_dies_after_launch(context: CaseContext) -> None:
+    """A driver that dies before it calls back: who waits for the callback is released, with an error."""
+    for hal in _HALS:
+        script = driver("mortal", hal=hal, exec_time=FAST, **misbehaving("prepare_model", "dies_later"))
+        app = ScriptedApp(context, script)
+        app.expect("compilation_finish", app.compile(add(), "mortal").result, *_DEAD_IN_EXECUTION)
+        app.close()
+        app = ScriptedApp(context, script)
+        app.computes_rightly(app.compiled(add()))
+        app.close()
+
+
+@cases.case("execution.dies_after_launch", "FW-VER-004", "FW-VER-006", "FW-PRT-010")
+def execution_dies_after_launch(context: CaseContext) -> None:
+    """So it is with executions that are launched and never called back."""
+    for hal in (Version.V1_0, Version.V1_1, Version.V1_3):
+        script = driver("mortal", hal=hal, exec_time=FAST, **misbehaving("execute", "dies_later"))
+        for devices in (("mortal",), ()):
+            app = ScriptedApp(context, script)
+            app.control.set_property("debug.nn.syncexec-hal", "0")
+            compiled = app.compiled(add(), *devices)
+            if devices:
+                app.expect("execution_compute", app.compute_net(compiled).result, *_DEAD_IN_EXECUTION)
+            else:
+                app.computes_rightly(compiled)
+            app.close()
+
+
 @cases.case("execution.prepared_model_is_lost", "FW-VER-006")
 def prepared_model_is_lost(context: CaseContext) -> None:
     """A prepared model does not come back with its driver: the app has to compile again, and then it works."""

@@ -22,6 +22,13 @@ _LIBRARIES = "npu_conformance.adapters.nnapi_c.plugin"
 """The module whose `of_library` makes the plug-in of a shared library from its path."""
 
 
+STACKED = "stacked:"
+"""Before the spec of a plug-in with a device: the reference runtime on top of it."""
+
+_STACKING = "npu_conformance.adapters.stacked"
+"""The module whose `over` makes a plug-in with a runtime from one without."""
+
+
 class LoadError(Exception):
     """A plug-in cannot be loaded or reached. The text is one line that says why."""
 
@@ -31,6 +38,9 @@ def load_plugin(spec: str) -> Plugin:
     if is_library(spec):
         made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
         return made
+    if spec.startswith(STACKED):
+        stacked: Plugin = _import(spec, _STACKING).over(load_plugin(spec.removeprefix(STACKED)))
+        return stacked
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:

@@ -8,7 +8,13 @@ from typing import Protocol
 from npu_conformance.reference.runtime.api import ReferenceRuntime
 from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.reference.runtime.objects.extensions import Extensions
-from npu_conformance.specs.neuralnetworks.runtime.control import AppProcess, DriverCall, DriverScript, RuntimeControl
+from npu_conformance.specs.neuralnetworks.runtime.control import (
+    AppProcess,
+    DriverCall,
+    DriverScript,
+    ExecutedOperations,
+    RuntimeControl,
+)
 
 
 class Drivers(Protocol):
@@ -24,6 +30,10 @@ class Drivers(Protocol):
 
     def driver_calls(self, driver: str) -> tuple[DriverCall, ...]:
         """What a scripted driver was asked."""
+        ...
+
+    def executed_operations(self) -> tuple[ExecutedOperations, ...]:
+        """What each device has executed since this was asked last."""
         ...
 
     def release(self, driver: str) -> None:
@@ -74,6 +84,10 @@ class ReferenceRuntimeControl(RuntimeControl):
     def driver_calls(self, driver: str) -> tuple[DriverCall, ...]:
         """See RuntimeControl."""
         return self._drivers.driver_calls(driver)
+
+    def executed_operations(self) -> tuple[ExecutedOperations, ...]:
+        """See RuntimeControl."""
+        return self._drivers.executed_operations()
 
     def release(self, driver: str) -> None:
         """See RuntimeControl."""

@@ -19,7 +19,12 @@ from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.reference.runtime.scripted.device import scripted_service
 from npu_conformance.reference.runtime.scripted.service import ScriptedService
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.neuralnetworks.runtime.control import AppProcess, DriverCall, DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.control import (
+    AppProcess,
+    DriverCall,
+    DriverScript,
+    ExecutedOperations,
+)
 from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -83,6 +88,10 @@ class RegisteredDrivers:
     def driver_calls(self, driver: str) -> tuple[DriverCall, ...]:
         """What a scripted driver was asked. Raises IllegalArgument where there is none of the name."""
         return self._driver(driver).calls
+
+    def executed_operations(self) -> tuple[ExecutedOperations, ...]:
+        """What each device has executed since this was asked last."""
+        return self._compiler.take_executed()
 
     def release(self, driver: str) -> None:
         """Let blocked calls return."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.cts.lib.runtime import work_of_devices
 from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArguments
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.configurations import (
@@ -60,6 +61,7 @@ def run(context: CaseContext, vector: Vector) -> None:
 
 
 def _run_all(context: CaseContext, vector: Vector) -> None:
+    work_of_devices.begin(context)
     runner = _Runner(context, vector)
     level, has_others = runner.app.level, runner.has_other_devices()
     for configuration in configurations(vector, context.case.id, level, context.scope, explicit=has_others):
@@ -74,6 +76,7 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
         with context.configuration(_TWIN, requirements=("FW-GEN-006",)), checks.about("FW-GEN-006"):
             ours, theirs = (_Runner(context, each).outputs() for each in (vector, counterpart))
             quantization_coupling.same_results(context, vector, ours, theirs)
+    work_of_devices.note(context)
 
 
 class _Runner:

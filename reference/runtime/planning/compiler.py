@@ -23,6 +23,7 @@ from npu_conformance.reference.runtime.planning.plan import Body, CompoundBody, 
 from npu_conformance.reference.runtime.planning.properties import Partitioning, Properties
 from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.specs.diagnostics import vlog
+from npu_conformance.specs.neuralnetworks.runtime.control import ExecutedOperations
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Clock
@@ -52,6 +53,14 @@ class ReferenceCompiler:
     def devices(self) -> Sequence[RuntimeDevice]:
         """The registered drivers in order, then the CPU; the CPU alone under debug.nn.cpuonly."""
         return (self._cpu,) if self._properties.cpu_only else (*self._drivers, self._cpu)
+
+    def take_executed(self) -> tuple[ExecutedOperations, ...]:
+        """What each device has executed since this was asked last."""
+        devices: tuple[Driver | CpuDevice, ...] = (*self._drivers, self._cpu)
+        found = tuple(ExecutedOperations(device.name, tuple(sorted(device.executed))) for device in devices)
+        for device in devices:
+            device.executed.clear()
+        return found
 
     def compile(self, model: FinishedModel, devices: Sequence[RuntimeDevice], options: CompileOptions) -> Plan:
         """See Compiler."""

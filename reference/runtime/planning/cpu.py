@@ -45,6 +45,7 @@ class CpuDevice:
     def __init__(self, pools: Pools, clock: Clock, feature_level: Version) -> None:
         self.feature_level = feature_level
         self.capabilities = capabilities(NEWEST)
+        self.executed: set[int] = set()
         self._pools, self._clock = pools, clock
 
     def supported_operations(self, model: types.Model) -> tuple[bool, ...]:
@@ -77,6 +78,7 @@ class CpuPart:
     ) -> None:
         self.device = device
         self._executor, self._pools, self._clock = executor, pools, clock
+        self._operations = tuple(operation.type for operation in graph.operations)
         self._inputs = [graph.operands[index].type for index in graph.input_indexes]
 
     def execute(
@@ -113,6 +115,7 @@ class CpuPart:
         for one, result, place in zip(outputs, results, places, strict=True):
             if place is not None:
                 _write(one, result, place)
+        self.device.executed.update(self._operations)
         return Outcome(ResultCode.NO_ERROR, shapes, NO_TIMING, NO_TIMING)
 
     def _limits(self, terms: Terms) -> Limits:

@@ -71,6 +71,7 @@ class Driver:
         self.capabilities, self.cache_files = facts.capabilities, facts.cache_files
         self.around = around
         self.outstanding = Outstanding()
+        self.executed: set[int] = set()
         self._service, self._device = service, device
         service.on_death(self.outstanding.died)
 

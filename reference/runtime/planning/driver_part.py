@@ -28,6 +28,7 @@ class DriverPart:
     def __init__(self, device: Driver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
         self.device: Driver = device
         self.prepared_model: hal.PreparedModel = prepared_model
+        self._operations = tuple(operation.type for operation in graph.operations)
         self.outputs = [graph.operands[index] for index in graph.output_indexes]
 
     @property
@@ -46,7 +47,10 @@ class DriverPart:
             return self.failed(error)
         found = timing_of(self.device.version, timing)
         is_strict = self.device.around.feature_level.is_aidl
-        return outcome_of(status, shapes, found, outputs, self.outputs, is_strict=is_strict)
+        outcome = outcome_of(status, shapes, found, outputs, self.outputs, is_strict=is_strict)
+        if outcome.result == ResultCode.NO_ERROR:
+            self.device.executed.update(self._operations)
+        return outcome
 
     def execute_fenced(
         self,

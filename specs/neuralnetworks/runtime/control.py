@@ -104,6 +104,13 @@ class DriverCall(Wire, frozen=True):
     hints: tuple[types.TokenValuePair, ...] = ()
 
 
+class ExecutedOperations(Wire, frozen=True):
+    """Types of operations, of main graphs, that a device has executed, sorted."""
+
+    device: str
+    operations: tuple[int, ...]
+
+
 class AppProcess(Wire, frozen=True):
     """Who uses the runtime, as far as vendor extensions depend on it (FW-EXT).
 
@@ -158,6 +165,14 @@ class RuntimeControl(Interface):
     def set_process(self, process: AppProcess) -> None:
         """Say who the app is from here on."""
         raise refuse("RuntimeControl.setProcess")
+
+    @method()
+    def executed_operations(self) -> tuple[ExecutedOperations, ...]:
+        """What each device, the CPU among them, has executed with success since this was asked last.
+
+        Executions whose end only a fence tells need not be in it.
+        """
+        raise refuse("RuntimeControl.executedOperations")
 
     @method()
     def live_objects(self) -> int:
