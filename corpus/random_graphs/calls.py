@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from npu_conformance.corpus.generators.operands import OperandSpec
-from npu_conformance.corpus.strategies.calls import Call
+from npu_conformance.corpus.strategies.calls import Call, Unfit
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
@@ -65,6 +66,7 @@ class GraphCall(Call):
     """A call of which the operands are, where possible, tensors of the graph.
 
     sizes: that new tensors have. has_input: False while the graph has no input, so that the next new tensor is one.
+    wide: the most elements of a new tensor, if one of the sizes is wide; else 0.
     """
 
     dice: Dice = field(kw_only=True)
@@ -72,6 +74,7 @@ class GraphCall(Call):
     tensors: Tensors = field(kw_only=True)
     sizes: Sequence[int] = field(kw_only=True)
     has_input: bool = field(kw_only=True)
+    wide: int = field(kw_only=True)
 
     def size(self, low: int = 1) -> int:
         """One of the few sizes of the graph."""
@@ -132,6 +135,8 @@ class GraphCall(Call):
     ) -> OperandSpec:
         """Rather a tensor of the graph; else an input of the graph or, every other time, a constant."""
         dimensions = tuple(shape)
+        if self.wide and math.prod(dimensions) > self.wide:
+            raise Unfit(f"{self.form}: a new tensor of dimensions {list(dimensions)}")
         if data is None and not constant:
             needs = {"positive": positive, "nonzero": nonzero}
             found = self._existing(kind, dimensions, quantization, **needs)

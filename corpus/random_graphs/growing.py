@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _PALETTE = 3
 """How many sizes the new tensors of a graph have, so that tensors of equal shape are frequent."""
+_WIDE_SEEDS, _NARROW = 8, 10
+"""One seed in so many has a dimension beyond the second number, where its recipe wants that."""
 _ATTEMPTS = 100
 """Proposals for one more operation before a graph is given up."""
 
@@ -37,8 +39,9 @@ def graph(seed: int, recipe: GraphRecipe) -> Vector:
 
     Raises LookupError where the recipe allows no operation, or none that can be made.
     """
+    wide = recipe.wide if seed % _WIDE_SEEDS == _WIDE_SEEDS - 1 else 0
     for attempt in range(_ATTEMPTS):
-        growing = _Growing(recipe, Dice(f"{seed} {attempt} {recipe}"))
+        growing = _Growing(recipe, Dice(f"{seed} {attempt} {recipe}"), wide)
         if growing.grow():
             return growing.vector(f"seed_{seed}")
     raise LookupError(f"no graph found for seed {seed}: {recipe}")
@@ -57,6 +60,7 @@ class _Step:
 class _Growing:
     recipe: GraphRecipe
     dice: Dice
+    wide: int = 0
     tensors: Tensors = field(default_factory=Tensors)
     operands: dict[str, VectorOperand] = field(default_factory=dict)
     inputs: dict[str, Array] = field(default_factory=dict)
@@ -68,6 +72,8 @@ class _Growing:
     def __post_init__(self) -> None:
         """Choose the few sizes that the tensors of this graph have."""
         self.sizes = [1 + self.dice.below(self.recipe.largest) for _ in range(_PALETTE)]
+        if self.wide:
+            self.sizes[0] = _NARROW + 1 + self.dice.below(self.wide - _NARROW)
 
     def grow(self) -> bool:
         """Add all operations; False where one could not be found, or nothing is left to be an input."""
@@ -122,14 +128,14 @@ class _Growing:
         call = GraphCall(
             form, version, dice, dice, count,
             dice=dice, recipe=self.recipe, tensors=self.tensors, sizes=self.sizes,
-            has_input=bool(self.inputs),
+            has_input=bool(self.inputs), wide=self.wide,
         )  # fmt: skip
         arguments = _connected(call, strategies.recipes()[form.operation](call))
         reused = _reused(arguments)
         if self.tensors.unread and not reused and dice.chance(15, 16):
             raise Unfit(f"{form} reads nothing of the graph")
         alone = strategies.assembled(call, arguments)
-        results.check_sizes(alone, self.recipe.most_elements)
+        results.check_sizes(alone, max(self.recipe.most_elements, self.wide))
         found = strategies.expected(alone)
         results.check_values(alone, found, dice)
         return _Step(alone, reused, found)

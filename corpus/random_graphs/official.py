@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.strategies import Form
 
 SEEDS = 50
+WIDE = 1000
+"""The largest dimension of graphs that are not large (RGG-002)."""
 
 TYPES: Mapping[str, tuple[str, Version]] = {
     "float32": ("TENSOR_FLOAT32", Version.V1_2),
@@ -33,7 +35,9 @@ WITHOUT_GRAPHS = ("BOX_WITH_NMS_LIMIT", "DETECTION_POSTPROCESSING", "GENERATE_PR
 @functools.cache
 def recipes(size: int) -> dict[str, GraphRecipe]:
     """A recipe for each primary type and rank, and one for all of them together, by name."""
-    plain = GraphRecipe(size=size, largest=10, most_elements=400) if size >= LARGE else GraphRecipe(size=size)
+    plain = (
+        GraphRecipe(size=size, largest=10, most_elements=400) if size >= LARGE else GraphRecipe(size=size, wide=WIDE)
+    )
     found = {
         f"{name}_rank{rank}": replace(plain, version=version, types=(kind,), ranks=(rank,))
         for name, (kind, version) in TYPES.items()
@@ -81,5 +85,5 @@ def _name(form: Form) -> str:
 def _alone(form: Form) -> GraphRecipe:
     since = next(one for one, added in form.signature.types.items() if form.types in added)
     return GraphRecipe(
-        size=1, version=max(since, Version.V1_2), operations=(form.operation,), form=str(form), largest=6
+        size=1, version=max(since, Version.V1_2), operations=(form.operation,), form=str(form), largest=6, wide=WIDE
     )

@@ -18,6 +18,7 @@ class GraphRecipe:
     has one; empty for any. ranks: of the tensors that are made anew, where an operation allows them; empty for any.
     operations: names; empty for all that there are. form: the only form, as it prints; for graphs of one operation.
     largest: dimension of a tensor that is made anew. most_elements: of any tensor.
+    wide: every eighth seed has a dimension of 11 to so many, and as many elements; 0 for none.
     """
 
     size: int = SMALL
@@ -28,6 +29,7 @@ class GraphRecipe:
     form: str = ""
     largest: int = 4
     most_elements: int = 256
+    wide: int = 0
 
     def __str__(self) -> str:
         parts = [

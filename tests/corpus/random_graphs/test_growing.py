@@ -67,6 +67,15 @@ def test_operands_stand_in_any_order() -> None:
     assert any(names != sorted(names, key=lambda name: int(name[1:].partition("_")[0])) for names in orders)
 
 
+def test_every_eighth_seed_of_small_graphs_is_wide() -> None:
+    def largest(seed: int) -> int:
+        vector = random_graphs.graph(seed, official.small()["float32_rank2"])
+        return max(max(array.shape, default=0) for array in vector.examples[0].inputs.values())
+
+    assert max(largest(seed) for seed in range(7)) <= 10
+    assert max(largest(seed) for seed in (7, 15, 23, 31)) > 100
+
+
 def test_every_official_recipe_makes_graphs() -> None:
     for recipe in (*official.small().values(), *official.large().values()):
         assert random_graphs.graph(0, recipe).operations
