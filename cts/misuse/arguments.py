@@ -11,7 +11,7 @@ from npu_conformance.cts.lib.runtime.legal import Scene
 from npu_conformance.cts.lib.runtime.legal.executions import set_input, set_output
 from npu_conformance.cts.lib.runtime.legal.models import UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
-from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION
+from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION, memory_of_pixels
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -107,6 +107,8 @@ def _from_memory(role: str) -> Misuses:
         ("incompatible_memory", ({"type": OperandDescription(_FLOAT, 1, (3,))},)),
     ):
         table.row(name, BAD_DATA, *changes, of="FW-MEM-003", since=Version.V1_3, scene=scene)
+    opaque = {"memory": Object(memory_of_pixels)}
+    table.row("part_of_pixels", BAD_DATA, opaque, {**opaque, "offset": 8}, of="FW-MEM-013", since=Version.V1_2)
     _types(table)
     return table
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene, memories
-from npu_conformance.cts.lib.runtime.legal.models import UNKNOWN_DIMENSION
+from npu_conformance.cts.lib.runtime.legal.models import FILTER, UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import (
     BUILDING_COMPILATION,
@@ -18,9 +17,9 @@ from npu_conformance.cts.lib.runtime.objects import (
 )
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription
 from npu_conformance.specs.versions import Version
 
 _own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_MEMORIES)
@@ -78,6 +77,32 @@ def _quantised_role(role: str, app: RuntimeApp) -> Scene:
     return Scene({"desc": descriptor, **second}, lambda answer: app.succeed("memory_desc_finish", descriptor))
 
 
+def _per_channel(scales: tuple[float, float], app: RuntimeApp) -> int:
+    """A compilation of a DEQUANTIZE of weights with scales for their channels."""
+    model = app.empty_model()
+    floats = OperandDescription(OperandType.TENSOR_FLOAT32, FILTER.dimension_count, FILTER.dimensions)
+    for described in (FILTER, floats):
+        app.succeed("model_add_operand", model, described)
+    quant = PerChannelDescription(0, 2, scales)
+    app.succeed("model_set_operand_symm_per_channel_quant_params", model, 0, quant)
+    app.succeed("model_add_operation", model, OperationType.DEQUANTIZE, (0,), (1,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0,), (1,))
+    app.succeed("model_finish", model)
+    return app.finished_compilation(model)
+
+
+@_own.case("memory_desc_add_input_role.other_channel_scales", "FW-MEM-002", since=Version.V1_3)
+def other_channel_scales(context: CaseContext) -> None:
+    """Roles whose operands have other scales for their channels do not go together: BAD_DATA, and no effect."""
+    app = RuntimeApp(context)
+    descriptor = app.made("memory_desc_create", True)
+    app.succeed("memory_desc_add_input_role", descriptor, _per_channel((0.5, 0.25), app), 0, 1.0)
+    other, equal = _per_channel((0.25, 0.5), app), _per_channel((0.5, 0.25), app)
+    app.refused("memory_desc_add_input_role", BAD_DATA, descriptor, other, 0, 1.0)
+    app.succeed("memory_desc_add_input_role", descriptor, equal, 0, 1.0)
+    app.succeed("memory_desc_finish", descriptor)
+
+
 def _repeated(role: str, app: RuntimeApp) -> Scene:
     """The only role of a descriptor, again."""
     descriptor, compilation = app.made("memory_desc_create", True), app.finished_compilation()
@@ -106,17 +131,6 @@ def _add_role(role: str) -> Misuses:
     table.row("incompatible_dimensions", BAD_DATA, {"compilation": _compilation(_LONGER)}, scene=with_role)
     table.row("finished_descriptor", BAD_STATE, {"desc": FINISHED_DESCRIPTOR}, of="FW-MEM-001")
     return table
-
-
-@_own.case("memory_desc_add_input_role.frequency_not_a_number", "FW-MEM-002", since=Version.V1_3)
-def frequency_not_a_number(context: CaseContext) -> None:
-    """A frequency that is not a number lies not in (0, 1]; that AOSP's runtime takes it is a quality warning."""
-    app = RuntimeApp(context)
-    descriptor, compilation = app.made("memory_desc_create", True), app.finished_compilation()
-    result = app.call("memory_desc_add_input_role", descriptor, compilation, 0, math.nan)
-    app.expect("memory_desc_add_input_role", result, BAD_DATA, ResultCode.NO_ERROR)
-    if result == ResultCode.NO_ERROR:
-        context.warn_quality("a role whose frequency is not a number is taken")
 
 
 def _set_dimensions() -> Misuses:

@@ -18,7 +18,7 @@ from npu_conformance.cts.lib.runtime.legal.models import (
     set_value,
 )
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
-from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL
+from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL, memory_of_pixels
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -71,15 +71,11 @@ def _set_value_from_memory() -> Misuses:
     table.row("unknown_dimension", BAD_DATA, unknown, of="FW-MDL-013")
     described = {"memory": _DESCRIBED, "index": 0, "length": 8}
     table.row("described_memory", BAD_DATA, described, of="FW-MDL-018", since=Version.V1_3)
-    table.row("hardware_buffer_of_pixels", BAD_DATA, {"memory": Object(_pixels)}, of="FW-MDL-018", since=Version.V1_2)
+    table.row(
+        "hardware_buffer_of_pixels", BAD_DATA, {"memory": Object(memory_of_pixels)}, of="FW-MDL-018", since=Version.V1_2
+    )
     _states(table)
     return table
-
-
-def _pixels(app: RuntimeApp) -> int:
-    """A memory object of a hardware buffer that is no BLOB."""
-    pool = app.context.pool(64, "hardware_buffer")
-    return app.made("memory_create_from_a_hardware_buffer", pool.memory, True)
 
 
 def _set_value_from_model() -> Misuses:

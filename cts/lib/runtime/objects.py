@@ -30,6 +30,12 @@ def is_spent(app: RuntimeApp, execution: int) -> None:
     app.expect("compute", app.compute(execution), ResultCode.BAD_STATE)
 
 
+def memory_of_pixels(app: RuntimeApp) -> int:
+    """A memory object of a hardware buffer that is no BLOB: only usable as a whole."""
+    pool = app.context.pool(64, "hardware_buffer")
+    return app.made("memory_create_from_a_hardware_buffer", pool.memory, True)
+
+
 BUILDING_MODEL = Object(RuntimeApp.building_model, is_building)
 FINISHED_MODEL = Object(RuntimeApp.finished_model, models.computes)
 INVALID_MODEL = Object(RuntimeApp.invalid_model, is_invalid)
