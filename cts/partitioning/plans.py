@@ -30,10 +30,10 @@ def _lifetimes(model: Model, indexes: tuple[int, ...]) -> set[int]:
 
 @cases.case("whole_model", "FW-PRT-005", scope=Scope.SMOKE)
 def whole_model(context: CaseContext) -> None:
-    """A model that one driver runs comes to it as the app built it, once."""
+    """A model that one driver runs comes to it as the app built it, once, with an input that nobody reads."""
     app = ScriptedApp(context, driver("one", exec_time=FAST))
     builder = NetBuilder()
-    first, second = builder.input(), builder.input()
+    first, _unused, second = builder.input(), builder.input(), builder.input()
     total = builder.binary("ADD", first, builder.constant(first=4), 1)
     net = builder.net(builder.binary("MUL", total, second), total)
     app.computes_rightly(app.compiled(net))
