@@ -163,7 +163,10 @@ class _Growing:
         if given is not None:
             self.inputs[name] = given
         values = operand.value if given is None else given
-        if values is not None and operand.channel_quant is None and OPERAND_TYPES[operand.type].is_tensor:
+        # The scale of an int32 is that of a bias: no other operation may read one.
+        info = OPERAND_TYPES[operand.type]
+        is_bias = bool(operand.scale) and not info.is_quantized
+        if values is not None and operand.channel_quant is None and info.is_tensor and not is_bias:
             self.tensors.add(name, operand, values)
 
     def _add_result(self, operation: str, position: int, name: str, values: Array) -> None:

@@ -62,6 +62,15 @@ def test_most_operations_read_results_of_others() -> None:
     assert sum(edges) / len(edges) > 3
 
 
+def test_a_bias_is_read_by_one_operation_alone() -> None:
+    recipe = GraphRecipe(size=6, operations=("FULLY_CONNECTED", "EXPAND_DIMS", "ABS"))
+    for seed in range(20):
+        vector = random_graphs.graph(seed, recipe)
+        for name, operand in vector.operands.items():
+            if operand.type.name == "TENSOR_INT32" and operand.scale:
+                assert sum(operation.inputs.count(name) for operation in vector.operations) == 1
+
+
 def test_operands_stand_in_any_order() -> None:
     orders = [list(random_graphs.graph(seed, SMALL).operands) for seed in SEEDS]
     assert any(names != sorted(names, key=lambda name: int(name[1:].partition("_")[0])) for names in orders)
