@@ -142,11 +142,13 @@ def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _is_witness(case: Case, part: str) -> bool:
-    """True where a case can catch a mutant of this part: HAL cases those of the driver, npu cases the others."""
-    from npu_conformance.faults.mutants.targets import NPU
+    """True where a case can catch a mutant of this part: HAL cases those of the driver, others those of theirs."""
+    from npu_conformance.faults.mutants.targets import NPU, RUNTIME
 
+    if part == RUNTIME:
+        return case.interface == "runtime"
     if part == NPU:
-        return case.interface != "device" and case.id.startswith(("vts.", "cts."))
+        return case.interface not in ("device", "runtime") and case.id.startswith(("vts.", "cts."))
     return case.interface == "device" and case.id.startswith("vts.")
 
 

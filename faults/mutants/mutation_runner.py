@@ -230,7 +230,8 @@ def _blank(mutant: Mutant, end: End) -> Verdict:
 
 
 def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
-    in_order = spread_areas if targets.part(mutant.module) in (targets.DRIVER, targets.NPU) else spread
+    of_behaviour = (targets.DRIVER, targets.NPU, targets.RUNTIME)
+    in_order = spread_areas if targets.part(mutant.module) in of_behaviour else spread
     return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
 
 

@@ -39,17 +39,23 @@ published binds; and what only people look at."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 
-DRIVER, NPU = "driver", "npu"
-PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER, NPU)
+_RUNTIME = "reference.runtime"
+_NOT_OF_RUNTIME = f"{_RUNTIME}.scripted."
+"""Drivers that a script makes misbehave: a tool of the cases, which no case judges."""
+
+DRIVER, NPU, RUNTIME = "driver", "npu", "runtime"
+PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER, NPU, RUNTIME)
 """The parts of the reference. driver: the HAL's objects, and what runs a model on the device. npu: the npu scheduling
-HAL and the NPU Manager, which have witnesses of their own and are mutated by themselves."""
+HAL and the NPU Manager; runtime: the NNAPI runtime. These have witnesses of their own and are mutated by themselves."""
 
 Lines = set[tuple[str, int]]
 """A module and a line of it."""
 
 
 def modules(operation: str = "", part_name: str = "") -> list[str]:
-    """The names below npu_conformance of modules to mutate: an operation's own, one of the parts, or all but NPU."""
+    """The names below npu_conformance of modules to mutate: an operation's own, one of the parts, or all but NPU
+    and RUNTIME.
+    """
     if operation:
         pattern = f"{operation.lower()}.py"
         return [_name(file) for folder in (_KERNELS, _RULES) for file in sorted(_folder(folder).glob(pattern))]
@@ -60,12 +66,19 @@ def modules(operation: str = "", part_name: str = "") -> list[str]:
     names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_FREE}]
     if part_name == NPU:
         return npu
+    if part_name == RUNTIME:
+        return _runtime()
     return [name for name in names if name not in npu and part_name in ("", part(name))]
 
 
 def _npu() -> list[str]:
     files = [file for pattern in _NPU for file in sorted(_ROOT.glob(pattern))]
     return [_name(file) for file in files if file.stem not in {"__init__", *_WITH_TESTS_OF_THEIR_OWN}]
+
+
+def _runtime() -> list[str]:
+    names = [_name(file) for file in sorted(_folder(_RUNTIME).rglob("*.py")) if file.stem != "__init__"]
+    return [name for name in names if not name.startswith(_NOT_OF_RUNTIME)]
 
 
 def _folder(name: str) -> Path:
@@ -87,6 +100,8 @@ def part(name: str) -> str:
     folder, _, stem = name.rpartition(".")
     if name in _npu():
         return NPU
+    if name.startswith(f"{_RUNTIME}."):
+        return RUNTIME
     if operation(name):
         return "kernels" if folder == _KERNELS else "rules"
     if folder == "reference.hal" or (folder == "reference.device" and stem in _DRIVER):

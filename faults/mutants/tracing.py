@@ -18,6 +18,7 @@ from npu_conformance.harness.judge import claims
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.reference.extensions import own
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -37,6 +38,9 @@ _VECTORS = ("vts.generated.", "vts.relations.", "vts.validation.")
 
 _NPU_PROFILES = {NEWEST: "npu", Version.FL7: "manager-aosp-profile"}
 """The profiles of the npu services, named by versions of the Neural Networks HAL, which do not concern them."""
+
+_RUNTIME_LEVELS = (NEWEST, Version.V1_3, Version.V1_1)
+"""Feature levels at which the runtime's cases are run: it behaves differently from level 5 on, and from level 3 on."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +85,17 @@ class _Traced(msgspec.Struct):
 
 
 def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
-    """The reference that these cases are about, of this HAL version, in this process.
+    """The reference that these cases are about, of this HAL version or feature level, in this process.
 
-    For a device's cases it has its extensions, and the process knows them from then on.
+    For cases of a device and of a runtime it has its extensions, and the process knows them from then on.
     """
-    about_npu = cases[0].interface != "device"
-    fault = _NPU_PROFILES[Version(hal)] if about_npu else "two-extensions"
+    if cases[0].interface == "device":
+        fault = "two-extensions"
+    elif cases[0].interface == "runtime":
+        own.register()
+        fault = f"runtime-level-{list(Version).index(Version(hal)) + 1}"
+    else:
+        fault = _NPU_PROFILES[Version(hal)]
     return open_subject(GUARDED, {"fault": fault, "hal": hal}, "inprocess")
 
 
@@ -97,9 +106,8 @@ def claimed(result: CaseResult, hal: str) -> Outcome:
 
 def reached(cases: Sequence[Case], names: list[str]) -> Reached:
     """Run every case once under each version that concerns it. Raises RuntimeError where a process ends early."""
-    choose = (
-        _chosen_of_npu if is_of(targets.NPU, names) else _chosen_of_driver if is_of(targets.DRIVER, names) else _chosen
-    )
+    special = {targets.NPU: _chosen_of_npu, targets.RUNTIME: _chosen_of_runtime, targets.DRIVER: _chosen_of_driver}
+    choose = next((chosen for part, chosen in special.items() if is_of(part, names)), _chosen)
     works = [_work(hal, part, names) for hal in Version for part in _parts(choose(cases, hal))]
     traced: list[_Traced] = []
     for _, answer in sorted(in_children(works, _Traced, _SECONDS, CORES), key=lambda pair: pair[0]):
@@ -127,6 +135,14 @@ def _chosen_of_npu(cases: Sequence[Case], hal: Version) -> list[Case]:
     if hal == NEWEST:
         return list(cases)
     return [case for case in cases if hal in _NPU_PROFILES and case.id.startswith("cts.npu_manager.")]
+
+
+def _chosen_of_runtime(cases: Sequence[Case], hal: Version) -> list[Case]:
+    """Every behaviour at some feature levels, and a few vectors at the newest: the kernels have their own mutants."""
+    if hal not in _RUNTIME_LEVELS:
+        return []
+    legal = (case for case in cases if case.since <= hal <= case.until)
+    return [case for case in legal if not case.id.startswith("cts.generated.") or _hash(case) % 40 == 0]
 
 
 def _chosen_of_driver(cases: Sequence[Case], hal: Version) -> list[Case]:
@@ -192,8 +208,8 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
 
     tracer.start()
     subject = open_reference(hal, cases)
-    created = tracer.stop() if is_of(targets.NPU, names) else set()
-    """Note what runs when the objects are made for all cases: the NPU's are made once, a device's at each call."""
+    created = tracer.stop() if is_of(targets.NPU, names) or is_of(targets.RUNTIME, names) else set()
+    """Note what runs when the objects are made for all cases: those are made once, a device's at each call."""
     tracer.start()
     run_cases(subject, cases, look)
     tracer.stop()

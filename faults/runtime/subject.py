@@ -36,7 +36,7 @@ def edited_runtime(
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(edits)
         service = RuntimeService(context, level)
-        device = ReferenceDevice(service.driver_context, NEWEST, own.registered())
+        device = ReferenceDevice(service.driver_context, NEWEST, own.register(2))
         runtime, control = service.start([LivingService(_DRIVER, NEWEST, device)])
         return Subject(runtime=boundary(runtime), runtime_control=control)
 

@@ -133,10 +133,13 @@ def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
 
 
 def test_parts_of_the_reference_are_told_by_module() -> None:
-    assert {targets.part(name) for name in targets.modules()} == set(targets.PARTS) - {targets.NPU}
+    assert {targets.part(name) for name in targets.modules()} == set(targets.PARTS) - {targets.NPU, targets.RUNTIME}
     npu = targets.modules(part_name=targets.NPU)
     assert {"reference.hal.scheduling", "reference.device.scheduler", "reference.manager.service"} <= set(npu)
     assert {targets.part(name) for name in npu} == {targets.NPU}
+    runtime = targets.modules(part_name=targets.RUNTIME)
+    assert {"reference.runtime.handles", "reference.runtime.planning.partition"} <= set(runtime)
+    assert {targets.part(name) for name in runtime} == {targets.RUNTIME}
     driver = targets.modules(part_name=targets.DRIVER)
     assert {"reference.hal.prepared_model", "reference.device.executor"} <= set(driver)
     assert {targets.part(name) for name in driver} == {targets.DRIVER}
