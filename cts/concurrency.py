@@ -72,7 +72,7 @@ def _works(context: CaseContext, app: RuntimeApp) -> dict[str, _Work]:
     return found
 
 
-@cases.case("shared_compilation", "FW-GEN-008")
+@cases.case("threads.shared_compilation", "FW-GEN-008")
 def shared_compilation(context: CaseContext) -> None:
     """Ten threads execute one compilation at once, and all get the right values."""
     app = RuntimeApp(context)
@@ -84,7 +84,7 @@ def shared_compilation(context: CaseContext) -> None:
             work.judged(context.run_concurrently(calls))
 
 
-@cases.case("own_compilations", "FW-GEN-008", "FW-MDL-029")
+@cases.case("threads.own_compilations", "FW-GEN-008", "FW-MDL-029")
 def own_compilations(context: CaseContext) -> None:
     """Ten threads build, compile and execute models of their own at once, and all get the right values."""
     app = RuntimeApp(context)
@@ -97,7 +97,7 @@ def own_compilations(context: CaseContext) -> None:
             work.judged(context.run_concurrently([run] * _THREADS))
 
 
-@cases.case("different_models", "FW-GEN-008")
+@cases.case("threads.different_models", "FW-GEN-008")
 def different_models(context: CaseContext) -> None:
     """Threads that execute different models at once do not disturb each other."""
     app = RuntimeApp(context)
@@ -107,7 +107,7 @@ def different_models(context: CaseContext) -> None:
         work.judged([content])
 
 
-@cases.case("shared_model", "FW-MDL-029", "FW-GEN-008")
+@cases.case("threads.shared_model", "FW-MDL-029", "FW-GEN-008")
 def shared_model(context: CaseContext) -> None:
     """Ten threads compile one finished model at once, and execute their compilations."""
     app = RuntimeApp(context)
@@ -120,7 +120,7 @@ def shared_model(context: CaseContext) -> None:
     checks.equal(context.run_concurrently([run] * _THREADS), [ResultCode.NO_ERROR] * _THREADS, "results")
 
 
-@cases.case("ways_at_once", "FW-GEN-008", "FW-GEN-001")
+@cases.case("threads.ways_at_once", "FW-GEN-008", "FW-GEN-001")
 def ways_at_once(context: CaseContext) -> None:
     """Executions of one compilation in all ways at once give their own sums."""
     app = RuntimeApp(context)
@@ -138,7 +138,7 @@ def _computing(app: RuntimeApp, made: Sum, way: str) -> Callable[[], int]:
     return lambda: compute(app, way, made.execution, made.compilation)
 
 
-@cases.case("parallel_bursts", "FW-GEN-008", "FW-EXE-015", since=Version.V1_2)
+@cases.case("threads.parallel_bursts", "FW-GEN-008", "FW-EXE-015", since=Version.V1_2)
 def parallel_bursts(context: CaseContext) -> None:
     """Threads with bursts of their own over one compilation execute at once, several times each."""
     app = RuntimeApp(context)
@@ -160,7 +160,7 @@ def parallel_bursts(context: CaseContext) -> None:
     checks.equal(results, [ResultCode.NO_ERROR] * len(bursts), "results of parallel bursts")
 
 
-@cases.case("started_by_threads", "FW-GEN-008", "FW-EXE-013")
+@cases.case("threads.started_by_threads", "FW-GEN-008", "FW-EXE-013")
 def started_by_threads(context: CaseContext) -> None:
     """Threads start executions, and other threads wait for their events."""
     app = RuntimeApp(context)
@@ -183,7 +183,7 @@ def _waiting(app: RuntimeApp, event: int) -> Callable[[], int]:
     return lambda: int(app.call("event_wait", event))
 
 
-@cases.case("reusable_while_running", "FW-EXE-003", since=Version.FL5)
+@cases.case("threads.reusable_while_running", "FW-EXE-003", since=Version.FL5)
 def reusable_while_running(context: CaseContext) -> None:
     """Of calls that compute one reusable execution at once, each succeeds alone or is refused with BAD_STATE."""
     app = RuntimeApp(context)

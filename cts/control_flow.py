@@ -149,7 +149,7 @@ def default_timeout(context: CaseContext) -> None:
     checks.that(elapsed >= DEFAULT_LOOP_TIMEOUT_NS / 1e9, f"aborted after {elapsed:.3f} s: expected 2 s")
 
 
-@cases.case("timeouts", "FW-QOS-004", since=_SINCE)
+@cases.case("WHILE.timeouts", "FW-QOS-004", since=_SINCE)
 def timeouts(context: CaseContext) -> None:
     """The default timeout of loops is two seconds, the longest one fifteen."""
     app = RuntimeApp(context)

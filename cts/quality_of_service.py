@@ -29,7 +29,7 @@ def _allowed(name: str) -> tuple[ResultCode, ...]:
     return (ResultCode.NO_ERROR,) if name in _LONG else (ResultCode.NO_ERROR, *_LATE)
 
 
-@cases.case("preferences", "FW-CMP-004", "FW-QOS-006")
+@cases.case("settings.preferences", "FW-CMP-004", "FW-QOS-006")
 def preferences(context: CaseContext) -> None:
     """Every preference gives the same sum in every way."""
     app = RuntimeApp(context)
@@ -43,7 +43,7 @@ def preferences(context: CaseContext) -> None:
                 execution_of_sum(app, compilation).computes(way)
 
 
-@cases.case("priorities", "FW-CMP-006", "FW-QOS-006", since=Version.V1_3)
+@cases.case("settings.priorities", "FW-CMP-006", "FW-QOS-006", since=Version.V1_3)
 def priorities(context: CaseContext) -> None:
     """Every priority gives the same sum in every way, while compilations of the others live."""
     app = RuntimeApp(context)
@@ -59,7 +59,7 @@ def priorities(context: CaseContext) -> None:
                 execution_of_sum(app, compilation).computes(way)
 
 
-@cases.case("priorities_at_once", "FW-QOS-006", since=Version.V1_3)
+@cases.case("settings.priorities_at_once", "FW-QOS-006", since=Version.V1_3)
 def priorities_at_once(context: CaseContext) -> None:
     """Executions of all priorities that run at once give the same sums."""
     app = RuntimeApp(context)
@@ -93,7 +93,7 @@ def _explicit(context: CaseContext, app: RuntimeApp) -> dict[str, int]:
     return found
 
 
-@cases.case("compilation_timeout", "FW-QOS-001", "FW-QOS-005", since=Version.V1_3)
+@cases.case("deadlines.compilation_timeout", "FW-QOS-001", "FW-QOS-005", since=Version.V1_3)
 def compilation_timeout(context: CaseContext) -> None:
     """A compilation ends in time or says that it does not; afterwards one without a timeout succeeds."""
     app = RuntimeApp(context)
@@ -110,7 +110,7 @@ def compilation_timeout(context: CaseContext) -> None:
                 execution_of_sum(app, compilation).computes()
 
 
-@cases.case("execution_timeout", "FW-QOS-001", "FW-QOS-005", since=Version.V1_3)
+@cases.case("deadlines.execution_timeout", "FW-QOS-001", "FW-QOS-005", since=Version.V1_3)
 def execution_timeout(context: CaseContext) -> None:
     """An execution ends in time or says that it does not; afterwards one without a timeout succeeds."""
     app = RuntimeApp(context)
@@ -128,7 +128,7 @@ def execution_timeout(context: CaseContext) -> None:
                     execution_of_sum(app, compilation).computes(way)
 
 
-@cases.case("fenced_duration", "FW-QOS-001", "FW-EXE-009", since=Version.V1_3)
+@cases.case("deadlines.fenced_duration", "FW-QOS-001", "FW-EXE-009", since=Version.V1_3)
 def fenced_duration(context: CaseContext) -> None:
     """The same of the duration that an execution with dependencies may take."""
     app = RuntimeApp(context)
@@ -145,7 +145,7 @@ def fenced_duration(context: CaseContext) -> None:
                     made.check()
 
 
-@cases.case("duration_of_several_devices", "FW-EXE-009", since=Version.V1_3)
+@cases.case("deadlines.duration_of_several_devices", "FW-EXE-009", since=Version.V1_3)
 def duration_of_several_devices(context: CaseContext) -> None:
     """A timeout or a duration is refused where the app has not named exactly one device; zero durations are none."""
     app = RuntimeApp(context)
@@ -159,7 +159,7 @@ def duration_of_several_devices(context: CaseContext) -> None:
     execution_of_sum(app, compilation).computes("fenced")
 
 
-@cases.case("expired_on_cpu", "FW-QOS-002", since=Version.V1_3)
+@cases.case("deadlines.expired_on_cpu", "FW-QOS-002", since=Version.V1_3)
 def expired_on_cpu(context: CaseContext) -> None:
     """A deadline that has passed when the CPU is reached is missed for good: no later attempt is promised."""
     app = RuntimeApp(context)
@@ -176,7 +176,7 @@ def expired_on_cpu(context: CaseContext) -> None:
             app.expect(way, compute(app, way, made.execution, compilation), *allowed)
 
 
-@cases.case("timeout_is_cleared", "FW-QOS-001", since=Version.V1_3)
+@cases.case("deadlines.timeout_is_cleared", "FW-QOS-001", since=Version.V1_3)
 def timeout_is_cleared(context: CaseContext) -> None:
     """Zero takes a timeout back."""
     app = RuntimeApp(context)
@@ -192,7 +192,7 @@ def timeout_is_cleared(context: CaseContext) -> None:
             made.computes(way)
 
 
-@cases.case("reusable", "FW-QOS-001", "FW-EXE-003", since=Version.FL5)
+@cases.case("deadlines.reusable", "FW-QOS-001", "FW-EXE-003", since=Version.FL5)
 def reusable(context: CaseContext) -> None:
     """The timeout of a reusable execution counts from each computation on, not from the first."""
     app = RuntimeApp(context)

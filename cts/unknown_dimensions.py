@@ -274,7 +274,7 @@ def output_left_open(context: CaseContext) -> None:
                 checks.equal(output_shape(app, execution, 0, rank=2), _RIGHT, "dimensions of the sum")
 
 
-@_group.case("one_compilation_many_shapes", "FW-EXE-005", "FW-GEN-004")
+@_group.case("input.one_compilation_many_shapes", "FW-EXE-005", "FW-GEN-004")
 def one_compilation_many_shapes(context: CaseContext) -> None:
     """One compilation of open operands computes executions of different shapes, one after the other."""
     app = RuntimeApp(context)
