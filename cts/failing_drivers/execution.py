@@ -131,6 +131,32 @@ def every_version(context: CaseContext) -> None:
         app.close()
 
 
+@cases.case("callback_with_shapes", "FW-PRT-011", "FW-API-006")
+def callback_with_shapes(context: CaseContext) -> None:
+    """A driver of 1.2 or 1.3 that answers by callback: any status but NONE is a failure."""
+    for hal in (Version.V1_0, Version.V1_2, Version.V1_3):
+        for status in (ErrorStatus.GENERAL_FAILURE, ErrorStatus.DEVICE_UNAVAILABLE):
+            fields = {"misbehaviours": (Misbehaviour("execute", "callback", int(status)),)}
+            app = ScriptedApp(context, driver("broken", hal=hal, **fields))
+            app.control.set_property("debug.nn.syncexec-hal", "0")
+            for way in ("compute", "start"):
+                computed = app.compute_net(app.compiled(add(), "broken"), way=way)
+                app.expect(f"execution ({way})", computed.result, result_of_status(status))
+            app.close()
+
+
+@cases.case("fenced_callback", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
+def fenced_callback(context: CaseContext) -> None:
+    """A fenced execution that fails after its launch ends with the code of the status that its callback reports."""
+    for status in _STATUSES:
+        fields = {"misbehaviours": (Misbehaviour("execute", "callback", int(status)),)}
+        app = ScriptedApp(context, driver("broken", **fields))
+        computed = app.compute_net(app.compiled(add(), "broken"), way="fenced")
+        # A fence that fails says no more than that; who asks the callback knows why.
+        app.expect("execution (fenced)", computed.result, result_of_status(status), ResultCode.OP_FAILED)
+        app.close()
+
+
 @cases.case("fenced_named", "FW-PRT-011", since=Version.V1_3)
 def fenced_named(context: CaseContext) -> None:
     """A fenced execution on a driver that the app named and that fails is a failure."""
