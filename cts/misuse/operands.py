@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,6 +64,14 @@ def _add_operand() -> Misuses:
         _type(OperandType.FLOAT32, scale=1.0),
         of="FW-MDL-009",
     )
+    table.row("scale_not_a_number", BAD_DATA, _type(asymmetric, 2, scale=math.nan), of="FW-MDL-005")
+    booleans = (
+        _type(OperandType.TENSOR_BOOL8, 2, scale=1.0),
+        _type(OperandType.TENSOR_BOOL8, 2, zero_point=1),
+        _type(OperandType.BOOL, scale=1.0),
+        _type(OperandType.TENSOR_FLOAT16, 2, scale=1.0),
+    )
+    table.row("quantised_boolean", BAD_DATA, *booleans, of="FW-MDL-009", since=Version.V1_2)
     table.row("scalar_with_dimensions", BAD_DATA, _type(OperandType.INT32, 1), of="FW-MDL-003")
     table.row(
         "count_without_dimensions",
@@ -74,6 +83,7 @@ def _add_operand() -> Misuses:
         "dimensions_without_count",
         BAD_DATA,
         {"type": OperandDescription(OperandType.TENSOR_FLOAT32, 0, (2,))},
+        {"type": OperandDescription(OperandType.TENSOR_FLOAT32, 0, ())},
         of="FW-MDL-002",
     )
     table.row("unknown_type", BAD_DATA, *(_type(kind, 2) for kind in (-1, 16, 9999, 10002)), of="FW-MDL-004")

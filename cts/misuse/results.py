@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.cts.lib.runtime.fixture import VECTOR, VECTOR_BYTES, RuntimeApp
+from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses, Object
 from npu_conformance.cts.lib.runtime.running import running
 from npu_conformance.harness.judge import checks
@@ -118,6 +118,36 @@ def dimensions_of_small_output(context: CaseContext) -> None:
         True,
     )
     checks.member(answer.values, ((2,), (0,)), "dimensions of an output that did not fit")
+
+
+@_own.case("execution_get_output_operand_rank.another_output_too_small", "FW-EXE-018", since=Version.V1_2)
+def rank_beside_small_output(context: CaseContext) -> None:
+    """Where one output did not fit, an earlier one that did has its rank and dimensions with NO_ERROR."""
+    app = RuntimeApp(context)
+    execution = _half_short_execution(app)
+    rank = app.succeed("execution_get_output_operand_rank", execution, 0, True)
+    dimensions = app.succeed("execution_get_output_operand_dimensions", execution, 0, True)
+    checks.equal((rank.value, dimensions.values), (1, (2,)), "rank and dimensions of the output that did fit")
+    short = ResultCode.OUTPUT_INSUFFICIENT_SIZE
+    app.refused("execution_get_output_operand_rank", short, execution, 1, True)
+
+
+def _half_short_execution(app: RuntimeApp) -> int:
+    """An execution with two outputs, the first with room enough, the second, which is computed of it, without."""
+    model = app.empty_model()
+    for described in (VECTOR, VECTOR, ACTIVATION, _UNKNOWN, _UNKNOWN):
+        app.succeed("model_add_operand", model, described)
+    app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
+    app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
+    app.succeed("model_add_operation", model, OperationType.ADD, (3, 1, 2), (4,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3, 4))
+    app.succeed("model_finish", model)
+    execution = app.execution(app.finished_compilation(model))
+    app.set_inputs(execution)
+    app.set_output(execution)
+    app.succeed("execution_set_output", execution, 1, None, app.memory.room(4), 4)
+    app.expect("execution_compute", app.compute(execution), ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+    return execution
 
 
 def _get_duration() -> Misuses:

@@ -20,13 +20,15 @@ from npu_conformance.cts.lib.runtime.legal.models import (
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL, memory_of_pixels
 from npu_conformance.harness.nnapi.caller_memory import place
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription
 from npu_conformance.specs.versions import Version
 
 _NEGATIVE, _FAR = -1, 999
+_own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_MODELS)
 _DESCRIBED = Object(RuntimeApp.described_memory)
 _BRANCH_IN_BUILDING = Object(partial(branch, finished=False), lambda app, model: app.succeed("model_finish", model))
 
@@ -104,7 +106,8 @@ def _set_scales() -> Misuses:
     table.row("scale_not_positive", BAD_DATA, _scales(scales=(0.5, -0.25)), _scales(scales=(0.0, 0.5)))
     table.row("null_scales", BAD_DATA, _scales(scales=None))
     unknown = OperandDescription(FILTER.type, 4, (0, 1, 1, 1))
-    table.row("unknown_channel_dimension", BAD_DATA, {"model": Object(partial(per_channel_model, described=unknown))})
+    model = {"model": Object(partial(per_channel_model, described=unknown))}
+    table.row("unknown_channel_dimension", BAD_DATA, model, {**model, **_scales(count=0, scales=())})
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
     return table
 
@@ -127,8 +130,19 @@ def _set_extension_data() -> Misuses:
     return table
 
 
+@_own.case("model_set_operand_value.oem_scalar", "FW-MDL-012")
+def oem_scalar(context: CaseContext) -> None:
+    """A scalar of the vendor's own type has a value of any length: NO_ERROR."""
+    app = RuntimeApp(context)
+    model = app.empty_model()
+    for index, length in enumerate((1, 3, 200)):
+        app.succeed("model_add_operand", model, OperandDescription(OperandType.OEM))
+        app.succeed("model_set_operand_value", model, index, place(app.memory, bytes(length)), length)
+
+
 def cases() -> Iterator[Case]:
     """All cases."""
+    yield from _own()
     for table in (
         _set_value(),
         _set_value_from_memory(),
