@@ -42,34 +42,44 @@ _BUILT = (
 """A compiled ADD, with which most sequences begin: few random ones get so far."""
 
 
-@cases.case("from_nothing", "FUZ-011", "FUZ-001", "FW-MDL-001", "FW-MDL-023", "FW-MDL-025", "FW-CMP-001")
+@cases.case("from_nothing", "FUZ-011", "FUZ-001", "FW-API-005", "FW-MDL-001", "FW-MDL-023", "FW-MDL-025", "FW-CMP-001")
 def from_nothing(context: CaseContext) -> None:
     """Random calls from the first on: models in building, above all."""
     _search(context, ())
 
 
 @cases.case(
-    "of_a_compilation", "FUZ-011", "FUZ-001", "FW-EXE-001", "FW-EXE-002", "FW-EXE-003", "FW-EXE-004", "FW-EXE-009",
-    "FW-EXE-011", "FW-EXE-014", "FW-EXE-017", "FW-EXE-019", "FW-CMP-003", scope=Scope.SMOKE,
+    "of_a_compilation", "FUZ-011", "FUZ-001", "FW-API-005", "FW-EXE-001", "FW-EXE-002", "FW-EXE-003", "FW-EXE-004",
+    "FW-EXE-009", "FW-EXE-011", "FW-EXE-014", "FW-EXE-017", "FW-EXE-019", "FW-CMP-003", scope=Scope.SMOKE,
 )  # fmt: skip
 def of_a_compilation(context: CaseContext) -> None:
     """Random calls with a model that is compiled for all devices."""
     _search(context, _BUILT)
 
 
-@cases.case("of_one_device", "FUZ-011", "FUZ-001", "FW-EXE-009", "FW-EXE-019", "FW-CMP-007", "FW-EXE-002", "FW-EXE-003")
+@cases.case(
+    "of_one_device",
+    "FUZ-011",
+    "FUZ-001",
+    "FW-API-005",
+    "FW-EXE-009",
+    "FW-EXE-019",
+    "FW-CMP-007",
+    "FW-EXE-002",
+    "FW-EXE-003",
+)
 def of_one_device(context: CaseContext) -> None:
     """Random calls with a model that is compiled for the CPU by name, where the feature level has that."""
-    _search(context, tuple(replace_value(step) for step in _BUILT))
+    _search(context, tuple(_for_cpu(step) for step in _BUILT))
 
 
-@cases.case("of_memories", "FUZ-011", "FUZ-001", "FW-MEM-001", "FW-MEM-002", "FW-MEM-005", "FW-MEM-006")
+@cases.case("of_memories", "FUZ-011", "FUZ-001", "FW-API-005", "FW-MEM-001", "FW-MEM-002", "FW-MEM-005", "FW-MEM-006")
 def of_memories(context: CaseContext) -> None:
     """Random calls with memory objects and descriptors, above all."""
     _search(context, _BUILT, favoured=("share", "copy", "describe", "add_role", "finish_descriptor", "allocate"))
 
 
-def replace_value(step: Step) -> Step:
+def _for_cpu(step: Step) -> Step:
     """The step that compiles, for the CPU alone."""
     return Step("compile", value=1) if step.call == "compile" else step
 

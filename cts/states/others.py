@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.memories import allocates, computes_with, finish
 from npu_conformance.cts.lib.runtime.refusals import refuses
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -193,6 +194,29 @@ def uninitialised_by_failed_copy(context: CaseContext) -> None:
     app.refused("memory_copy", ResultCode.BAD_DATA, memory, target)
     _fill(app, memory)
     _computes(app, compilation, memory)
+
+
+@_memories.case("everything.is_freed", "FW-CMP-010", "FW-API-003")
+def everything_is_freed(context: CaseContext) -> None:
+    """Behind the last free the runtime holds as many objects as before."""
+    control = context.present(context.subject.interfaces.runtime_control, "runtime_control")
+    before = control.live_objects()
+    app = RuntimeApp(context)
+    app.operands_of_add()
+    app.invalid_model()
+    app.failed_compilation()
+    compilation = app.finished_compilation()
+    app.execution(compilation)
+    app.completed_execution(compilation)
+    app.started(app.ready_execution(compilation))
+    app.shared_memory()
+    if app.level >= Version.V1_2:
+        app.made("burst_create", compilation, True)
+    if app.level >= Version.V1_3:
+        app.initialised_memory(compilation)
+    checks.that(control.live_objects() > before, "the runtime does not count its objects")
+    app.close()
+    checks.equal(control.live_objects(), before, "objects that live behind the last free")
 
 
 @_memories.case("memory.freed_in_every_state", "FW-API-003")
