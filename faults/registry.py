@@ -28,8 +28,6 @@ from npu_conformance.faults import (
     reusable,
     robustness,
     runtime,
-    runtime_flows,
-    runtime_variants,
     shapes_and_times,
     source_edits,
     variants,
@@ -44,13 +42,13 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, runtime_flows,
+    npu_buffers, runtime,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
     variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
-    npu_buffers, runtime, runtime_variants,
+    npu_buffers, runtime,
 )  # fmt: skip
 """The modules with VARIANTS."""
 

@@ -13,7 +13,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 
 _OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
 """What a runtime may return instead, that does not promise AOSP's codes."""
-_LEVELS = (Version.V1_0, Version.V1_2, Version.V1_3, Version.FL5)
+_LEVELS = tuple(level for level in Version if level < NEWEST)
 
 
 @forwarding(Runtime)

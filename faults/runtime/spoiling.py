@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any
 
-from npu_conformance.faults.runtime_boundary import FaultyRuntime
+from npu_conformance.faults.runtime.hooks import FaultyRuntime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import Pointer
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.faults.fault import Variant
-from npu_conformance.faults.runtime_boundary import FaultyRuntime, always, behind, overriding
+from npu_conformance.faults.runtime.hooks import FaultyRuntime, always, behind, overriding
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import Handle, Number
-from npu_conformance.specs.versions import Version
 
 
 def _without(*methods: str) -> type[FaultyRuntime]:
@@ -50,10 +49,6 @@ VARIANTS = [
         "runtime-no-device-memory",
         "A runtime that gives no memory from descriptors.",
         behind(overriding({"memory_create_from_desc": always(Handle(ResultCode.OP_FAILED, 0))})),
-    ),
-    *(
-        Variant(f"runtime-level-{number}", f"A runtime of feature level {number}.", behind(FaultyRuntime, level))
-        for number, level in enumerate(Version, 1)
     ),
 ]
 """Runtimes that conform in their own way."""

@@ -8,15 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.factories import fault
-from npu_conformance.faults.runtime_arguments import (
-    KeepsInputs,
-    LateConstants,
-    OneAtATime,
-    SpoilsBursts,
-    SpoilsInputs,
-    SpoilsOutputs,
-)
-from npu_conformance.faults.runtime_boundary import (
+from npu_conformance.faults.runtime.hooks import (
     FaultyRuntime,
     Hook,
     always,
@@ -25,6 +17,14 @@ from npu_conformance.faults.runtime_boundary import (
     overriding,
     passing,
     saying,
+)
+from npu_conformance.faults.runtime.spoiling import (
+    KeepsInputs,
+    LateConstants,
+    OneAtATime,
+    SpoilsBursts,
+    SpoilsInputs,
+    SpoilsOutputs,
 )
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     MAXIMUM_LOOP_TIMEOUT_NS,
