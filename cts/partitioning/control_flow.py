@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, two_ifs, while_net
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver, failing
@@ -111,6 +111,17 @@ def identity_branch(context: CaseContext) -> None:
     """Several operations of both branches on one device, in one order and the other."""
     app = ScriptedApp(context, driver("both", "ADD", "MUL", exec_time=FAST))
     _both_branches(app, if_net(("ADD", "SUB", "MUL"), ("MUL", "SUB", "ADD")))
+
+
+@cases.case("second_if_whole", "FW-PRT-006", "FW-PRT-005")
+def second_if_whole(context: CaseContext) -> None:
+    """An IF that is a part of the model has its own graphs there, and not those of another one before it."""
+    script = driver("one", "IF", "ADD", "SUB", exec_time=FAST, if_performance=both(FAST))
+    app = ScriptedApp(context, script)
+    _both_branches(app, two_ifs(("MUL",), ("ADD", "MUL"), ("SUB",), ("ADD", "ADD", "SUB")))
+    (model,) = [one for one in app.prepared("one") if one.referenced]
+    lengths = [len(graph.operations) for graph in model.referenced]
+    checks.equal(sorted(lengths), [1, 3], "operations of the graphs that the driver got with the second IF")
 
 
 @cases.case("failing_in_branch", "FW-PRT-010")

@@ -30,6 +30,16 @@ def if_net(then: tuple[str, ...], otherwise: tuple[str, ...], *, before: tuple[s
     return builder.net(result)
 
 
+def two_ifs(*graphs: tuple[str, ...]) -> Net:
+    """Two IFs, one on the result of the other: graphs 0 and 1 are the branches of the first, 2 and 3 of the second."""
+    builder = NetBuilder([branch(*operations) for operations in graphs])
+    condition, last, second = builder.input(CONDITION), builder.input(), builder.input()
+    for first in (0, 2):
+        branches = builder.builder.reference(first), builder.builder.reference(first + 1)
+        (last,) = builder.builder.apply("IF", (condition, *branches, last, second), [MATRIX])
+    return builder.net(last)
+
+
 def while_net(body: tuple[str, ...] = ("ADD",)) -> Net:
     """WHILE of a counter below a bound: both are model inputs, and so are two matrices. Output: the first matrix."""
     builder = NetBuilder((_condition(), _body(*body)))
