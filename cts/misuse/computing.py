@@ -22,7 +22,6 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
-_PATIENCE_SECONDS = 2.0
 _own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 
 
@@ -162,22 +161,13 @@ def burst_in_use(context: CaseContext) -> None:
     burst = app.made("burst_create", compilation, True)
     executions = [app.ready_execution(compilation) for _ in range(2)]
 
-    ended: list[int] = []
-
     def compute(execution: int) -> int:
         """The driver holds one; that the other has returned sets it free."""
-        ended.append(int(app.call("execution_burst_compute", execution, burst)))
+        result = app.call("execution_burst_compute", execution, burst)
         blocker.release()
-        return ended[-1]
+        return int(result)
 
-    def rescue() -> int:
-        """Set them free also where both are held."""
-        context.subject.wait_until(lambda: bool(ended), _PATIENCE_SECONDS * context.manifest.time_scale)
-        blocker.release()
-        return ResultCode.NO_ERROR
-
-    calls: list[Callable[[], int]] = [*(partial(compute, execution) for execution in executions), rescue]
-    results = context.run_concurrently(calls)[:2]
+    results = context.run_concurrently([partial(compute, execution) for execution in executions])
     for result in results:
         if isinstance(result, Exception):
             raise result
