@@ -68,7 +68,11 @@ def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:
     """Suggest a first operation to a device that supports none."""
-    asked = [result for result in verdicts if result.operations and result.outcome is not Outcome.NOT_APPLICABLE]
+    asked = [
+        result
+        for result in verdicts
+        if result.operations and result.interface == "device" and result.outcome is not Outcome.NOT_APPLICABLE
+    ]
     refused = [result for result in asked if result.outcome is Outcome.NOT_SUPPORTED]
     executed = any(result.outcome is Outcome.PASS and result.group == "execution" for result in asked)
     if refused and not executed:

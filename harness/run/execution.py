@@ -35,8 +35,11 @@ def refused(result: CaseResult) -> Operations:
 def asked(result: CaseResult) -> Operations:
     """The operations whose execution the verdict is about.
 
-    A pass is about what was executed; any other verdict about what the case would have executed.
+    A pass is about what was executed; any other verdict about what the case would have executed. None where a model
+    went through a runtime, whose own CPU may have done the work.
     """
+    if result.interface != "device":
+        return {}
     if result.outcome is Outcome.PASS:
         return result.executed
     if result.group == Group.VALIDATION.value or not result.operations:
