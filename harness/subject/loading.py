@@ -46,7 +46,7 @@ def open_subject(
     """Start or reach the implementation that `spec` names, and shake hands.
 
     spec: an entry point, package.module:name, stacked:P, PATH.so, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options:
-    the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first.
+    the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel by, preferred first.
     version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it may take to come up.
     inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is loaded
     here. Raises LoadError, one line that says what is wrong.
