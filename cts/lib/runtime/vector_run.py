@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
@@ -11,6 +13,7 @@ from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArgume
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.configurations import (
     CACHED,
+    DEFAULT,
     DEVICE,
     EXPLICIT,
     OBJECTS,
@@ -31,12 +34,9 @@ from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
 from npu_conformance.specs.versions import Version
-
-if TYPE_CHECKING:
-    pass
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -63,8 +63,7 @@ def run(context: CaseContext, vector: Vector) -> None:
 def _run_all(context: CaseContext, vector: Vector) -> None:
     work_of_devices.begin(context)
     runner = _Runner(context, vector)
-    level, has_others = runner.app.level, runner.has_other_devices()
-    for configuration in configurations(vector, context.case.id, level, context.scope, explicit=has_others):
+    for configuration in _possible(runner, context, vector):
         if context.wants(configuration.name):
             with context.configuration(configuration.name, requirements=configuration.requirements):
                 if runner.restarts != context.restarts:
@@ -79,6 +78,15 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
     work_of_devices.note(context)
 
 
+def _possible(runner: _Runner, context: CaseContext, vector: Vector) -> Iterator[Configuration]:
+    """The configurations of the case. What the first device cannot execute by itself is left to all devices."""
+    chosen = configurations(
+        vector, context.case.id, runner.app.level, context.scope, explicit=runner.has_other_devices()
+    )
+    found = (one if runner.is_for_its_devices(one) else replace(one, devices=DEFAULT) for one in chosen)
+    return iter(dict.fromkeys(found))
+
+
 class _Runner:
     """Models and compilations of one vector, each made when first needed."""
 
@@ -88,12 +96,37 @@ class _Runner:
         self._context, self._vector = context, vector
         self._models: dict[tuple[bool, bool], tuple[Model, int]] = {}
         self._compilations: dict[tuple[bool, bool, str], int] = {}
+        self._supported: dict[tuple[bool, bool], bool] = {}
         self._folder: CacheFolder | None = None
         self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
 
     def has_other_devices(self) -> bool:
         """True where there is a device beside the runtime's own CPU."""
         return self.app.level >= Version.V1_2 and self.app.succeed("get_device_count", True).value > 1
+
+    def is_for_its_devices(self, configuration: Configuration) -> bool:
+        """False where the first device alone is wanted, and does not support the whole model or open shapes."""
+        if configuration.devices != EXPLICIT:
+            return True
+        key = (configuration.hidden, configuration.pooled)
+        if key not in self._supported:
+            _, model = self._model(configuration)
+            self._supported[key] = self._is_supported(model) and not (key[0] and self._needs_shapes())
+        return self._supported[key]
+
+    def _is_supported(self, model: int) -> bool:
+        function = "model_get_supported_operations_for_devices"
+        answers = self.app.succeed(function, model, (self._first_device(),), True).values
+        checks.equal(len(answers), len(self._vector.operations), f"{function}: number of answers")
+        return all(answers)
+
+    def _needs_shapes(self) -> bool:
+        """True of drivers below HAL 1.2, which execute only with outputs of known shape."""
+        feature_level = self.app.succeed("device_get_feature_level", self._first_device(), True).value
+        return bool(feature_level < FEATURE_LEVELS[Version.V1_2])
+
+    def _first_device(self) -> int:
+        return int(self.app.succeed("get_device", 0, True).handle)
 
     def execute(self, configuration: Configuration) -> None:
         """Execute, as often as the configuration says, and check everything that a success promises."""
@@ -164,23 +197,13 @@ class _Runner:
 
     def _compile(self, configuration: Configuration, *, cached: bool) -> int:
         _, model = self._model(configuration)
-        devices = self._explicit_device(model) if configuration.devices == EXPLICIT else ()
+        devices = (self._first_device(),) if configuration.devices == EXPLICIT else ()
         compilation = self.app.compilation(model, devices)
         if cached:
             self._folder = self._folder or CacheFolder(self._context)
             self.app.succeed("compilation_set_caching", compilation, self._folder.argument, _TOKEN)
         self.app.succeed("compilation_finish", compilation)
         return compilation
-
-    def _explicit_device(self, model: int) -> tuple[int, ...]:
-        """The first device, where it supports the whole model."""
-        device = self.app.succeed("get_device", 0, True).handle
-        function = "model_get_supported_operations_for_devices"
-        answers = self.app.succeed(function, model, (device,), True).values
-        checks.equal(len(answers), len(self._vector.operations), f"{function}: number of answers")
-        if not all(answers):
-            raise NotSupported("the first device does not support all operations of the model")
-        return (device,)
 
     def _execution(self, configuration: Configuration, compilation: int, arguments: Arguments) -> int:
         execution = self.app.execution(compilation)
