@@ -10,8 +10,7 @@ import msgspec
 
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault
-from npu_conformance.faults.runtime.subject import edited_runtime
-from npu_conformance.faults.wrapper import Wrapper, forwarding
+from npu_conformance.faults.runtime.hooks import FaultyRuntime, behind, overriding
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -31,20 +30,6 @@ Behave = Callable[[Runtime, tuple[Any, ...], Any], Any]
 
 Act = Callable[[Any, tuple[Any, ...]], object]
 """What a refused call does nevertheless; it gets the call's arguments."""
-
-
-@forwarding(Runtime)
-class FaultyRuntime(Wrapper, Runtime):
-    """A runtime one function of which does something else with its answer."""
-
-    def __init__(self, inner: Runtime, function: str, behave: Behave) -> None:
-        super().__init__(inner)
-        self._function, self._behave = function, behave
-
-    def call(self, name: str, *arguments: Any) -> Any:
-        """Make a call, and change what comes back."""
-        answer = super().call(name, *arguments)
-        return self._behave(self.inner, arguments, answer) if name == self._function else answer
 
 
 def result_of(answer: Any) -> int:
@@ -98,7 +83,10 @@ def _once(inner: Runtime, arguments: tuple[Any, ...], answer: Any, *, done: set[
 def _fault(
     name: str, description: str, breaks: str, caught_by: str, function: str, behave: Behave, level: Version = NEWEST
 ) -> Fault:
-    mechanism = edited_runtime((), level, lambda inner: FaultyRuntime(inner, function, behave))
+    def hook(runtime: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        return behave(runtime.inner, arguments, meant(*arguments))
+
+    mechanism = behind(overriding({function: hook}), level)
     return fault(name, description, breaks, caught_by, mechanism, level, family="runtime-boundary")
 
 

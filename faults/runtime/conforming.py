@@ -6,9 +6,8 @@ from typing import Any
 
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.runtime.boundary import DATA, FAILED, NULL, STATE, result_of, with_result
+from npu_conformance.faults.runtime.hooks import FaultyRuntime
 from npu_conformance.faults.runtime.subject import edited_runtime
-from npu_conformance.faults.wrapper import Wrapper, forwarding
-from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.versions import NEWEST, Version
 
 _OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
@@ -16,8 +15,7 @@ _OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
 _LEVELS = tuple(level for level in Version if level < NEWEST)
 
 
-@forwarding(Runtime)
-class OtherCodes(Wrapper, Runtime):
+class OtherCodes(FaultyRuntime):
     """A runtime that fails where AOSP's does, with other codes."""
 
     def call(self, name: str, *arguments: Any) -> Any:

@@ -8,18 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.faults.runtime.subject import INTERFACES
+from npu_conformance.faults.runtime.subject import edited_runtime
 from npu_conformance.faults.wrapper import Wrapper, forwarding
-from npu_conformance.reference.extensions import own
-from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.reference.runtime.planning.services import LivingService
-from npu_conformance.reference.runtime.service import RuntimeService
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.types import Pointer
-from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import NEWEST, Version
-
-_DRIVER = "reference-npu"
 
 
 @forwarding(Runtime)
@@ -95,15 +89,4 @@ def always(answer: Any) -> Hook:
 
 def behind(kind: type[FaultyRuntime], level: Version = NEWEST, *, drivers: int = 1) -> FaultySubject:
     """The reference runtime behind this kind of boundary. level: its feature level. drivers: how many it has."""
-
-    def create(context: Context, _: Version) -> Subject:
-        service = RuntimeService(context, level)
-        device = ReferenceDevice(service.driver_context, NEWEST, own.registered())
-        services = [LivingService(f"{_DRIVER}{number or ''}", NEWEST, device) for number in range(drivers)]
-        runtime, control = service.start(services)
-        return Subject(runtime=kind(runtime, context), runtime_control=control)
-
-    def manifest() -> dict[str, object]:
-        return {"feature_level": level, "checks_handles": True}
-
-    return FaultySubject(create, INTERFACES, instance=_DRIVER, manifest=manifest)
+    return edited_runtime((), level, kind, drivers=drivers)

@@ -23,22 +23,24 @@ _DRIVER = "reference-npu"
 def edited_runtime(
     edits: tuple[SourceEdit, ...],
     level: Version = NEWEST,
-    boundary: Callable[[Runtime], Runtime] = lambda inner: inner,
+    boundary: Callable[[Runtime, Context], Runtime] = lambda inner, _: inner,
     *,
+    drivers: int = 1,
     checks_handles: bool = True,
     exact_result_codes: bool = True,
 ) -> FaultySubject:
     """The reference runtime with its source edited, over the reference driver. level: the runtime's feature level.
 
-    boundary: what the app calls instead. The rest is said in the manifest.
+    boundary: what the app calls instead. drivers: how many there are. The rest is said in the manifest.
     """
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(edits)
         service = RuntimeService(context, level)
         device = ReferenceDevice(service.driver_context, NEWEST, own.register(2))
-        runtime, control = service.start([LivingService(_DRIVER, NEWEST, device)])
-        return Subject(runtime=boundary(runtime), runtime_control=control)
+        services = [LivingService(f"{_DRIVER}{number or ''}", NEWEST, device) for number in range(drivers)]
+        runtime, control = service.start(services)
+        return Subject(runtime=boundary(runtime, context), runtime_control=control)
 
     def manifest() -> dict[str, object]:
         return {
