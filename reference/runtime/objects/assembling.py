@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from npu_conformance.reference.runtime.objects.draft import Draft, KeptPointer, PlacedValue
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
-from npu_conformance.specs.neuralnetworks.runtime.types import Pointer
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     ExtensionNameAndPrefix,
@@ -20,29 +18,8 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 
-if TYPE_CHECKING:
-    from npu_conformance.reference.runtime.objects.model import Model as ApiModel
-
 _ALIGNMENT = 4
 """Of constants in operand_values, in bytes."""
-
-
-@dataclass(frozen=True)
-class PlacedValue:
-    """A value that lies in memory. owner: keeps the memory alive."""
-
-    memory: Memory
-    offset: int
-    length: int
-    owner: object
-
-
-@dataclass(frozen=True)
-class KeptPointer:
-    """A value above 128 bytes, which is read when the model is finished (FW-MDL-016)."""
-
-    pointer: Pointer
-    length: int
 
 
 class Assembly:
@@ -57,7 +34,7 @@ class Assembly:
         self._pool_numbers: dict[int, int] = {}
         self._graph_numbers: dict[int, int] = {}
 
-    def located(self, operand: Operand, value: bytes | PlacedValue | ApiModel) -> Operand:
+    def located(self, operand: Operand, value: bytes | PlacedValue | Draft) -> Operand:
         """The operand with the place of its value."""
         if isinstance(value, bytes):
             return replace(operand, location=DataLocation(0, self._copied(value), len(value)))
@@ -78,14 +55,14 @@ class Assembly:
             self.pools.append(memory)
         return self._pool_numbers[memory.token]
 
-    def _graph(self, model: ApiModel) -> int:
+    def _graph(self, model: Draft) -> int:
         """The number of another model's graph; the graphs that it refers to come along."""
         if id(model) not in self._graph_numbers:
             self._graph_numbers[id(model)] = len(self.referenced)
             self._take_over(model)
         return self._graph_numbers[id(model)]
 
-    def _take_over(self, model: ApiModel) -> None:
+    def _take_over(self, model: Draft) -> None:
         finished = model.check_finished()
         other = finished.wire
         first_value, first_graph = len(self.values), len(self.referenced)
@@ -114,7 +91,7 @@ def _moved(graph: Subgraph, first_value: int, pools: Sequence[int], first_graph:
     return replace(graph, operands=tuple(map(located, graph.operands)))
 
 
-def wire_model(model: ApiModel, operations: Sequence[Operation]) -> tuple[Model, tuple[object, ...]]:
+def wire_model(model: Draft, operations: Sequence[Operation]) -> tuple[Model, tuple[object, ...]]:
     """The wire model with these of its operations, and what keeps the memory of its pools alive.
 
     Values that are read at finish have no place before.

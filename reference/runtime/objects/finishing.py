@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.app_memory import OwnedPool, bytes_behind
 from npu_conformance.reference.runtime.backend import FinishedModel
-from npu_conformance.reference.runtime.objects.assembling import PlacedValue, wire_model
+from npu_conformance.reference.runtime.objects.assembling import wire_model
+from npu_conformance.reference.runtime.objects.draft import Draft, PlacedValue
 from npu_conformance.reference.runtime.objects.operands import bad_data
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.minimal_version import without_trailing_defaults
@@ -18,9 +18,6 @@ from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
-if TYPE_CHECKING:
-    from npu_conformance.reference.runtime.objects.model import Model as ApiModel
-
 _ALIGNMENT = 64
 """Of large constants in their pool, in bytes: what drivers prefer."""
 
@@ -28,7 +25,7 @@ _OF_DRIVERS = ("MODEL.M3", "MODEL.P8")
 """Rules for drivers alone: kinds of memory in a version of the HAL, known sizes at the border of WHILE."""
 
 
-def finish(model: ApiModel) -> FinishedModel:
+def finish(model: Draft) -> FinishedModel:
     """Make what devices get of a model. Raises RuntimeFailure where it is not valid."""
     if not model.operations or not model.outputs:
         raise bad_data("the model has no operation or no output")
@@ -43,7 +40,7 @@ def finish(model: ApiModel) -> FinishedModel:
     return FinishedModel(wire, order, keeps)
 
 
-def _copy_large_values(model: ApiModel) -> None:
+def _copy_large_values(model: Draft) -> None:
     """Read the values whose pointers were kept, into one pool."""
     kept = model.kept_pointers()
     if not kept:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.app_memory import bytes_behind
-from npu_conformance.reference.runtime.backend import FinishedModel
-from npu_conformance.reference.runtime.objects.assembling import KeptPointer, PlacedValue, wire_model
+from npu_conformance.reference.runtime.objects.draft import Draft, KeptPointer, PlacedValue
 from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.reference.runtime.objects.extensions import is_extension
 from npu_conformance.reference.runtime.objects.finishing import finish
@@ -27,35 +24,18 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES,
 )
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, PerChannelDescription, Pointer
-from npu_conformance.specs.neuralnetworks.types import Model as WireModel
 from npu_conformance.specs.neuralnetworks.types import Operand, OperandExtraParams, Operation
 from npu_conformance.specs.versions import NEWEST, Version
 
 _TEMPORARY = OperandLifeTime.TEMPORARY_VARIABLE
 
 
-class Model:
-    """A model. finished: what became of it at finish; None before, and for ever where it is not valid.
-
-    values: of constants and references, by the index of the operand.
-    """
+class Model(Draft):
+    """A model, to which parts can be added until it is finished."""
 
     def __init__(self, environment: Environment) -> None:
-        self.environment = environment
-        self.operands: list[Operand] = []
-        self.operations: list[Operation] = []
-        self.values: dict[int, bytes | KeptPointer | PlacedValue | Model] = {}
-        self.inputs: tuple[int, ...] = ()
-        self.outputs: tuple[int, ...] = ()
-        self.is_relaxed = False
+        super().__init__(environment)
         self.is_open = True
-        self.finished: FinishedModel | None = None
-
-    def check_finished(self) -> FinishedModel:
-        """What is used of a finished model. Raises BAD_STATE (FW-CMP-001, FW-MDL-020)."""
-        if self.finished is None:
-            raise bad_state("the model is not finished, or not valid")
-        return self.finished
 
     def check_open(self) -> None:
         """Raise BAD_STATE once the model has been finished, well or not (FW-MDL-001, -025)."""
@@ -163,7 +143,7 @@ class Model:
         return self.operands[index]
 
     def _set(
-        self, index: int, lifetime: OperandLifeTime, value: bytes | KeptPointer | PlacedValue | Model | None = None
+        self, index: int, lifetime: OperandLifeTime, value: bytes | KeptPointer | PlacedValue | Draft | None = None
     ) -> None:
         self.operands[index] = replace(self.operands[index], lifetime=lifetime)
         self.values.pop(index, None)
@@ -175,16 +155,3 @@ class Model:
         self.check_open()
         self.is_open = False
         self.finished = finish(self)
-
-    def kept_pointers(self) -> list[tuple[int, Pointer, int]]:
-        """Operands whose values have not been read yet, with where they are and their lengths."""
-        found = ((index, value) for index, value in self.values.items() if isinstance(value, KeptPointer))
-        return [(index, value.pointer, value.length) for index, value in found]
-
-    def wire(self, operations: Sequence[Operation]) -> WireModel:
-        """The wire model as it is by now."""
-        return wire_model(self, operations)[0]
-
-    def codes(self) -> Iterable[int]:
-        """The codes of its operations and operand types."""
-        return (*(operand.type for operand in self.operands), *(operation.type for operation in self.operations))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from npu_conformance.reference.runtime.objects.assembling import wire_model
+from npu_conformance.reference.runtime.objects.draft import Draft
 from npu_conformance.reference.runtime.objects.extensions import is_extension
 from npu_conformance.reference.runtime.objects.operands import bad_data
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -12,13 +12,10 @@ from npu_conformance.specs.neuralnetworks.validate_operations import check_opera
 from npu_conformance.specs.neuralnetworks.validate_scope import Scope, profile
 from npu_conformance.specs.versions import Version
 
-if TYPE_CHECKING:
-    from npu_conformance.reference.runtime.objects.model import Model
-
 _BORDER_RULES = ("MODEL.P5", "MODEL.P6", "MODEL.P7")
 
 
-def check_operation(model: Model, operation: Operation, version: Version) -> None:
+def check_operation(model: Draft, operation: Operation, version: Version) -> None:
     """Raise BAD_DATA for an operation that no model of the version can have."""
     count = len(model.operands)
     is_known = is_extension(operation.type) or operation.type in profile(version).operations
@@ -34,7 +31,7 @@ def check_operation(model: Model, operation: Operation, version: Version) -> Non
         _check_types(model, operation, version)
 
 
-def _check_extension(model: Model, operation: Operation) -> None:
+def _check_extension(model: Draft, operation: Operation) -> None:
     """Its signature is known to drivers alone (FW-EXT-007)."""
     extensions = model.environment.extensions
     if not extensions.are_allowed():
@@ -43,7 +40,7 @@ def _check_extension(model: Model, operation: Operation) -> None:
         raise bad_data(f"operation {operation.type} has a prefix that was not given out")
 
 
-def _check_types(model: Model, operation: Operation, version: Version) -> None:
+def _check_types(model: Draft, operation: Operation, version: Version) -> None:
     operands = model.operands
     inputs = tuple([operands[index].type for index in operation.inputs])
     outputs = tuple([operands[index].type for index in operation.outputs])
@@ -52,8 +49,8 @@ def _check_types(model: Model, operation: Operation, version: Version) -> None:
         raise bad_data(f"operation {operation.type}: {match.problem}")
 
 
-def _check_control_flow(model: Model, operation: Operation, version: Version) -> None:
-    scope = Scope(model.wire((operation,)), version)
+def _check_control_flow(model: Draft, operation: Operation, version: Version) -> None:
+    scope = Scope(wire_model(model, (operation,))[0], version)
     check_operations(scope, 0, scope.model.main)
     broken = next((one for one in scope.violations if one.clause in _BORDER_RULES), None)
     if broken is not None:
