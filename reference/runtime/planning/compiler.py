@@ -15,7 +15,8 @@ from npu_conformance.reference.runtime.backend import (
 from npu_conformance.reference.runtime.planning.build import Caching, PlanBuilder, PlanningDevice, Wishes
 from npu_conformance.reference.runtime.planning.caching import CacheFolder, OpenFiles
 from npu_conformance.reference.runtime.planning.cpu import CpuDevice, is_of_vendor
-from npu_conformance.reference.runtime.planning.driver import Driver, Preparation, Surroundings, registered
+from npu_conformance.reference.runtime.planning.driver import Driver, Preparation, registered
+from npu_conformance.reference.runtime.planning.driver_part import Surroundings
 from npu_conformance.reference.runtime.planning.fallback import CpuFallback
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan
 from npu_conformance.reference.runtime.planning.parts import deadline

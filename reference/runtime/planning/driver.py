@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from npu_conformance.reference.runtime.backend import Pools, RuntimeFailure
-from npu_conformance.reference.runtime.planning.caching import NO_HANDLES, CacheEntry, CacheFolder, Handles
-from npu_conformance.reference.runtime.planning.driver_part import DriverPart
+from npu_conformance.reference.runtime.backend import RuntimeFailure
+from npu_conformance.reference.runtime.planning.caching import NO_HANDLES, CacheEntry, Handles
+from npu_conformance.reference.runtime.planning.driver_part import DriverPart, Surroundings
 from npu_conformance.reference.runtime.planning.outstanding import Outstanding, PreparedModelReceiver
-from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.services import Service
 from npu_conformance.reference.runtime.planning.version import model_for, priority_for, slice_for, time_for
 from npu_conformance.specs.diagnostics import vlog
@@ -36,16 +35,6 @@ class Preparation:
     deadline_ns: int | None = None
     hints: tuple[types.TokenValuePair, ...] = ()
     extensions: tuple[types.ExtensionNameAndPrefix, ...] = ()
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the runtime lends to its drivers."""
-
-    pools: Pools
-    properties: Properties
-    caches: CacheFolder
-    feature_level: Version
 
 
 @dataclass(frozen=True)

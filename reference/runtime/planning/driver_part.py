@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Protocol
 
-from npu_conformance.reference.runtime.backend import Argument, Outcome
+from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeDevice
 from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
-from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver
+from npu_conformance.reference.runtime.planning.caching import CacheFolder
+from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver, Outstanding
 from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms, failure
+from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
 from npu_conformance.reference.runtime.planning.version import time_for, timing_of
 from npu_conformance.specs.diagnostics import vlog
@@ -18,15 +21,31 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
 from npu_conformance.specs.versions import Version
 
-if TYPE_CHECKING:
-    from npu_conformance.reference.runtime.planning.driver import Driver
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the runtime lends to its drivers."""
+
+    pools: Pools
+    properties: Properties
+    caches: CacheFolder
+    feature_level: Version
+
+
+class PreparingDriver(RuntimeDevice, Protocol):
+    """The driver that has prepared it. executed: codes of the operations that it has executed successfully."""
+
+    version: Version
+    around: Surroundings
+    outstanding: Outstanding
+    executed: set[int]
 
 
 class DriverPart:
     """See Part. The prepared model dies with the process of the driver and is not recovered (FW-VER-006)."""
 
-    def __init__(self, device: Driver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
-        self.device: Driver = device
+    def __init__(self, device: PreparingDriver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
+        self.device: PreparingDriver = device
         self.prepared_model: hal.PreparedModel = prepared_model
         self._operations = tuple(operation.type for operation in graph.operations)
         self.outputs = [graph.operands[index] for index in graph.output_indexes]
