@@ -1,0 +1,139 @@
+"""What an app says of an execution reaches the driver whichever way it computes: deadlines, loop timeouts, hints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npu_conformance.cts.lib.runtime.nets import add
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, lists
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS
+from npu_conformance.specs.versions import Version
+
+cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=Version.V1_3)
+
+_SECOND = 1_000_000_000
+_HOUR = 3600 * _SECOND
+_WAYS = ("compute", "start", "burst", "fenced")
+_HINT = b"\x01\x02\x03\x04"
+
+Say = Callable[[ScriptedApp, int], object]
+"""Says something of an execution before it is computed."""
+
+
+def _told(app: ScriptedApp, compiled: Compiled, way: str, say: Say) -> DriverCall:
+    """What the driver was told of one execution."""
+    before = len(app.executions("one"))
+    computed = app.prepared_execution(compiled)
+    say(app, computed.handle)
+    app.finish(compiled, computed, way)
+    app.expect(f"execution ({way})", computed.result)
+    (call,) = app.executions("one")[before:]
+    return call
+
+
+def _timeout(duration: int) -> Say:
+    return lambda app, execution: app.succeed("execution_set_timeout", execution, duration)
+
+
+def _loop_timeout(duration: int) -> Say:
+    return lambda app, execution: app.succeed("execution_set_loop_timeout", execution, duration)
+
+
+def _hals(context: CaseContext) -> tuple[Version, ...]:
+    """A driver of each generation that this runtime can have and that knows deadlines."""
+    newer = (Version.FL5, Version.FL8) if context.manifest.feature_level.is_aidl else ()
+    return (Version.V1_3, *newer)
+
+
+def _in_each_way(context: CaseContext, judge: Callable[[ScriptedApp, Compiled, str], None]) -> None:
+    """Judge each way to compute on a driver of each generation. The packets of HIDL's burst have no place for times."""
+    for hal in _hals(context):
+        ways = [way for way in _WAYS if hal.is_aidl or way != "burst"]
+        for way in [*ways, *([] if hal.is_aidl else ["callback"])]:
+            with context.configuration(f"{hal.name.lower()}.{way}"):
+                app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+                if way == "callback":
+                    app.control.set_property("debug.nn.syncexec-hal", "0")
+                judge(app, app.compiled(add(), "one"), "compute" if way == "callback" else way)
+                app.close()
+
+
+@cases.case("deadlines", "FW-QOS-001")
+def deadlines(context: CaseContext) -> None:
+    """Of two executions, the one that may take an hour longer has a deadline that is an hour later."""
+
+    def judge(app: ScriptedApp, compiled: Compiled, way: str) -> None:
+        first = _told(app, compiled, way, _timeout(_HOUR)).deadline_ns
+        second = _told(app, compiled, way, _timeout(2 * _HOUR)).deadline_ns
+        checks.that(0 < first < 2**63, f"expected a deadline, found {first}")
+        later = second - first - _HOUR
+        checks.that(0 <= later < _HOUR // 2, f"expected deadlines an hour apart, found {second - first} ns")
+
+    _in_each_way(context, judge)
+
+
+@cases.case("loop_timeouts", "FW-QOS-003", "FW-EXE-010")
+def loop_timeouts(context: CaseContext) -> None:
+    """A loop timeout reaches the driver; one above the maximum as the maximum."""
+
+    def judge(app: ScriptedApp, compiled: Compiled, way: str) -> None:
+        for wanted, expected in ((5 * _SECOND, 5 * _SECOND), (20 * _SECOND, MAXIMUM_LOOP_TIMEOUT_NS)):
+            found = _told(app, compiled, way, _loop_timeout(wanted)).loop_timeout_ns
+            checks.equal(found, expected, "loop timeout that the driver got, in ns")
+
+    _in_each_way(context, judge)
+
+
+@cases.case("duration", "FW-QOS-001", "FW-EXE-023")
+def duration(context: CaseContext) -> None:
+    """The duration that counts from the fences on reaches the driver."""
+    for hal in _hals(context):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            computed = app.prepared_execution(app.compiled(add(), "one"))
+            function = "execution_start_compute_with_dependencies"
+            event = app.made(function, computed.handle, (), 0, 7 * _SECOND, True)
+            app.expect("event_wait", app.call("event_wait", event))
+            (call,) = app.executions("one")
+            checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
+            app.close()
+
+
+@cases.case("second_computation", "FW-QOS-001", "FW-EXE-003", since=Version.FL5)
+def second_computation(context: CaseContext) -> None:
+    """What was said of a reusable execution holds for every computation."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    compiled = app.compiled(add(), "one")
+    computed = app.prepared_execution(compiled)
+    app.succeed("execution_set_reusable", computed.handle, True)
+    _timeout(_HOUR)(app, computed.handle)
+    _loop_timeout(5 * _SECOND)(app, computed.handle)
+    for _ in range(2):
+        app.finish(compiled, computed, "compute")
+        app.expect("execution_compute", computed.result)
+    for call in app.executions("one"):
+        checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
+        checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+
+
+@cases.case("hints", "FW-EXT-008", since=Version.FL8)
+def hints(context: CaseContext) -> None:
+    """The attributes of an execution reach the driver as hints, in each way to compute."""
+
+    def say(app: ScriptedApp, execution: int) -> object:
+        data = place(app.memory, _HINT)
+        return app.succeed("execution_add_extension_attribute", execution, FIBONACCI, 1, data, len(_HINT))
+
+    for way in _WAYS:
+        with context.configuration(way):
+            app = ScriptedApp(context, lists("one"))
+            found = _told(app, app.compiled(add(), "one"), way, say).hints
+            checks.equal([hint.value for hint in found], [_HINT], "values of the hints that the driver got")
+            app.close()
