@@ -16,7 +16,7 @@ from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.vector_run import MISSED, run
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
@@ -139,7 +139,7 @@ def endless_on_cpu(context: CaseContext) -> None:
     loop.ends()
 
 
-@cases.case("WHILE.default_timeout", "FW-QOS-004", "FW-QOS-003", since=_SINCE, scope=Scope.FULL)
+@cases.case("WHILE.default_timeout", "FW-QOS-004", "FW-QOS-003", since=_SINCE)
 def default_timeout(context: CaseContext) -> None:
     """Without a timeout of its own an endless loop runs for two seconds."""
     loop, started = _Loop(context, _loop()), time.monotonic()

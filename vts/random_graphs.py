@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 
 from npu_conformance.corpus import random_graphs
 from npu_conformance.corpus.random_graphs import GraphRecipe, official
@@ -20,10 +19,9 @@ from npu_conformance.vts.lib.random_graph_cases import REQUIREMENTS, Graphs, cas
 
 __all__ = ["case_from", "cases"]
 
-_RARE = ("large.*_rank3", "large.*_rank1")
-"""Cases of the full scope alone. The default scope has one seed of each other recipe, the full scope has all."""
 _FULL_SEEDS = 5
-"""Seeds of each form of an operation in the full scope; the default scope has one form with one seed."""
+"""Seeds of each form of an operation in the full scope; the default scope has one form with one seed, and one seed of
+each recipe of which the full scope has all."""
 
 
 def cases() -> Iterator[Case]:
@@ -43,7 +41,6 @@ def _of_recipe(size: str, name: str, recipe: GraphRecipe) -> Case:
     return Case(
         f"vts.random_graphs.{size}.{name}", lambda context: run_graphs(context, graphs_of(context)), REQUIREMENTS,
         f"random graphs of {recipe}", since=recipe.version, group=Group.EXECUTION, types=recipe.types,
-        scope=Scope.FULL if any(fnmatchcase(f"{size}.{name}", rare) for rare in _RARE) else Scope.DEFAULT,
     )  # fmt: skip
 
 
