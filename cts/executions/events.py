@@ -61,6 +61,17 @@ def wait_again(context: CaseContext) -> None:
             made.check()
 
 
+@cases.case("failure_again", "FW-EXE-013")
+def failure_again(context: CaseContext) -> None:
+    """Everybody who waits for the event of an execution that fails is told of the same failure."""
+    app = RuntimeApp(context)
+    event = _event(app, "asynchronous", failing_execution(app, failing_compilation(app)))
+    first = app.call("event_wait", event)
+    checks.that(first != ResultCode.NO_ERROR, "an execution that fails: expected a failure")
+    for _ in range(2):
+        checks.equal(app.call("event_wait", event), first, "result of the event, told again")
+
+
 @cases.case("wait_at_once", "FW-EXE-013")
 def wait_at_once(context: CaseContext) -> None:
     """Several threads wait for one event, and each is told the result."""

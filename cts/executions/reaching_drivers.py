@@ -106,6 +106,18 @@ def duration(context: CaseContext) -> None:
             app.close()
 
 
+@cases.case("preferred_memory", "FW-CMP-009", since=Version.FL5)
+def preferred_memory(context: CaseContext) -> None:
+    """What a runtime prefers for a driver that knows no padding is still a power of two: one byte at least."""
+    app = ScriptedApp(context, driver("one", hal=Version.V1_3, exec_time=FAST))
+    compiled = app.compiled(add(), "one")
+    for role in ("input", "output"):
+        for kind in ("alignment", "padding"):
+            function = f"compilation_get_preferred_memory_{kind}_for_{role}"
+            value = app.succeed(function, compiled.handle, 0, True).value
+            checks.that(value > 0 and value & (value - 1) == 0, f"{function}: expected a power of two, found {value}")
+
+
 @cases.case("second_computation", "FW-QOS-001", "FW-EXE-003", since=Version.FL5)
 def second_computation(context: CaseContext) -> None:
     """What was said of a reusable execution holds for every computation."""

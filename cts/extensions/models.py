@@ -82,6 +82,20 @@ def data_reaches_driver(context: CaseContext) -> None:
     checks.equal(found, [PARAMETERS], "extension data of the operands")
 
 
+@cases.case("data_of_any_length", "FW-EXT-012", since=Version.FL5)
+def data_of_any_length(context: CaseContext) -> None:
+    """Data of any length reaches the driver byte by byte, whatever it makes of it."""
+    for length in (1, 3, 5, 16):
+        with context.configuration(f"bytes{length}"):
+            app, data = ScriptedApp(context, lists("one")), bytes(range(1, length + 1))
+            compilation = app.compilation(FibonacciModel(app, data).built(), app.named("one"))
+            app.call("compilation_finish", compilation)
+            models = [call.model for call in app.calls("one") if call.model is not None]
+            found = {each.extra_params.extension for each in models[0].main.operands if each.extra_params}
+            checks.equal(found, {data}, "extension data of the operands")
+            app.close()
+
+
 @cases.case("data_is_copied", "FW-EXT-012")
 def data_is_copied(context: CaseContext) -> None:
     """Short data is copied at once; set again it is replaced, and null removes it."""

@@ -41,6 +41,17 @@ def computes_once(context: CaseContext) -> None:
     app.check_sum(execution)
 
 
+@cases.case("omitted_is_set", "FW-EXE-004")
+def omitted_is_set(context: CaseContext) -> None:
+    """An input that was omitted has been set, and cannot be set again."""
+    app = RuntimeApp(context)
+    execution = app.execution(app.finished_compilation())
+    app.succeed("execution_set_input", execution, 0, None, None, 0)
+    pointer = app.memory.room(VECTOR_BYTES)
+    app.refused("execution_set_input", ResultCode.BAD_STATE, execution, 0, None, pointer, VECTOR_BYTES)
+    app.refused("execution_set_input", ResultCode.BAD_STATE, execution, 0, None, None, 0)
+
+
 @cases.case("no_second_computation_of_any_kind", "FW-EXE-002")
 def no_second_computation_of_any_kind(context: CaseContext) -> None:
     """Whichever way an execution has computed, no way computes it again."""
