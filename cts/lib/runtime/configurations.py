@@ -75,17 +75,20 @@ class Configuration:
 
 
 def configurations(
-    vector: Vector, case_id: str, level: Version, scope: Scope, *, explicit: bool
+    vector: Vector, case_id: str, level: Version, scope: Scope, *, explicit: bool, caching: bool = True
 ) -> Iterator[Configuration]:
-    """The configurations of a case, each once. explicit: there is a device beside the CPU to name."""
-    usual, space = ways(level)[0], _space(level, explicit)
+    """The configurations of a case, each once.
+
+    explicit: there is a device beside the CPU to name. caching: compilations can be cached.
+    """
+    usual, space = ways(level)[0], _space(level, explicit, caching)
     firsts = _first_names(vector.operation) if is_first(vector, case_id) else ()
     plain = [Configuration(usual, example=number) for number in range(len(vector.examples))]
     chosen: Sequence[Configuration] = (space[zlib.crc32(case_id.encode()) % len(space)],)
     if scope is Scope.FULL:
-        chosen = space if firsts else _cover(level, explicit)
+        chosen = space if firsts else _cover(level, explicit, caching)
     elif firsts:
-        chosen = _cover(level, explicit)[firsts.index(vector.name) :: len(firsts)]
+        chosen = _cover(level, explicit, caching)[firsts.index(vector.name) :: len(firsts)]
     if scope is not Scope.DEFAULT or firsts or len(plain) > 1:
         yield from plain
     if scope is not Scope.SMOKE:
@@ -98,10 +101,10 @@ def is_first(vector: Vector, case_id: str) -> bool:
 
 
 @functools.cache
-def _space(level: Version, explicit: bool) -> tuple[Configuration, ...]:
+def _space(level: Version, explicit: bool, caching: bool) -> tuple[Configuration, ...]:
     """Every configuration of a feature level, with the first example."""
     memories = [memory for memory, since in _MEMORY_SINCE.items() if since <= level]
-    repeats = [repeated for repeated, since in _REPEATED_SINCE.items() if since <= level]
+    repeats = [one for one, since in _REPEATED_SINCE.items() if since <= level and (caching or one != CACHED)]
     devices = (DEFAULT, EXPLICIT) if explicit and level >= Version.V1_2 else (DEFAULT,)
     hidden = (False, True) if level >= Version.V1_2 else (False,)
     rows = itertools.product(ways(level), devices, memories, hidden, repeats, (False, True))
@@ -116,9 +119,9 @@ def _is_possible(one: Configuration) -> bool:
 
 
 @functools.cache
-def _cover(level: Version, explicit: bool) -> tuple[Configuration, ...]:
+def _cover(level: Version, explicit: bool, caching: bool) -> tuple[Configuration, ...]:
     """Few configurations in which every two values of two properties come together."""
-    rows = {_values(one): one for one in _space(level, explicit)}
+    rows = {_values(one): one for one in _space(level, explicit, caching)}
     return tuple(rows[row] for row in cover(list(rows)))
 
 
