@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import FaultyDevice
@@ -12,13 +13,7 @@ from npu_conformance.faults.guard import Life
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
-from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.runtime import Runtime
-from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
-from npu_conformance.specs.npu.manager import Manager, ManagerControl
-from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.specs.npu.workload import SchedulingControl, Workload
-from npu_conformance.specs.plugin import Context, Plugin, Subject
+from npu_conformance.specs.plugin import INTERFACES, Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _CLOCKS = {"manager_control", "scheduling_control"}
@@ -74,16 +69,8 @@ def create(context: Context) -> Subject:
 def _create_guarded(context: Context) -> Subject:
     life = Life()
     subject = create(life.watch(context))
-    return Subject(
-        device=life.guard(Device, subject.device),
-        scheduling=life.guard(Scheduling, subject.scheduling),
-        workload=life.guard(Workload, subject.workload),
-        scheduling_control=life.guard(SchedulingControl, subject.scheduling_control),
-        manager=life.guard(Manager, subject.manager),
-        manager_control=life.guard(ManagerControl, subject.manager_control),
-        runtime=life.guard(Runtime, subject.runtime),
-        runtime_control=life.guard(RuntimeControl, subject.runtime_control),
-    )
+    parts: dict[str, Any] = {name: life.guard(kind, getattr(subject, name)) for name, kind in INTERFACES.items()}
+    return Subject(**parts)
 
 
 plugin = Plugin(manifest, create)

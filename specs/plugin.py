@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.interfaces import Interface
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
@@ -191,6 +192,19 @@ class Subject:
     manager_control: ManagerControl | None = None
     runtime: Runtime | None = None
     runtime_control: RuntimeControl | None = None
+
+
+INTERFACES: Mapping[str, type[Interface]] = {
+    "device": Device,
+    "scheduling": Scheduling,
+    "workload": Workload,
+    "scheduling_control": SchedulingControl,
+    "manager": Manager,
+    "manager_control": ManagerControl,
+    "runtime": Runtime,
+    "runtime_control": RuntimeControl,
+}
+"""The interface of each field of a Subject."""
 
 
 @dataclass(frozen=True)

@@ -27,25 +27,8 @@ from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
-from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.runtime import Runtime
-from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
-from npu_conformance.specs.npu.manager import Manager, ManagerControl
-from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.specs.npu.workload import SchedulingControl, Workload
-from npu_conformance.specs.plugin import Subject
+from npu_conformance.specs.plugin import INTERFACES, Subject
 from npu_conformance.specs.versions import Version
-
-_ROOTS = {
-    "device": Device,
-    "scheduling": Scheduling,
-    "workload": Workload,
-    "scheduling_control": SchedulingControl,
-    "manager": Manager,
-    "manager_control": ManagerControl,
-    "runtime": Runtime,
-    "runtime_control": RuntimeControl,
-}
 
 
 class RemoteApplication:
@@ -110,11 +93,12 @@ class RemoteApplication:
         self.files = Files(self._attacher, store.place, self.memory.transports)
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
-        unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
+        unknown = [f"{name}={number}" for name, number in numbers.items() if name not in INTERFACES or number <= 0]
         if unknown:
-            raise Failed(f"initialize: objects: expected positive numbers of {', '.join(_ROOTS)}, found {unknown[0]}")
+            expected = f"expected positive numbers of {', '.join(INTERFACES)}"
+            raise Failed(f"initialize: objects: {expected}, found {unknown[0]}")
         objects = self.connection.objects
-        return Subject(**{name: objects.object_of(number, _ROOTS[name]) for name, number in numbers.items()})
+        return Subject(**{name: objects.object_of(number, INTERFACES[name]) for name, number in numbers.items()})
 
     def seconds_for(self, method: str) -> float:
         """The deadline of a call, by the manifest; of calls made at once, that of all one after the other."""
