@@ -33,13 +33,11 @@ class Arguments:
 
     def set(self, execution: int) -> None:
         """Set all inputs and outputs of an execution. Raises CallError."""
-        main = self._model.main
-        for index, argument in enumerate(self._request.inputs):
-            type_ = overriding(main.operands[main.input_indexes[index]], argument)
-            self._set(execution, "input", index, type_, argument)
-        for index, argument in enumerate(self._request.outputs):
-            type_ = overriding(main.operands[main.output_indexes[index]], argument)
-            self._set(execution, "output", index, type_, argument)
+        main, request = self._model.main, self._request
+        sides = (("input", request.inputs, main.input_indexes), ("output", request.outputs, main.output_indexes))
+        for role, arguments, indexes in sides:
+            for index, argument in enumerate(arguments):
+                self._set(execution, role, index, overriding(main.operands[indexes[index]], argument), argument)
 
     def _set(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
