@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import Version
@@ -19,7 +20,7 @@ from npu_conformance.specs.versions import Version
 AREA = "cts.random_partitioning"
 SEEDS = 225
 _IN_SMOKE = 10
-_WAYS = ("compute", "start", "burst", "fenced")
+_WAYS = ("compute", "asynchronous", "burst", "fenced")
 _REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-PRT-013", "FW-PRT-015")
 
 

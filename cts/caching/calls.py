@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
+from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

@@ -20,7 +20,7 @@ cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=
 
 _SECOND = 1_000_000_000
 _HOUR = 3600 * _SECOND
-_WAYS = ("compute", "start", "burst", "fenced")
+_WAYS = ("compute", "asynchronous", "burst", "fenced")
 _HINT = b"\x01\x02\x03\x04"
 
 Say = Callable[[ScriptedApp, int], object]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.cts.lib.runtime.vendor import (
     COUNT_TYPE,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing, misbehaving
 from npu_conformance.cts.lib.runtime.vendor import (
     FIBONACCI,

@@ -99,7 +99,7 @@ def execution_default(context: CaseContext) -> None:
 @cases.case("execution.in_parts", "FW-PRT-010", "FW-VER-004")
 def execution_in_parts(context: CaseContext) -> None:
     """So it does where the driver had a part of the model, by every way of executing."""
-    for way in ("compute", "start", "burst"):
+    for way in ("compute", "asynchronous", "burst"):
         script = driver("mortal", "MUL", exec_time=FAST, **misbehaving("execute", "dies", count=1))
         app = ScriptedApp(context, script)
         app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD")), way)

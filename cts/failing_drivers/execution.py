@@ -19,7 +19,7 @@ _STATUSES = tuple(
     status for status in ErrorStatus if status not in (ErrorStatus.NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
 )
 _CHAIN = ("ADD", "MUL", "ADD")
-_UNFENCED = ("compute", "start", "burst")
+_UNFENCED = ("compute", "asynchronous", "burst")
 _WAYS = (*_UNFENCED, "fenced")
 
 
@@ -139,7 +139,7 @@ def callback_with_shapes(context: CaseContext) -> None:
             fields = {"misbehaviours": (Misbehaviour("execute", "callback", int(status)),)}
             app = ScriptedApp(context, driver("broken", hal=hal, **fields))
             app.control.set_property("debug.nn.syncexec-hal", "0")
-            for way in ("compute", "start"):
+            for way in ("compute", "asynchronous"):
                 computed = app.compute_net(app.compiled(add(), "broken"), way=way)
                 app.expect(f"execution ({way})", computed.result, result_of_status(status))
             app.close()

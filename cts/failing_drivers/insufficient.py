@@ -16,7 +16,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.failing_drivers.insufficient", interface="runtime", since=Version.V1_2)
 
-_WAYS = ("compute", "start", "burst")
+_WAYS = ("compute", "asynchronous", "burst")
 _LIAR = failing("execute", ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
 
 

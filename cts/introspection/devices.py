@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.fixture import CPU, RuntimeApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

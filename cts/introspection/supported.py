@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
+from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import Net, chain
 from npu_conformance.cts.lib.runtime.oem import oem_model
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing, misbehaving, useless
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

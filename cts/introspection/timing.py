@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import add
-from npu_conformance.cts.lib.runtime.scripted_app import CPU, Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
@@ -16,7 +17,8 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.introspection.timing", interface="runtime", since=Version.V1_2)
 
-_WAYS = ("compute", "start", "burst")
+_WAYS = {"compute": "compute", "start": "asynchronous", "burst": "burst"}
+"""Ways to compute, by the word that stands for each in the ids of cases, which are locked."""
 _MEASURED = {"neither": (False, False), "device": (True, False), "driver": (False, True), "both": (True, True)}
 """Which of the two times a driver tells: on the device, in the driver."""
 
@@ -42,7 +44,7 @@ def _computed(context: CaseContext, name: str, way: str, *scripts: DriverScript)
     compiled = app.compiled(add(), name)
     computed = app.prepared_execution(compiled)
     app.succeed("execution_set_measure_timing", computed.handle, True)
-    computed.result = app.run(compiled, computed.handle, way)
+    computed.result = app.run(compiled, computed.handle, _WAYS[way])
     return app, computed
 
 

@@ -7,6 +7,7 @@ from npu_conformance.cts.lib.runtime.model_form import constant_bytes, form
 from npu_conformance.cts.lib.runtime.nets import MATRIX, NetBuilder, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, driver
+from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -225,8 +226,7 @@ def every_way(context: CaseContext) -> None:
     """A model in parts computes the same by every way of executing."""
     app = _app(context)
     compiled = app.compiled(chain("ADD", "MUL", "SUB", "ADD"))
-    ways = ("compute", "start", "burst", "fenced") if app.level >= Version.V1_3 else ("compute", "start", "burst")
-    for way in ways:
+    for way in ways(app.level):
         app.computes_rightly(compiled, way)
 
 
@@ -252,6 +252,6 @@ def several_executions(context: CaseContext) -> None:
     inputs = [{name: array * factor for name, array in net.inputs.items()} for factor in (1, 5)]
     executions = [app.prepared_execution(compiled, each) for each in inputs]
     for each, computed in zip(inputs, executions, strict=True):
-        app.finish(compiled, computed, "start")
+        app.finish(compiled, computed, "asynchronous")
         app.expect("execution_start_compute", computed.result)
         app.judge(net, computed.outputs, net.expected_of(each))

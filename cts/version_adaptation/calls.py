@@ -85,7 +85,7 @@ def _declare(hal: Version) -> None:
         """Every way of executing works with the driver, through what its HAL has."""
         app = _app(context, hal)
         compiled = app.compiled(add(), "one")
-        for way in ("compute", "start", "burst", "fenced"):
+        for way in ("compute", "asynchronous", "burst", "fenced"):
             app.computes_rightly(compiled, way)
         _judge_methods(hal, {call.method for call in app.executions("one")})
 
@@ -94,7 +94,7 @@ def _declare(hal: Version) -> None:
         """So it does with a driver that has a part of a model."""
         app = ScriptedApp(context, driver("one", "ADD", hal=hal, exec_time=FAST))
         compiled = app.compiled(chain("ADD", "MUL", "ADD"))
-        for way in ("compute", "start", "burst", "fenced"):
+        for way in ("compute", "asynchronous", "burst", "fenced"):
             app.computes_rightly(compiled, way)
 
     @cases.case(f"{word}.without_features", "FW-VER-001", since=since)
@@ -102,7 +102,7 @@ def _declare(hal: Version) -> None:
         """A driver that has neither bursts nor fences is used by other ways."""
         app = ScriptedApp(context, driver("one", hal=hal, has_burst=False, has_fences=False, has_buffers=False))
         compiled = app.compiled(add(), "one")
-        for way in ("compute", "start", "burst"):
+        for way in ("compute", "asynchronous", "burst"):
             app.computes_rightly(compiled, way)
 
 

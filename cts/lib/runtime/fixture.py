@@ -34,7 +34,7 @@ ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
 SUM = struct.pack("<2f", 11, 22)
 
 
-CPU_NAME = "nnapi-reference"
+CPU = "nnapi-reference"
 """A driver may be of type CPU too."""
 
 
@@ -130,7 +130,7 @@ class RuntimeApp:
     def cpu(self) -> int:
         """The runtime's own CPU."""
         for device in self.devices():
-            if self.succeed("device_get_name", device, True).value == CPU_NAME:
+            if self.succeed("device_get_name", device, True).value == CPU:
                 return device
         raise NotApplicable("the runtime has no CPU device")
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.cts.lib.runtime.fixture import RuntimeApp, result_of
+from npu_conformance.cts.lib.runtime import ways
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import check_output
@@ -29,7 +30,6 @@ from npu_conformance.specs.versions import HIDL_LAST
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
-CPU = "nnapi-reference"
 _SPARE = 256
 """Bytes for an output whose size the model leaves open."""
 
@@ -154,7 +154,7 @@ class ScriptedApp(RuntimeApp):
     def compute_net(
         self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, way: str = "compute"
     ) -> Computed:
-        """Compute; outputs are read where it succeeds. way: compute, start, burst or fenced."""
+        """Compute; outputs are read where it succeeds. way: one of ways.WAYS."""
         computed = self.prepared_execution(compiled, inputs)
         self.finish(compiled, computed, way)
         return computed
@@ -168,7 +168,7 @@ class ScriptedApp(RuntimeApp):
 
     def run(self, compiled: Compiled, execution: int, way: str) -> int:
         """Compute an execution that has its arguments; returns the code."""
-        return _WAYS[way](self, compiled, execution)
+        return ways.compute(self, way, execution, compiled.handle)
 
     def _read(self, net: Net, execution: int, name: str, pointer: Pointer) -> Array:
         import numpy
@@ -244,33 +244,3 @@ def _bytes(net: Net, name: str) -> int:
 def _described(net: Net, name: str, array: Array) -> OperandDescription:
     operand = net.vector.operands[name]
     return OperandDescription(int(operand.type), array.ndim, array.shape, operand.scale, operand.zero_point)
-
-
-def _compute(app: ScriptedApp, compiled: Compiled, execution: int) -> int:
-    return app.compute(execution)
-
-
-def _start(app: ScriptedApp, compiled: Compiled, execution: int) -> int:
-    return _awaited(app, "execution_start_compute", app.call("execution_start_compute", execution, True))
-
-
-def _burst(app: ScriptedApp, compiled: Compiled, execution: int) -> int:
-    burst = app.made("burst_create", compiled.handle, True)
-    result: int = app.call("execution_burst_compute", execution, burst)
-    return result
-
-
-def _fenced(app: ScriptedApp, compiled: Compiled, execution: int) -> int:
-    function = "execution_start_compute_with_dependencies"
-    return _awaited(app, function, app.call(function, execution, (), 0, 0, True))
-
-
-def _awaited(app: ScriptedApp, function: str, started: Any) -> int:
-    if result_of(started) != ResultCode.NO_ERROR:
-        return result_of(started)
-    result: int = app.call("event_wait", app.owns(function, started.handle))
-    return result
-
-
-_WAYS = {"compute": _compute, "start": _start, "burst": _burst, "fenced": _fenced}
-"""The ways to execute."""

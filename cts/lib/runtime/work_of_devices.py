@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.fixture import CPU_NAME
+from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.model_text import operation_name
 from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
@@ -24,7 +24,7 @@ def note(context: CaseContext) -> None:
     if control is None:
         return
     found = {one.device: set(one.operations) for one in control.executed_operations()}
-    on_cpu = found.pop(CPU_NAME, set())
+    on_cpu = found.pop(CPU, set())
     for operations in found.values():
         on_cpu -= operations
     for device, operations in found.items():
