@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from npu_conformance.corpus.constant_layouts import CONSTANT_ALIGNMENT, COPIED, LAYOUTS, POOLED, Constants
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, registered_extensions, types
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
@@ -16,9 +17,6 @@ from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Example, Graph, Vector, VectorOperand
-
-CONSTANT_ALIGNMENT = 4
-"""Constants and HIDL's arguments start at multiples of this many bytes."""
 
 AIDL_ALIGNMENT = 64
 """AIDL's arguments start at, and with their padding end at, multiples of this many bytes (NNHAL-EXECUTE-011)."""
@@ -37,30 +35,32 @@ def build_model(
     version: Version,
     *,
     create_pool: Callable[[bytes], types.Memory] | None = None,
-    pool_from: int = 0,
+    constants: str = POOLED,
+    reserved: int = 0,
     unspecified_outputs: bool = False,
     unranked_outputs: bool = False,
     first_prefix: int = 0,
 ) -> BuiltModel:
     """The wire model of a vector for one HAL version.
 
-    create_pool: puts bytes into shared memory; if given, constants of at least `pool_from` bytes become CONSTANT_POOL
-    and the others stay in operand_values. unspecified_outputs: every dimension of the model's outputs is 0 (unknown).
+    create_pool: puts bytes into shared memory; if given, constants lie as the layout `constants` says, otherwise all
+    are copied. reserved: bytes at the beginning of each pool for other use.
+    unspecified_outputs: every dimension of the model's outputs is 0 (unknown).
     unranked_outputs: not even their rank is known (since 1.2).
     first_prefix: of the first extension that the model uses; 0 for one that follows from the vector's name.
     """
-    constants = _Constants(pool_from if create_pool else None)
+    placed = Constants(LAYOUTS[constants if create_pool else COPIED], reserved)
     first = first_prefix or extension_codes.first_prefix(vector.name)
     prefix_of = {number: first + place for place, number in enumerate(extension_codes.numbers_in(_codes(vector)))}
-    main, *referenced = [_subgraph(graph, version, constants, prefix_of) for graph in vector.graphs]
+    main, *referenced = [_subgraph(graph, version, placed, prefix_of) for graph in vector.graphs]
     if unspecified_outputs or unranked_outputs:
         main = _with_unknown_outputs(main, with_rank=not unranked_outputs)
-    pools = (create_pool(bytes(constants.pool)),) if create_pool and constants.pool else ()
+    pools = tuple(create_pool(bytes(pool)) for pool in placed.pools if pool) if create_pool else ()
     mapping = tuple(
         types.ExtensionNameAndPrefix(registered_extensions.with_number(number).name, prefix)
         for number, prefix in prefix_of.items()
     )
-    model = types.Model(main, tuple(referenced), bytes(constants.values), pools, vector.relaxed, mapping)
+    model = types.Model(main, tuple(referenced), bytes(placed.values), pools, vector.relaxed, mapping)
     return BuiltModel(model, {name: index for index, name in enumerate(vector.operands)})
 
 
@@ -76,29 +76,11 @@ def _codes(vector: Vector) -> Iterator[int]:
         yield from (operand.type for operand in graph.operands.values())
 
 
-class _Constants:
-    """The bytes of constants, collected while operands are built."""
-
-    def __init__(self, pool_from: int | None) -> None:
-        self._pool_from = pool_from
-        self.values, self.pool = bytearray(), bytearray()
-
-    def place(self, array: Array) -> tuple[OperandLifeTime, types.DataLocation]:
-        """Store an array; returns the operand's lifetime and location."""
-        data = array.tobytes()
-        shared = self._pool_from is not None and len(data) >= max(self._pool_from, 1)
-        store = self.pool if shared else self.values
-        store.extend(bytes(_aligned(len(store), CONSTANT_ALIGNMENT) - len(store)))
-        location = types.DataLocation(offset=len(store), length=len(data))
-        store.extend(data)
-        return (OperandLifeTime.CONSTANT_POOL if shared else OperandLifeTime.CONSTANT_COPY), location
-
-
 def _aligned(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-def _subgraph(graph: Graph, version: Version, constants: _Constants, prefix_of: Mapping[int, int]) -> types.Subgraph:
+def _subgraph(graph: Graph, version: Version, constants: Constants, prefix_of: Mapping[int, int]) -> types.Subgraph:
     index = {name: position for position, name in enumerate(graph.operands)}
     consumers = Counter(name for operation in graph.operations for name in operation.inputs)
     operands = tuple(
@@ -128,7 +110,7 @@ def _operand(
     boundary: OperandLifeTime | None,
     consumers: int,
     version: Version,
-    constants: _Constants,
+    constants: Constants,
     prefix_of: Mapping[int, int],
 ) -> types.Operand:
     lifetime, location = boundary, types.DataLocation()

@@ -11,6 +11,7 @@ from npu_conformance.faults import (
     caching,
     caching_variants,
     conforming_drivers,
+    constants,
     execution_paths,
     execution_variants,
     executions,
@@ -42,7 +43,7 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime,
+    npu_buffers, runtime, constants,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 

@@ -7,6 +7,7 @@ combination, and one mutation of each kind for it.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import random
 from collections.abc import Iterator, Sequence
@@ -19,10 +20,11 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
+from npu_conformance.vts.lib.constant_pools import filled
 from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
 from npu_conformance.vts.lib.rejection import REJECTION, expect_preparation_rejected, expect_rejected_at_prepare
 
@@ -88,13 +90,8 @@ def _mutations(context: CaseContext, family: Family, model: Model, draw: random.
 
 def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
     """See the mutations of a vector rejected; return how many there were."""
-
-    def pool_of(data: bytes) -> Memory:
-        pool = context.pool(len(data))
-        pool.write(0, data)
-        return pool.memory
-
     vector = vectors.load(header.operation, header.name)
+    pool_of = functools.partial(filled, context)
     model = build_model(vector, context.version, create_pool=pool_of if family.pooled else None).model
     mutations, restarts = _mutations(context, family, model, draw), context.restarts
     for mutation in mutations:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus.wire_model import AIDL_ALIGNMENT, CONSTANT_ALIGNMENT
+from npu_conformance.corpus.constant_layouts import CONSTANT_ALIGNMENT
+from npu_conformance.corpus.wire_model import AIDL_ALIGNMENT
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.subject.handle import SubjectHandle

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from npu_conformance.corpus import vectors
+from npu_conformance.corpus.constant_layouts import CONSTANT_ALIGNMENT
 from npu_conformance.corpus.vectors import VectorHeader
-from npu_conformance.corpus.wire_model import CONSTANT_ALIGNMENT, build_model
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.json_edits import Grammar, bytes_edit, edit
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType

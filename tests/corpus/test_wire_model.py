@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import vectors, wire_model
+from npu_conformance.corpus.constant_layouts import LAYOUTS, Constants, possible
 from npu_conformance.corpus.generators.base import positive, rejected
 from npu_conformance.corpus.generators.operands import constant, int32, omitted, tensor
 from npu_conformance.corpus.vectors import Vector
@@ -55,21 +56,46 @@ def test_consumers_are_counted_for_hidl_only() -> None:
     assert {operand.number_of_consumers for operand in aidl} == {0}
 
 
-def test_large_constants_go_into_a_pool_where_one_is_offered(vector: Vector) -> None:
-    created = []
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_constants_are_found_by_their_location_in_every_layout(layout: str) -> None:
+    vector = vectors.load("CONV_2D", next(one.name for one in vectors.headers("CONV_2D") if not one.rejected))
+    contents: list[bytes] = []
 
     def create(content: bytes) -> Memory:
-        created.append(content)
-        return Memory("ashmem", len(content), 77)
+        contents.append(content)
+        return Memory("ashmem", len(content), len(contents))
 
-    model = wire_model.build_model(vector, Version.V1_2, create_pool=create, pool_from=5).model
-    assert created == [bytes([9, 8, 7, 6, 5])]
-    assert model.pools == (Memory("ashmem", 5, 77),)
-    assert model.operand_values == bytes([1, 0, 0, 0])
-    assert [operand.lifetime for operand in model.main.operands][1:3] == [
-        OperandLifeTime.CONSTANT_POOL, OperandLifeTime.CONSTANT_COPY,
-    ]  # fmt: skip
+    model = wire_model.build_model(vector, Version.V1_2, create_pool=create, constants=layout, reserved=32).model
     assert validate_model(model, Version.V1_2) == []
+    seen = []
+    for operand, (name, stored) in zip(model.main.operands, vector.operands.items(), strict=True):
+        if stored.value is None:
+            continue
+        place, is_pooled = operand.location, operand.lifetime == OperandLifeTime.CONSTANT_POOL
+        source = contents[place.pool_index] if is_pooled else model.operand_values
+        assert source[place.offset : place.offset + place.length] == stored.value.tobytes(), name
+        assert place.offset >= (32 if is_pooled else 0)
+        seen.append((is_pooled, place.pool_index, place.offset % 8))
+    assert {is_pooled for is_pooled, *_ in seen} == {"copied": {False}, "some_pooled": {True, False}}.get(
+        layout, {True}
+    )
+    assert {pool for _, pool, _ in seen} == ({0, 1, 2} if layout == "three_pools" else {0})
+    assert len(contents) == LAYOUTS[layout].pools
+
+
+def test_without_pools_all_constants_are_copied(vector: Vector) -> None:
+    model = wire_model.build_model(vector, Version.V1_2, constants="three_pools").model
+    assert model.pools == ()
+    assert model.operand_values[:5] == bytes([9, 8, 7, 6, 5])
+
+
+def test_constants_of_bytes_may_lie_anywhere_and_others_at_multiples_of_their_elements() -> None:
+    constants = Constants(LAYOUTS["unaligned"])
+    places = [constants.place(numpy.zeros(3, dtype))[1].offset for dtype in ("int8", "float16", "int8", "float32")]
+    assert places == [1, 6, 13, 20]
+    assert possible(0) == ("copied",)
+    assert "some_pooled" not in possible(1)
+    assert set(possible(2)) == set(LAYOUTS)
 
 
 def test_outputs_can_be_left_open(vector: Vector) -> None:

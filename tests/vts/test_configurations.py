@@ -7,12 +7,13 @@ import itertools
 import pytest
 
 from npu_conformance.corpus import vectors
+from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, possible
 from npu_conformance.corpus.pairwise import cover, pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.specs.ids import parse
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.configurations import SHAPES, Configuration, configurations
+from npu_conformance.vts.lib.configurations import SHAPES, Configuration, configurations, count_of_constants
 
 
 def chosen(vector: Vector, version: Version, scope: Scope = Scope.DEFAULT, variation: str = "") -> list[Configuration]:
@@ -40,6 +41,22 @@ def test_the_first_vector_sees_every_pair_that_there_is(version: Version) -> Non
     assert pairs(few) == pairs(everything)
     assert len(few) <= len(everything)
     assert len(few) < 60
+
+
+@pytest.mark.parametrize("version", [Version.V1_3, Version.FL8])
+def test_each_operation_with_constants_meets_each_layout_of_them(version: Version) -> None:
+    for operation in vectors.operations():
+        positive = [one for one in vectors.headers(operation) if one.rejected is None and one.since <= version]
+        loaded = [vectors.load(operation, one.name) for one in positive]
+        met = {one.constants for vector in loaded for one in chosen(vector, version)}
+        firsts = {one.types: one.name for one in reversed(positive)}.values()
+        wanted = {name for one in loaded if one.name in firsts for name in possible(count_of_constants(one))}
+        assert wanted <= met, operation
+
+
+def test_inputs_share_a_pool_with_constants_only_where_they_are_written() -> None:
+    for one in chosen(vectors.load("CONV_2D", vectors.headers("CONV_2D")[0].name), Version.FL8, Scope.FULL):
+        assert one.constants != BESIDE_INPUTS or not (one.read_only or one.memory == "device")
 
 
 def test_other_vectors_see_one_more_way_that_is_always_the_same_and_variations_none() -> None:

@@ -2,7 +2,8 @@
 
 Every vector is executed in the plain ways. Beside these, the first of each operation and combination of types gets a
 pairwise cover of all ways, and every other one a single way that follows from its id. In `--scope full` the first get
-all, which are hundreds, and the others the cover.
+all, which are hundreds, and the others the cover. In these further ways the constants lie in one layout after the
+other.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import functools
 import itertools
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from npu_conformance.corpus import vectors
+from npu_conformance.corpus import constant_layouts, vectors
+from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.pairwise import cover
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.run.cases import Scope
@@ -67,7 +69,7 @@ class Configuration:
     executor: one of vts.lib.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the
     device's own for each argument.
     compact: arguments lie close together in AIDL, too, without its alignment and padding. read_only: the pool of inputs
-    may only be read. repeated: the request is executed a second time.
+    may only be read. repeated: the request is executed a second time. constants: one of the corpus's layouts.
     """
 
     executor: str
@@ -78,6 +80,7 @@ class Configuration:
     compact: bool = False
     read_only: bool = False
     repeated: bool = False
+    constants: str = COPIED
 
     @property
     def name(self) -> str:
@@ -88,6 +91,7 @@ class Configuration:
             "compact": self.compact,
             "read_only": self.read_only,
             "repeated": self.repeated,
+            f"constants_{self.constants}": self.constants != COPIED,
             f"example{self.example}": self.example > 0,
         }
         return ".".join([*parts, *(name for name, is_so in unusual.items() if is_so)])
@@ -101,6 +105,7 @@ class Configuration:
             "NNHAL-EXECUTE-010": self.read_only,
             "NNHAL-EXECUTE-011": not self.compact,
             "NNHAL-EXECUTE-018": self.repeated,
+            "NNHAL-MODEL-031": self.constants != COPIED,
         }
         found += [name for name, is_so in more.items() if is_so]
         return tuple(name for name in found if requirement(name).applies(version))
@@ -120,7 +125,23 @@ def configurations(vector: Vector, case_id: str, version: Version, scope: Scope)
         chosen = _cover(version, shapes)
     else:
         chosen = (space[zlib.crc32(case_id.encode()) % len(space)],)
-    yield from (one for one in chosen if one not in plain)
+    layouts = constant_layouts.possible(count_of_constants(vector))
+    spread = _with_layouts(chosen, layouts, _place(vector))
+    yield from (one for one in spread if one not in plain)
+
+
+def count_of_constants(vector: Vector) -> int:
+    """How many constants of at least one byte a vector has."""
+    values = (operand.value for graph in vector.graphs for operand in graph.operands.values())
+    return sum(1 for value in values if value is not None and value.nbytes)
+
+
+def _with_layouts(chosen: Sequence[Configuration], layouts: Sequence[str], first: int) -> Iterator[Configuration]:
+    """Each way with the next layout of constants; only inputs that can be written lie in a pool with constants."""
+    for place, one in enumerate(chosen):
+        layout = layouts[(first + place) % len(layouts)]
+        is_alone = layout == BESIDE_INPUTS and (one.memory == DEVICE or one.read_only)
+        yield replace(one, constants=constant_layouts.POOLED if is_alone else layout)
 
 
 def _plain(vector: Vector, version: Version, shapes: Sequence[str]) -> Iterator[Configuration]:
@@ -172,6 +193,17 @@ def _has_shapes(vector: Vector, version: Version) -> bool:
 def _is_first(vector: Vector, case_id: str) -> bool:
     """True for a stored vector that is the first of its operation with its types; never for a variation."""
     return "[" not in case_id and vector.name in _first_names(vector.operation)
+
+
+def _place(vector: Vector) -> int:
+    """Which of its operation's vectors it is; any number for one that is not stored."""
+    return _places(vector.operation).get(vector.name, zlib.crc32(vector.name.encode()))
+
+
+@functools.cache
+def _places(operation: str) -> dict[str, int]:
+    headers = vectors.headers(operation) if operation in vectors.operations() else ()
+    return {header.name: place for place, header in enumerate(headers)}
 
 
 @functools.cache

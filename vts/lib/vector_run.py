@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
 
+from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks, quantization_coupling
@@ -17,10 +19,11 @@ from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
+from npu_conformance.vts.lib.constant_pools import PooledConstants, filled
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules
 from npu_conformance.vts.lib.executors import bind, execute, executors
@@ -110,20 +113,22 @@ class _Runner:
     def __init__(self, context: CaseContext, vector: Vector) -> None:
         self._context = context
         self._vector = vector
-        self._prepared: dict[tuple[str, int], PreparedModel] = {}
+        self._prepared: dict[tuple[str, str, str, int], PreparedModel] = {}
         self._made: dict[tuple[str, str, int, int], Pool] = {}
+        self._shared: dict[tuple[str, int], Pool] = {}
+        """Pools that hold inputs and constants, by kind and restarts."""
         self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
         self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
         self._first: dict[int, tuple[bytes, ...]] = {}
-        self._prepare("specified")
+        self._prepare(Configuration(executors(context.version)[0]))
 
     def execute(self, configuration: Configuration) -> None:
         """Execute, once or twice, and check everything that the outcome promises."""
         built = self._request(configuration)
         if configuration.shape == "insufficient" and _first_output_size(built) < 1:
             raise NotApplicable("output 0 has one byte at most: it cannot be made too small")
-        prepared_model = self._prepare(configuration.shape)
-        inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
+        prepared_model = self._prepare(configuration)
+        inputs, outputs = self._pools(configuration, built)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
         options = ExecutionOptions(measure=configuration.measured)
         run = bind(self._context, prepared_model, placed.request, options, configuration.executor)
@@ -143,8 +148,8 @@ class _Runner:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
         usual = Configuration(executors(self._context.version)[0])
         built = self._request(usual)
-        prepared_model = self._prepare(usual.shape)
-        inputs, outputs = self._pools(built, usual.memory)
+        prepared_model = self._prepare(usual)
+        inputs, outputs = self._pools(usual, built)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
         execution = execute(self._context, prepared_model, request, measure=False)
         self._may_decline(execution, "specified")
@@ -167,14 +172,35 @@ class _Runner:
         input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
         return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
 
-    def _prepare(self, shape: str) -> PreparedModel:
+    def _prepare(self, configuration: Configuration) -> PreparedModel:
+        shape, constants = configuration.shape, configuration.constants
         outputs = "unspecified" if shape == "insufficient" else shape
-        key = (outputs, self._context.restarts)
+        memory = configuration.memory if constants == BESIDE_INPUTS else ""
+        key = (outputs, constants, memory, self._context.restarts)
         if key not in self._prepared:
             self._prepared[key] = prepared(
-                self._context, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
+                self._context,
+                self._vector,
+                unspecified=outputs == "unspecified",
+                unranked=outputs == "unranked",
+                constants=self._constants(configuration),
             )
         return self._prepared[key]
+
+    def _constants(self, configuration: Configuration) -> PooledConstants | None:
+        """How constants get into pools; None where they are in the model."""
+        if configuration.constants == COPIED:
+            return None
+        if configuration.constants != BESIDE_INPUTS:
+            return PooledConstants(configuration.constants, functools.partial(filled, self._context))
+        inputs = self._request(replace(configuration, compact=False)).input_data
+        return PooledConstants(BESIDE_INPUTS, lambda data: self._share(configuration.memory, data), len(inputs))
+
+    def _share(self, memory: str, data: bytes) -> Memory:
+        pool = self._pool("both", memory, len(data))
+        pool.write(0, data)
+        self._shared[memory, self._context.restarts] = pool
+        return pool.memory
 
     def _request(self, configuration: Configuration) -> BuiltRequest:
         insufficient = configuration.shape == "insufficient"
@@ -198,10 +224,14 @@ class _Runner:
             self._made[key] = self._context.pool(size, memory)
         return self._made[key]
 
-    def _pools(self, built: BuiltRequest, memory: str) -> tuple[Pool, Pool]:
+    def _pools(self, configuration: Configuration, built: BuiltRequest) -> tuple[Pool, Pool]:
         """Pools with the inputs, and with outputs that nothing has been written to yet."""
-        size = len(built.input_data) or 1
-        inputs, outputs = self._pool("input", memory, size), self._pool("output", memory, built.output_size)
+        memory = "ashmem" if configuration.memory == DEVICE else configuration.memory
+        if configuration.constants == BESIDE_INPUTS:
+            inputs = self._shared[memory, self._context.restarts]
+        else:
+            inputs = self._pool("input", memory, len(built.input_data) or 1)
+        outputs = self._pool("output", memory, built.output_size)
         inputs.write(0, built.input_data)
         outputs.write(0, bytes([FILL]) * built.output_size)
         return inputs, outputs
@@ -279,13 +309,26 @@ class _Runner:
 
 
 def prepared(
-    context: CaseContext, vector: Vector, *, unspecified: bool = False, unranked: bool = False
+    context: CaseContext,
+    vector: Vector,
+    *,
+    unspecified: bool = False,
+    unranked: bool = False,
+    constants: PooledConstants | None = None,
 ) -> PreparedModel:
     """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
 
-    unspecified: sizes of outputs are unknown; unranked: also their ranks.
+    unspecified: sizes of outputs are unknown; unranked: also their ranks. constants: None for copied into the model.
     """
-    model = build_model(vector, context.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
+    model = build_model(
+        vector,
+        context.version,
+        create_pool=constants.create if constants else None,
+        constants=constants.layout if constants else COPIED,
+        reserved=constants.reserved if constants else 0,
+        unspecified_outputs=unspecified,
+        unranked_outputs=unranked,
+    ).model
     supported = support(context, model)
     if supported is None:
         raise NotSupported("the device rejects graphs without inputs")

@@ -1,0 +1,25 @@
+"""Constants of a model in memory pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.types import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class PooledConstants:
+    """layout: one of the corpus's. create: makes a pool of bytes. reserved: the bytes of each pool for inputs."""
+
+    layout: str
+    create: Callable[[bytes], Memory]
+    reserved: int = 0
+
+
+def filled(context: CaseContext, data: bytes) -> Memory:
+    """A pool of the case with these bytes."""
+    pool = context.pool(len(data))
+    pool.write(0, data)
+    return pool.memory
