@@ -8,6 +8,7 @@ AOSP does not try the edit by all of them.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ _BREAKS = {
     "rank": ("NNHAL-REQUEST-007",),
     "dimensions_of_a_scalar": ("NNHAL-REQUEST-007",),
     "size_more": ("NNHAL-REQUEST-008",),
+    "as_many_elements": ("NNHAL-REQUEST-008",),
     "size_0": ("NNHAL-REQUEST-009",),
     "open": ("NNHAL-REQUEST-009",),
     "unknown_kind": ("NNHAL-REQUEST-016",),
@@ -233,9 +235,17 @@ def _shapes(argument: RequestArgument, operand: Operand, field: str) -> dict[str
     known = [axis for axis, size in enumerate(declared) if size > 0]
     if known:
         wrong["size_more"] = edits.replaced(given, known[-1], declared[known[-1]] + 1)
+    if len(known) == len(declared) > 1 and (others := _as_many_elements(declared)) != declared:
+        wrong["as_many_elements"] = others
     if field == "inputs":
         if given:
             wrong["size_0"] = edits.replaced(given, len(given) - 1, 0)
         if 0 in declared or not declared:
             wrong["open"] = ()
     return {name: replace(argument, dimensions=dimensions) for name, dimensions in wrong.items()}
+
+
+def _as_many_elements(dimensions: tuple[int, ...]) -> tuple[int, ...]:
+    """Other dimensions of the same rank with the same number of elements, where there are any."""
+    turned = dimensions[::-1]
+    return turned if turned != dimensions else (*(1,) * (len(dimensions) - 1), math.prod(dimensions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.execution import (
@@ -139,7 +140,7 @@ def none_of_a_failure(context: CaseContext) -> None:
 
 @cases.case("shapes.zero_sized", "NNHAL-SHAPE-010", since=Version.V1_2)
 def zero_sized(context: CaseContext) -> None:
-    """Outputs without elements are reported as such, and nothing is written to the byte of memory that each has."""
+    """Outputs without elements are reported as such, and nothing is written to the memory that each has, or has not."""
     vector = _zero_sized(context)
     built = build_request(vector, vector.examples[0], context.version)
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
@@ -148,9 +149,13 @@ def zero_sized(context: CaseContext) -> None:
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
     prepared_model = prepared(context, vector, unspecified=True)
-    for executor in executors(context.version, finding_shapes=True):
-        with context.configuration(executor):
-            execution = bind(context, prepared_model, request, executor=executor)()
+    without_memory = replace(
+        request, outputs=tuple(RequestArgument(location=DataLocation(pool_index=1)) for _ in request.outputs)
+    )
+    rooms = {"": request, ".without_memory": without_memory}
+    for executor, (name, asked) in itertools.product(executors(context.version, finding_shapes=True), rooms.items()):
+        with context.configuration(executor + name):
+            execution = bind(context, prepared_model, asked, executor=executor)()
             _may_decline(execution)
             checks.status(execution.status, {ErrorStatus.NONE}, "execution with outputs that have no elements")
             found = tuple(shape.dimensions for shape in execution.output_shapes)

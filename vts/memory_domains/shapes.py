@@ -66,6 +66,21 @@ def contradicting_request(fixture: BufferFixture) -> None:
     fixture.fails(model, (big, big), (Argument(made, double),), INVALID, "execution with an output that contradicts")
 
 
+@cases.case("shapes.contradicting_order", "NNHAL-MEMDOMAIN-027", "NNHAL-MEMDOMAIN-018", since=_SINCE)
+@by_each_executor
+def contradicting_order(fixture: BufferFixture) -> None:
+    """A column is no row: dimensions of as many elements as the buffer's are rejected all the same."""
+    row, column = (1, fixture.elements), (fixture.elements, 1)
+    model = fixture.prepare(dimensions=(0, 0))
+    made = fixture.allocate(model, inputs=(0,), outputs=(0,), dimensions=row)
+    checks.status(fixture.copy_from(made, fixture.chosen.packed(B), column), {INVALID}, "copyFrom of a column")
+    fixture.fill(made, A, row)
+    other, result = Argument(_pool(fixture, B, 1), column), Argument(fixture.pool(), column)
+    fixture.fails(model, (Argument(made, column), other), (result,), INVALID, "execution with a row as a column")
+    fixture.holds(made, A, "content after a rejected execution")
+    fixture.fails(model, (other, other), (Argument(made, column),), INVALID, "execution with a column into a row")
+
+
 @cases.case("shapes.contradicting_result", "NNHAL-MEMDOMAIN-028", "NNHAL-MEMDOMAIN-016", since=_SINCE)
 @by_each_executor
 def contradicting_result(fixture: BufferFixture) -> None:

@@ -202,7 +202,7 @@ def _in_device_buffer(token: int, *location: int) -> Edit:
     return edit
 
 
-_OPEN, _RANKLESS, _HALF_OPEN = (0,), (), (0, 2)
+_OPEN, _RANKLESS, _HALF_OPEN, _ROW = (0,), (), (0, 2), (1, 2)
 
 
 def _arguments() -> Iterator[Row]:
@@ -240,6 +240,7 @@ def _dimensions(name: str, edit: Callable[..., Edit]) -> Iterator[Row]:
     yield Row("R4", f"{name}_of_equal_dimensions", equal, ("REQUEST-008",), sound=True)
     for size in (1, 3):
         yield Row("R4", f"{name}_of_size_{size}", edit(dimensions=(size,)), ("REQUEST-008",))
+    yield Row("R4", f"{name}_of_as_many_elements", edit(dimensions=(2, 1)), ("REQUEST-008",), _ROW)
     other = edit(dimensions=(1, 3))
     yield Row("R4", f"{name}_of_other_size_beside_open", other, ("REQUEST-008",), _HALF_OPEN)
     yield Row("R4", f"{name}_of_other_rank_open", edit(dimensions=(1, 1, 2)), ("REQUEST-007",), _HALF_OPEN)
