@@ -29,6 +29,7 @@ from npu_conformance.faults import (
     reusable,
     robustness,
     runtime,
+    several_shapes,
     shapes_and_times,
     source_edits,
     variants,
@@ -43,7 +44,7 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants,
+    npu_buffers, runtime, constants, several_shapes,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 

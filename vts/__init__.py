@@ -21,6 +21,7 @@ AREAS = (
     "messages",
     "robustness",
     "generated",
+    "several_shapes",
     "random_graphs",
     "relations",
     "external",

@@ -1,0 +1,38 @@
+"""One model for several shapes: which operations have one, and that only shapes differ."""
+
+from __future__ import annotations
+
+import pytest
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.several_shapes import several_shapes
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.versions import NEWEST
+from npu_conformance.vts import several_shapes as area
+
+
+def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
+    listed = {case.operations[0] for case in area.cases()}
+    assert listed == {name for name in vectors.operations() if several_shapes(name, NEWEST)}
+
+
+@pytest.mark.parametrize("operation", ["ADD", "CONV_2D", "LSTM", "REDUCE_SUM"])
+def test_the_model_is_valid_and_leaves_open_what_differs(operation: str) -> None:
+    for vector in several_shapes(operation, NEWEST):
+        assert validate_model(build_model(vector, NEWEST).model, NEWEST) == []
+        assert any(vector.operands[name].is_open for name in vector.inputs)
+        small, large = (build_request(vector, example, NEWEST) for example in vector.examples)
+        assert small.shapes
+        assert small.shapes != large.shapes
+        sizes = [sum(array.size for array in example.outputs.values()) for example in vector.examples]
+        assert sizes[0] <= sizes[1]
+
+
+def test_twice_as_many_batches_have_the_stored_values_twice() -> None:
+    for vector in several_shapes("CONV_2D", NEWEST):
+        stored = vectors.load("CONV_2D", vector.name).examples[0].outputs["output"]
+        twice = vector.examples[1].outputs["output"]
+        assert twice.shape == (2 * stored.shape[0], *stored.shape[1:])
+        assert (twice[: len(stored)] == stored).all()
+        assert (twice[len(stored) :] == stored).all()
