@@ -157,19 +157,21 @@ def broadcast_shape(first: Shape, second: Shape) -> Shape:
     return tuple(b if a == 1 else a for a, b in zip(first, second, strict=True))
 
 
-def broadcast_at(operand: OracleOperand, index: Sequence[int]) -> Real:
-    """The exact value of the element that broadcasting puts at a position of the output."""
-    aligned = index[len(index) - len(operand.dimensions) :]
-    own = (0 if size == 1 else position for position, size in zip(aligned, operand.dimensions, strict=True))
-    return operand.at(*own)
+def broadcast(operand: OracleOperand, shape: Shape) -> list[Real]:
+    """The exact values that broadcasting puts at all positions of the output, in row-major order."""
+    own = numpy.arange(count(operand.dimensions)).reshape(operand.dimensions)
+    return [operand.real(flat_index) for flat_index in numpy.broadcast_to(own, shape).ravel().tolist()]
 
 
 def round_half_away(value: Real) -> int:
     """The nearest integer; halves go away from zero."""
-    exact = value if isinstance(value, Fraction) else Fraction(value)
-    numerator, denominator = abs(exact.numerator), exact.denominator
-    nearest = (2 * numerator + denominator) // (2 * denominator)
-    return nearest if exact >= 0 else -nearest
+    return nearest(*value.as_integer_ratio())
+
+
+def nearest(numerator: int, denominator: int) -> int:
+    """The integer that is nearest to a fraction; halves go away from zero. denominator: positive."""
+    rounded = (2 * abs(numerator) + denominator) // (2 * denominator)
+    return rounded if numerator >= 0 else -rounded
 
 
 def clamp(value: int, limits: tuple[int, int]) -> int:
@@ -181,8 +183,11 @@ def quantized(value: Real, output: OracleOperand) -> int:
     """The stored integer of a real value: rounded in units of the scale, then the zero point, then saturated."""
     if isinstance(value, float) and math.isinf(value):
         return output.limits[0 if value < 0 else 1]
-    exact = value if isinstance(value, Fraction) else Fraction(value)
-    return clamp(round_half_away(exact / output.exact_scale) + output.zero_point, output.limits)
+    numerator, denominator = value.as_integer_ratio()
+    # Not reduced to lowest terms, which would take longer than all the rest.
+    scale = output.exact_scale
+    steps = nearest(numerator * scale.denominator, denominator * scale.numerator)
+    return clamp(steps + output.zero_point, output.limits)
 
 
 def rounded_float(value: Real, operand_type: AnyOperandType) -> float:
@@ -232,8 +237,7 @@ def elementwise(
 ) -> list[Result]:
     """The one result of a binary operation with broadcasting; `combine` gives what is stored for two real values."""
     shape = broadcast_shape(first.dimensions, second.dimensions)
-    values = [combine(broadcast_at(first, index), broadcast_at(second, index)) for index in indexes(shape)]
-    return [Result(shape, values)]
+    return [Result(shape, list(map(combine, broadcast(first, shape), broadcast(second, shape))))]
 
 
 def arithmetic(
