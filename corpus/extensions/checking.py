@@ -57,7 +57,7 @@ def _of_operation(operation: str, file: str) -> Iterator[str]:
         except DocumentError as error:
             yield str(error)
         broken |= {header.rejected.clause} if header.rejected else set()
-    for clause in rules.clauses(operation) if operation in rules.operations() else ():
+    for clause in rules.clauses(operation) if rules.has(operation) else ():
         if clause.id not in broken:
             yield f"{file}: no vector is rejected because of {clause.id}: {clause.text}"
 

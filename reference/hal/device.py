@@ -269,7 +269,7 @@ class ReferenceDevice(hal.Device):
         """
         subgraph = model.main if graph == 0 else model.referenced[graph - 1]
         operation_type = subgraph.operations[index].type
-        if not has_kernel(operation_type) or operation(operation_type).name not in rules.operations():
+        if not has_kernel(operation_type) or not rules.has(operation(operation_type).name):
             return f"operation {model_text.operation_name(operation_type)} is not supported"
         violations = check_operation(view_of(model, index, self.version, subgraph=graph, pools=pools))
         if violations:

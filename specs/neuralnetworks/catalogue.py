@@ -28,11 +28,10 @@ def names() -> tuple[str, ...]:
 def operation(code_or_name: int | str) -> OperationTable:
     """Return the table of an operation; raises LookupError for a code or name that no version has."""
     name = code_or_name if isinstance(code_or_name, str) else _name_of(code_or_name)
-    if name in _registered():
-        return _registered()[name]
-    if name not in _names():
+    table = _registered().get(name) or _table(name)
+    if table is None:
         raise LookupError(f"no operation {code_or_name}")
-    return _table(name)
+    return table
 
 
 def operation_code(name: str) -> int:
@@ -114,8 +113,10 @@ def argument_since(argument: Argument) -> Version:
     return argument.since or OLDEST
 
 
-@functools.cache
-def _table(name: str) -> OperationTable:
+@functools.lru_cache(maxsize=1024)
+def _table(name: str) -> OperationTable | None:
+    if name not in _names():
+        return None
     return documents.read(FOLDER / f"{name.lower()}.json", OperationTable)
 
 

@@ -129,7 +129,7 @@ def operation_requirements(operation: str) -> tuple[Requirement, ...]:
         sources=("operation catalogue",),
         since=since,
     )
-    clauses = rules.clauses(operation) if operation in rules.operations() else ()
+    clauses = rules.clauses(operation) if rules.has(operation) else ()
     return (result, *(_of_clause(clause, since) for clause in clauses))
 
 

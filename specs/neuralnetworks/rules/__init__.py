@@ -19,7 +19,12 @@ from npu_conformance.specs.neuralnetworks.violations import Violation
 
 def operations() -> tuple[str, ...]:
     """Names of the operations that have rules, in order of their codes; those of registered extensions come last."""
-    return (*_operations(), *_registered()) if _registered() else _operations()
+    return (*_operations(), *_registered())
+
+
+def has(name: str) -> bool:
+    """True for an operation that has rules."""
+    return name in _registered() or name in _operations()
 
 
 def of_extension(extension: RegisteredExtension, operation: str) -> Rules | None:
@@ -51,7 +56,7 @@ def check(view: OperationView) -> list[Violation]:
 
     Operands whose types fit no signature are not looked at: they are MODEL.P3's.
     """
-    if view.signature is None or view.name not in operations():
+    if view.signature is None or not has(view.name):
         return []
     found = []
     for clause in clauses(view.name):
@@ -79,9 +84,10 @@ def _registered() -> dict[str, Rules]:
 
 
 @functools.cache
-def _operations() -> tuple[str, ...]:
+def _operations() -> dict[str, None]:
+    """The names in order of their codes, quick to look up."""
     modules = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
-    return tuple(member.name for member in OperationType if member.name in modules)
+    return {member.name: None for member in OperationType if member.name in modules}
 
 
 @functools.cache
