@@ -64,7 +64,7 @@ def _arguments(document: VectorDocument, operation: OperationDocument) -> Iterat
 def _names(document: VectorDocument, operation: OperationDocument) -> Sequence[str]:
     """The catalogue's names of the arguments; the vector's own ones where no signature fits."""
     kinds = tuple(operand_type(document.operands[name].type) for name in operation.inputs)
-    known = {position: name for name, position in catalogue.input_positions(operation.type, kinds).items()}
+    known = {position: name for name, position in catalogue.reading(operation.type, kinds).positions.items()}
     return [known.get(position, name) for position, name in enumerate(operation.inputs)]
 
 

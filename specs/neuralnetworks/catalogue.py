@@ -6,7 +6,8 @@ One small table for each operation in operations/, read when it is first asked f
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_conformance.specs import documents
@@ -61,21 +62,32 @@ def find_signature(name: str, input_types: tuple[int, ...]) -> Signature | None:
     return None
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the catalogue reads inputs of some types. Without a signature that they fit everything is empty.
+
+    arguments: at each position. positions: of each named input. defaults: of inputs that may be left off the end.
+    """
+
+    signature: Signature | None
+    arguments: Sequence[Argument] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
+    defaults: Mapping[str, int] = field(default_factory=dict)
+
+
 @cached_while_registered(maxsize=4096)
-def input_positions(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
-    """Return the position of each named input of the signature that operands of these types fit; empty without one."""
+def reading(name: str, input_types: tuple[int, ...]) -> Reading:
+    """How operands of these types are read as the inputs of an operation."""
     signature = find_signature(name, input_types)
     if signature is None:
-        return {}
-    return {argument.name: signature.position(argument.name, len(input_types)) for argument in signature.inputs}
-
-
-@cached_while_registered(maxsize=4096)
-def input_defaults(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
-    """Return the default of each input that may be left off the end, by the input's name."""
-    signature = find_signature(name, input_types)
-    inputs = signature.inputs if signature else ()
-    return {argument.name: int(argument.default) for argument in inputs if argument.default is not None}
+        return Reading(None)
+    inputs, count = signature.inputs, len(input_types)
+    return Reading(
+        signature,
+        expand(inputs, count) or (),
+        {argument.name: signature.position(argument.name, count) for argument in inputs},
+        {argument.name: int(argument.default) for argument in inputs if argument.default is not None},
+    )
 
 
 def fits(signature: Signature, input_types: Sequence[int]) -> bool:

@@ -57,12 +57,10 @@ class OperationView:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.table = catalogue.operation(operation.type)
         self.name = self.table.name
-        types = tuple(operand.type for operand in self.inputs)
-        self.signature = catalogue.find_signature(self.name, types)
-        self._positions = catalogue.input_positions(self.name, types)
-        self._defaults = catalogue.input_defaults(self.name, types)
+        reading = catalogue.reading(self.name, tuple([operand.type for operand in self.inputs]))
+        self.signature, self.arguments = reading.signature, reading.arguments
+        self._positions, self._defaults = reading.positions, reading.defaults
         self.variant = self.signature.variant if self.signature else ""
-        self.arguments = catalogue.expand(self.signature.inputs, len(self.inputs)) or [] if self.signature else []
         self._shapes, self._values = shapes or {}, values or {}
         given = enumerate(self.inputs)
         self._present = {index for index, operand in given if operand.lifetime != _NO_VALUE} - omitted

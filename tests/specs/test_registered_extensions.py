@@ -89,7 +89,7 @@ ANSWERS: dict[str, tuple[Callable[[Path], None], Callable[[], object]]] = {
     "first_version": (_newer, lambda: combination_since(CLAMP, NAMES, NAMES[:1])),
     "combination": (_without_arguments, lambda: combination_of(CLAMP, NAMES, NAMES[:1])),
     "signature": (_without_arguments, lambda: catalogue.find_signature(CLAMP, FLOATS)),
-    "positions": (_without_arguments, lambda: catalogue.input_positions(CLAMP, FLOATS)),
+    "positions": (_without_arguments, lambda: catalogue.reading(CLAMP, FLOATS).positions),
     "rules": (lambda folder: (folder / RULES).unlink(), lambda: CLAMP in rules.operations()),
     "oracle": (lambda folder: (folder / ORACLE).unlink(), lambda: CLAMP in oracles.names()),
     "vectors": (lambda folder: (folder / VECTORS).unlink(), lambda: CLAMP in vectors.registered_operations()),

@@ -90,5 +90,5 @@ def test_vendors_operations_have_no_view() -> None:
 
 def test_types_that_fit_no_signature_have_no_variant_and_break_no_clause() -> None:
     view = OperationView(Operation(OperationType.CONV_2D, (0,), ()), Version.V1_3, [Operand(FLOAT, (2,))], [])
-    assert (view.signature, view.variant, view.arguments) == (None, "", [])
+    assert (view.signature, view.variant, view.arguments) == (None, "", ())
     assert check_operation(view) == []
