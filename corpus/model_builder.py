@@ -74,12 +74,15 @@ class ModelBuilder:
         """An operand as it is so far."""
         return self._operands[name]
 
-    def vector(self, name: str, operation: str, outputs: Sequence[str]) -> Vector:
-        """The model of all that was added. Its one example has no expected values; see `oracles.evaluate`."""
+    def vector(self, name: str, operation: str, outputs: Sequence[str], since: Version | None = None) -> Vector:
+        """The model of all that was added. Its one example has no expected values; see `oracles.evaluate`.
+
+        since: the version that the vector belongs to; by default that of its newest type or combination of types.
+        """
         return Vector(
             name,
             operation,
-            self._since(),
+            since or self._since(),
             self._operands,
             tuple(self._operations),
             tuple(self._inputs),

@@ -12,7 +12,7 @@ import itertools
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class OracleOperand:
     channel_quant: ChannelQuant | None = None
     array: Array | None = None
     extension: bytes = b""
+    _reals: dict[int | float, Fraction] = field(default_factory=dict, init=False, repr=False)
+    """What stored numbers stand for, where all elements are quantised alike: the same numbers are read many times."""
 
     @functools.cached_property
     def raw(self) -> list[int | float]:
@@ -82,7 +84,12 @@ class OracleOperand:
         element = self.raw[flat_index]
         if not self.is_quantized:
             return element
-        return (int(element) - self.zero_point) * self.scale_at(flat_index)
+        if self.channel_quant is not None:
+            return (int(element) - self.zero_point) * self.scale_at(flat_index)
+        value = self._reals.get(element)
+        if value is None:
+            value = self._reals[element] = (int(element) - self.zero_point) * self.exact_scale
+        return value
 
     def at(self, *index: int) -> Real:
         """The exact value of the element at a position."""

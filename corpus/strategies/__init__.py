@@ -20,7 +20,6 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Decisions, Form, Item, Recipe, Unfit
@@ -151,7 +150,7 @@ def assembled(call: Call, arguments: Arguments) -> Vector:
         results = builder.apply(call.form.operation, names, _results(call, [builder.operand(name) for name in names]))
     except IllegalOperationError as error:
         raise Unfit(f"{call.form}: {error}") from error
-    return replace(builder.vector("drawn", call.form.operation, results), since=call.version)
+    return builder.vector("drawn", call.form.operation, results, call.version)
 
 
 def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSpec]]:
