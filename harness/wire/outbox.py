@@ -54,6 +54,8 @@ class Outbox:
 
     def flush(self, deadline: float, descriptor: int | None = None) -> None:
         """Send what is waiting. Raises WireError; what was not sent is then lost with the connection."""
+        if not self._waiting:
+            return
         with self._lock:
             if self._waiting:
                 data, self._waiting = self._waiting, bytearray()
@@ -70,7 +72,10 @@ class Outbox:
 
     def _introduce_fences(self, start: int) -> None:
         """Introduce fences that are new to the other side, before the message that passes them."""
-        fresh = [(number, fence, fence.get_state()) for number, fence in self._objects.take_fresh_fences()]
+        taken = self._objects.take_fresh_fences()
+        if not taken:
+            return
+        fresh = [(number, fence, fence.get_state()) for number, fence in taken]
         news = (protocol.Notification("fence.state", FenceNews(number, state)) for number, _, state in fresh)
         self._waiting[start:start] = b"".join(self._encoder.encode(one) + b"\n" for one in news)
         for number, fence, state in fresh:

@@ -11,12 +11,13 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 VARIABLE = "NPU_TRACE"
+_UNTRACED = nullcontext()
 
 
 @functools.cache
@@ -42,13 +43,14 @@ def end() -> None:
         path.cache_clear()
 
 
-@contextmanager
-def span(category: str, name: str, **details: Any) -> Iterator[None]:
+def span(category: str, name: str, **details: Any) -> AbstractContextManager[None]:
     """Trace what happens inside, with its start and duration. details: shown with the span; plain JSON values."""
     file = path()
-    if file is None:
-        yield
-        return
+    return _UNTRACED if file is None else _traced(file, category, name, details)
+
+
+@contextmanager
+def _traced(file: Path, category: str, name: str, details: Mapping[str, Any]) -> Iterator[None]:
     started = time.monotonic_ns()
     try:
         yield
