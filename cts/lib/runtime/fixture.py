@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.harness.judge import checks
@@ -45,7 +46,7 @@ class RuntimeApp:
         self.context = context
         self.runtime: Runtime = context.present(context.subject.interfaces.runtime, "runtime")
         self.memory = PooledMemory(self._pool)
-        self._functions = frozenset(self.runtime.functions())
+        self._functions = _functions(self.runtime)
         self._owned: list[tuple[str, int]] = []
         self._outputs: dict[int, Pointer] = {}
         self._restarts = context.restarts
@@ -68,8 +69,8 @@ class RuntimeApp:
         """Call a function of the API. NotApplicable where the runtime does not have it."""
         if function not in self._functions:
             raise NotApplicable(f"the runtime does not have {function}")
-        rest = list(describe(Runtime)[function].parameters)[len(arguments) :]
-        return getattr(self.runtime, function)(*arguments, *(named[name] for name, _ in rest))
+        rest = describe(Runtime)[function].parameters[len(arguments) :]
+        return getattr(self.runtime, function)(*arguments, *[named[name] for name, _ in rest])
 
     def has(self, function: str) -> bool:
         """Whether the runtime has a function."""
@@ -292,6 +293,17 @@ class RuntimeApp:
         source, _ = self.shared_memory(VECTOR_BYTES, ADDENDS[0])
         self.succeed("memory_copy", source, memory)
         return memory
+
+
+_functions_of: WeakKeyDictionary[Runtime, frozenset[str]] = WeakKeyDictionary()
+
+
+def _functions(runtime: Runtime) -> frozenset[str]:
+    """The functions that a runtime has: as they do not change while it lives, they are asked once."""
+    found = _functions_of.get(runtime)
+    if found is None:
+        found = _functions_of[runtime] = frozenset(runtime.functions())
+    return found
 
 
 def result_of(answer: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -117,15 +118,16 @@ class _Runner:
 
     def _is_supported(self, model: int) -> bool:
         function = "model_get_supported_operations_for_devices"
-        answers = self.app.succeed(function, model, (self._first_device(),), True).values
+        answers = self.app.succeed(function, model, (self._first_device,), True).values
         checks.equal(len(answers), len(self._vector.operations), f"{function}: number of answers")
         return all(answers)
 
     def _needs_shapes(self) -> bool:
         """True of drivers below HAL 1.2, which execute only with outputs of known shape."""
-        feature_level = self.app.succeed("device_get_feature_level", self._first_device(), True).value
+        feature_level = self.app.succeed("device_get_feature_level", self._first_device, True).value
         return bool(feature_level < FEATURE_LEVELS[Version.V1_2])
 
+    @functools.cached_property
     def _first_device(self) -> int:
         return int(self.app.succeed("get_device", 0, True).handle)
 
@@ -198,7 +200,7 @@ class _Runner:
 
     def _compile(self, configuration: Configuration, *, cached: bool) -> int:
         _, model = self._model(configuration)
-        devices = (self._first_device(),) if configuration.devices == EXPLICIT else ()
+        devices = (self._first_device,) if configuration.devices == EXPLICIT else ()
         compilation = self.app.compilation(model, devices)
         if cached:
             self._folder = self._folder or CacheFolder(self._context)
