@@ -1,14 +1,18 @@
-"""Measures the reference runtime in this process: the whole life of a model of one ADD, and one computation of it."""
+"""Measures the reference runtime in this process by a model of one ADD, and cases of cts.generated over the wire."""
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import struct
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from benchmarks.figures import Figure
+from benchmarks.figures import Figure, cost
 from npu_conformance.harness.nnapi.errors import require
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.protocol import Attach
@@ -23,6 +27,7 @@ from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import NEWEST
 
 _ROUNDS, _TURNS = 20, 20
+_RUN = [sys.executable, "-m", "npu_conformance", "run", "--plugin", "reference", "-q", "--report"]
 _VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
 _ACTIVATION = OperandDescription(OperandType.INT32)
 _PAGE = Memory("ashmem", 4096, 1)
@@ -30,12 +35,25 @@ _INPUTS, _OUTPUT, _NONE = (Pointer(_PAGE, 0), Pointer(_PAGE, 64)), Pointer(_PAGE
 
 
 def figures() -> Iterator[Figure]:
-    """Of the whole life of a model, and of a computation alone, on the CPU and on a driver."""
+    """Of the whole life of a model, of a computation alone, on the CPU and on a driver, and of cases."""
     app = Addition()
     yield Figure("runtime: model to free, CPU", _microseconds(lambda: app.live(0)) / 1000, "ms", aim=1.0)
     yield Figure("runtime: model to free, driver", _microseconds(lambda: app.live(1)) / 1000, "ms")
     yield Figure("runtime: compute, CPU", _microseconds(app.computation(0)), "us", aim=150)
     yield Figure("runtime: compute, driver", _microseconds(app.computation(1)), "us")
+    yield _generated()
+
+
+def _generated() -> Figure:
+    """Cases of cts.generated a second of processors, the host's included, less what a run of one of them takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        one = cost([*_RUN, folder, "cts.generated.ADD.float32_none_same"], 3).processor
+        many = cost([*_RUN, folder, "cts.generated", "--shard", "1/12"], 3).processor
+        events = [json.loads(line) for line in Path(folder, "events.jsonl").read_text().splitlines()]
+    count = sum(event["event"] == "case-finished" for event in events) - 1
+    each = (many - one) / count
+    compared = f"{1000 * each:.1f} ms each; start and one case: {one:.2f} s"
+    return Figure("cases of cts.generated on one core", 1 / each, "/s", compared)
 
 
 def _microseconds(run: Callable[[], None]) -> float:
