@@ -12,6 +12,7 @@ import pytest
 from npu_conformance.cts import misuse, random_calls, states
 from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.cts.lib.runtime.api_model import CompilationState, ExecutionState, MemoryState, ModelState
+from npu_conformance.cts.lib.runtime.fixture import _functions
 from npu_conformance.cts.lib.runtime.machine_steps import STEPS
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.faults.runtime import boundary, conforming
@@ -22,6 +23,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, unregister
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
@@ -175,3 +177,20 @@ def test_what_random_calls_find_is_cut_down_and_replayed(reference: SubjectHandl
         with pytest.raises(Failed, match="compute: expected BAD_STATE"):
             run(again, subject)
     run(again, reference)
+
+
+class _CountingRuntime(Runtime):
+    """Counts how often it is asked for its functions."""
+
+    asked = 0
+
+    def functions(self) -> tuple[str, ...]:
+        self.asked += 1
+        return ("model_create",)
+
+
+def test_a_runtime_is_asked_once_for_its_functions_and_its_successor_again() -> None:
+    first, second = _CountingRuntime(), _CountingRuntime()
+    for runtime in (first, first, second):
+        assert _functions(runtime) == {"model_create"}
+    assert (first.asked, second.asked) == (1, 1)
