@@ -17,7 +17,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.introspection.timing", interface="runtime", since=Version.V1_2)
 
-_WAYS = {"compute": "compute", "start": "asynchronous", "burst": "burst"}
+_WAYS = {"compute": "compute", "start": "asynchronous", "burst": "burst", "fenced": "fenced"}
 """Ways to compute, by the word that stands for each in the ids of cases, which are locked."""
 _MEASURED = {"neither": (False, False), "device": (True, False), "driver": (False, True), "both": (True, True)}
 """Which of the two times a driver tells: on the device, in the driver."""
@@ -108,7 +108,7 @@ def _word(hal: Version) -> str:
 
 
 def _declare_all() -> None:
-    for way in _WAYS:
+    for way in ("compute", "start", "burst"):
         _declare_unmeasured("cpu", Version.FL8, way)
         _declare_unmeasured("v1_1", Version.V1_1, way)
         for hal in (Version.V1_1, Version.FL8):
