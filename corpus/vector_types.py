@@ -97,6 +97,7 @@ class Rejected:
 class Vector:
     """A model with examples. operation: the one under test; since: the first version in which the model is legal.
 
+    taken_by: independent implementations that execute it although it is to be rejected.
     ignored: outputs whose values are not compared. excluded: variations that its data does not allow.
     kind: general, multinomial (samples, of which only the distribution counts: see distributions), or validation and
     infinite_loop_timeout, which only external collections have. multinomial_tolerance: how far a class may be off.
@@ -111,6 +112,7 @@ class Vector:
     outputs: tuple[str, ...]
     examples: tuple[Example, ...] = ()
     witnesses: tuple[str, ...] = ()
+    taken_by: tuple[str, ...] = ()
     rejected: Rejected | None = None
     relaxed: bool = False
     ignored: tuple[str, ...] = ()

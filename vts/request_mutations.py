@@ -36,7 +36,7 @@ from npu_conformance.vts.lib import edits
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.execution import request_of
 from npu_conformance.vts.lib.executors import executors
-from npu_conformance.vts.lib.rejection import expect_request_rejected
+from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
 from npu_conformance.vts.lib.support import model_of, supports
 
 _VECTORS = 2
@@ -68,6 +68,10 @@ _BREAKS = {
     "unknown_kind": ("NNHAL-REQUEST-016",),
 }
 """The requirements that an edit breaks, by how its name begins."""
+
+
+_OF_TEXT_ALONE = ("input.dimensions_of_a_scalar", "output.dimensions_of_a_scalar")
+"""Kinds of edits that AOSP's own driver takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,8 @@ def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random
             name = f"{vector.name}.{executor}.{one.label}"
             if context.wants(name):
                 verdict = with_aosp_verdict("yes" if one.in_aosp else "no")
-                with context.configuration(name), verdict, checks.about(*one.breaks):
+                text_alone = asked_by_text_alone(context, when=one.kind in _OF_TEXT_ALONE)
+                with context.configuration(name), text_alone, verdict, checks.about(*one.breaks):
                     expect_request_rejected(context, prepared_model, one.request, executor, measure=position % 2 == 1)
     return len(invalid)
 

@@ -26,7 +26,12 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.constant_pools import filled
 from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
-from npu_conformance.vts.lib.rejection import REJECTION, expect_preparation_rejected, expect_rejected_at_prepare
+from npu_conformance.vts.lib.rejection import (
+    REJECTION,
+    asked_by_text_alone,
+    expect_preparation_rejected,
+    expect_rejected_at_prepare,
+)
 
 _behaviours = CaseGroup("vts.validation", group=Group.VALIDATION)
 
@@ -104,6 +109,7 @@ def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, 
                 context.configuration(name),
                 with_aosp_verdict("yes" if family.aosp and mutation.in_aosp else "no"),
                 checks.about(*(f"NNHAL-{rule}" for rule in broken)),
+                asked_by_text_alone(context, when=mutation.text_alone),
             ):
                 expect_rejected_at_prepare(context, mutation.model)
     return len(mutations)

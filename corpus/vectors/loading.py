@@ -56,6 +56,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         inputs=graph.inputs,
         outputs=graph.outputs,
         witnesses=tuple(document.witnesses),
+        taken_by=tuple(document.taken_by),
         rejected=rejected_of(document.rejected, where),
         relaxed=document.relaxed,
         ignored=_known(document.ignored, document.outputs, where, "$.ignored"),

@@ -26,7 +26,7 @@ from npu_conformance.specs.versions import NEWEST
 
 _OF_GENERATORS = ("closed_form", "oracle")
 """Witnesses that generators name. The others are engines that were found to agree (`vectors witness --record`)."""
-_UNSEEN = {"since", "description", "traps", "requirements", "excluded", "witnesses"}
+_UNSEEN = {"since", "description", "traps", "requirements", "excluded", "witnesses", "taken_by"}
 """What an engine does not see of a vector: where only this changes, the engine still agrees."""
 
 
@@ -50,6 +50,8 @@ def generated(operation: str, folder: Path = FOLDER) -> str:
         known = before.get(vector["name"])
         if known is not None and _seen(known) == _seen(vector):
             _set_engines(vector, _engines(known))
+            if "taken_by" in known:
+                vector["taken_by"] = known["taken_by"]
     return text(operation, made)
 
 
@@ -94,7 +96,7 @@ def text(operation: str, vectors: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _vector_text(document: Mapping[str, Any]) -> str:
-    lines = [["name", "since", "description", "traps", "requirements", "relaxed", "rejected"]]
+    lines = [["name", "since", "description", "traps", "requirements", "relaxed", "rejected", "taken_by"]]
     lines += [["kind", "multinomial_tolerance"]]
     lines += [
         ["operands"],
@@ -129,6 +131,7 @@ def document_of(vector: Vector) -> dict[str, Any]:
         "ignored": list(vector.ignored),
         "excluded": list(vector.excluded),
         "witnesses": list(vector.witnesses),
+        "taken_by": list(vector.taken_by),
         "referenced": [_graph(graph, vector) for graph in vector.referenced],
         "examples": [_example(example, vector) for example in vector.examples],
     }

@@ -106,7 +106,7 @@ class VectorDocument(Document, frozen=True, omit_defaults=True):
     """One vector. `operations` is left out where it is one operation over all operands in their order.
 
     kind: multinomial where the output holds samples of classes, of which the frequency of each class in each row may be
-    off softmax of the logits by multinomial_tolerance.
+    off softmax of the logits by multinomial_tolerance. taken_by: who executes it although it is to be rejected.
     """
 
     name: Name
@@ -127,6 +127,7 @@ class VectorDocument(Document, frozen=True, omit_defaults=True):
     ignored: list[str] = msgspec.field(default_factory=list)
     excluded: list[str] = msgspec.field(default_factory=list)
     rejected: RejectedDocument | None = None
+    taken_by: list[str] = msgspec.field(default_factory=list)
 
 
 class VectorFile(Document, frozen=True):

@@ -11,8 +11,16 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib import aosp_verdict
-from npu_conformance.vts.lib.rejection import REJECTION, expect_preparation_rejected, expect_rejected_at_prepare
+from npu_conformance.vts.lib.rejection import (
+    REJECTION,
+    asked_by_text_alone,
+    expect_preparation_rejected,
+    expect_rejected_at_prepare,
+)
 from npu_conformance.vts.lib.structure_models import SIZE, Row
+
+_MAPPING = ("X2", "X5")
+"""The rules about the mapping of extensions, at which HIDL drivers of AOSP's do not look."""
 
 
 def cases_of(rows: Iterable[Row]) -> Iterator[Case]:
@@ -28,7 +36,8 @@ def _case(row: Row) -> Case:
         elif row.sound:
             answered(context, model)
         else:
-            with aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule)):
+            text_alone = asked_by_text_alone(context, when=row.rule in _MAPPING and not context.version.is_aidl)
+            with text_alone, aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule)):
                 expect_rejected_at_prepare(context, model)
 
     rejection = () if row.sound or row.text else REJECTION

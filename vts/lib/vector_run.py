@@ -379,10 +379,14 @@ def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputS
         with checks.about("NNHAL-SHAPE-005"):
             checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")
         with checks.about("NNHAL-SHAPE-006"):
-            _right_or_unknown(found.dimensions, example.outputs[name].shape, f"output {name}")
+            declared = vector.operands[name].dimensions
+            _right_or_unknown(found.dimensions, example.outputs[name].shape, declared, f"output {name}")
 
 
-def _right_or_unknown(found: tuple[int, ...], expected: tuple[int, ...], what: str) -> None:
+def _right_or_unknown(found: tuple[int, ...], expected: tuple[int, ...], declared: tuple[int, ...], what: str) -> None:
+    """Sizes may be unknown where an output did not fit, and so may a rank that the model leaves open."""
+    if not found and not declared:
+        return
     checks.equal(len(found), len(expected), f"rank of {what}")
     for axis, (actual, right) in enumerate(zip(found, expected, strict=True)):
         told = f"dimension {axis} of {what}: expected {right} or 0 for unknown, found {actual}"

@@ -69,9 +69,10 @@ def no_roles(fixture: BufferFixture) -> None:
 @cases.case("allocate.null_model", "NNHAL-MEMDOMAIN-006", _REJECTED, since=_SINCE)
 @in_each_type
 def null_model(fixture: BufferFixture) -> None:
-    """allocate is rejected for a null prepared model, alone and behind a good one without a role."""
+    """allocate is rejected for a role of a null prepared model, alone and in front of a good one."""
     _expect_rejected(fixture, "a null model", Allocation((None,), inputs=((0, 0),)))
-    _expect_rejected(fixture, "a null model beside another", Allocation((fixture.prepare(), None), inputs=((0, 0),)))
+    beside = Allocation((None, fixture.prepare()), inputs=((0, 0),))
+    _expect_rejected(fixture, "a null model beside another", beside)
 
 
 class _Impostor(PreparedModel):

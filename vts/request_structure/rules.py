@@ -31,7 +31,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 from npu_conformance.vts.lib import addition, aosp_verdict, edits
 from npu_conformance.vts.lib.executors import execute, executors
-from npu_conformance.vts.lib.rejection import expect_request_rejected
+from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 _SIZE, _POOL, _OUTPUT, _SCALAR = addition.SIZE, 64, 32, 48
@@ -44,7 +44,8 @@ _PIXELS = HardwareBufferDescription(width=4, height=4, layers=1, format=1, strid
 class Row:
     """One request. dimensions: of the model's tensors, which have two elements. scalar: the activation is an input.
 
-    elsewhere: where the output lies, if the edit moves it. requirements: ids without their NNHAL-.
+    elsewhere: where the output lies, if the edit moves it. requirements: ids without their NNHAL-. text_alone: AOSP's
+    own driver executes it, or refuses it as something else.
     """
 
     rule: str
@@ -57,6 +58,7 @@ class Row:
     sound: bool = False
     scalar: bool = False
     elsewhere: int = _OUTPUT
+    text_alone: bool = False
 
 
 def cases() -> Iterator[Case]:
@@ -104,7 +106,8 @@ def _runner(row: Row) -> Callable[[CaseContext], None]:
         pool.write(16, addition.packed(addition.B))
         request = row.edit(_request(row, pool))
         if not row.sound:
-            with aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule)):
+            verdict = aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule))
+            with asked_by_text_alone(context, when=row.text_alone), verdict:
                 expect_request_rejected(context, prepared_model, request, executors(context.version)[0], measure=False)
             return
         execution = execute(context, prepared_model, request, measure=False)
@@ -256,7 +259,8 @@ def _rows() -> Iterator[Row]:
     end = _POOL - _SIZE
     last = _output(location=DataLocation(0, end, _SIZE))
     yield Row("R3", "output_up_to_the_last_byte", last, ("REQUEST-005",), sound=True, elsewhere=end)
-    yield Row("R4", "dimensions_of_a_scalar", _input(2, dimensions=(1,)), ("REQUEST-007",), scalar=True)
+    scalar = _input(2, dimensions=(1,))
+    yield Row("R4", "dimensions_of_a_scalar", scalar, ("REQUEST-007",), scalar=True, text_alone=True)
     yield Row("R4", "scalar_without_dimensions", _same, ("REQUEST-007",), scalar=True, sound=True)
     for dimensions, name, since in (
         (_OPEN, "size", OLDEST),
@@ -278,7 +282,7 @@ def _rows() -> Iterator[Row]:
     half = _output(dimensions=(0, 2))
     yield Row("R4", "open_output_beside_known", half, ("REQUEST-011",), _HALF_OPEN, _V.V1_2, sound=True)
     pixels = _as_kind("hardware_buffer", _PIXELS)
-    yield Row("R3", "offset_in_pixels", pixels, ("REQUEST-015",), since=_V.V1_2, until=_V.V1_3)
+    yield Row("R3", "offset_in_pixels", pixels, ("REQUEST-015",), since=_V.V1_2, until=_V.V1_3, text_alone=True)
     pixels = _as_kind("hardwareBuffer", _PIXELS)
     yield Row("R3", "offset_in_pixels_of_aidl", pixels, ("REQUEST-015",), since=_V.FL5)
     yield Row("R8", "token_0", _in_device_buffer(0), ("MEMDOMAIN-023", "REQUEST-016"), since=_V.V1_3)

@@ -19,13 +19,15 @@ class Mutation:
 
     The label's last part is the kind of edit, what stands before it the place. in_aosp: whether the VTS of AOSP makes
     this edit, too; false in a family of its own where only the interface text asks for the rejection. breaks: which
-    requirements of its family, without their NNHAL-; the first of these where it is empty.
+    requirements of its family, without their NNHAL-; the first of these where it is empty. text_alone: AOSP's own
+    drivers take it.
     """
 
     label: str
     model: Model
     in_aosp: bool = True
     breaks: tuple[str, ...] = ()
+    text_alone: bool = False
 
     @property
     def kind(self) -> str:

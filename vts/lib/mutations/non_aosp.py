@@ -182,7 +182,10 @@ def constant_size(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
-    """Extensions that are not mapped one to one, or not to a legal prefix (MODEL.X2)."""
+    """Extensions that are not mapped one to one, or not to a legal prefix (MODEL.X2).
+
+    HIDL forbids by its text a second name of a prefix and a second prefix of a name, and no more.
+    """
     last = 2**15 - 1 if version.is_aidl else 2**16 - 1
     own = model.extension_name_to_prefix
     free = next(prefix for prefix in range(last, 0, -1) if all(one.prefix != prefix for one in own))
@@ -191,11 +194,12 @@ def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
     wrong: dict[str, tuple[ExtensionNameAndPrefix, ...]] = {
         "prefix_twice": (first, second),
         "name_twice": (first, replace(first, prefix=free - 1)),
-        "pair_twice": (first, first),
     }
-    for name, prefix in {"0": 0, **({"beyond": last + 1, "minus_1": -1} if version.is_aidl else {})}.items():
-        wrong[f"prefix_{name}"] = (replace(first, prefix=prefix),)
+    if version.is_aidl:
+        wrong["pair_twice"] = (first, first)
+        for name, prefix in {"0": 0, "beyond": last + 1, "minus_1": -1}.items():
+            wrong[f"prefix_{name}"] = (replace(first, prefix=prefix),)
     for name, pairs in wrong.items():
-        breaks = "EXTENSION-004" if name.endswith("twice") or not version.is_aidl else "EXTENSION-003"
+        breaks = "EXTENSION-004" if name.endswith("twice") else "EXTENSION-003"
         mapped = replace(model, extension_name_to_prefix=(*own, *pairs))
-        yield Mutation(f"mapping.{name}", mapped, breaks=(breaks,))
+        yield Mutation(f"mapping.{name}", mapped, breaks=(breaks,), text_alone=not version.is_aidl)

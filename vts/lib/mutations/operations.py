@@ -166,7 +166,10 @@ def _illegal_codes(version: Version) -> tuple[int, ...]:
     first_unknown = {Version.V1_0: 29, Version.V1_1: 38, Version.V1_2: 95, Version.V1_3: 102, Version.FL5: 102}
     last = {Version.FL6: OperationType.MIRROR_PAD}.get(version, OperationType.REVERSE + 1)
     unknown = first_unknown.get(version, int(last))
-    return (-1, unknown) if version.is_aidl else (-1, unknown, 9999, 10001)
+    if version.is_aidl:
+        return (-1, unknown)
+    # HIDL's codes are unsigned: since 1.2, when extensions came, the largest one is a code of an extension.
+    return (unknown, 9999, 10001) if version >= Version.V1_2 else (-1, unknown, 9999, 10001)
 
 
 def _may_go(model: Model, version: Version, index: int) -> bool:
