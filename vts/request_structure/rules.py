@@ -275,9 +275,11 @@ def _rows() -> Iterator[Row]:
         absent = _output(dimensions=())
         yield Row("R5", f"open_output_{name}", absent, ("REQUEST-011",), dimensions, max(since, _V.V1_2), sound=True)
         if since < _V.V1_2:
-            yield Row("R5", f"output_without_{name}", absent, ("REQUEST-010",), dimensions, until=_V.V1_1)
+            yield Row(
+                "R5", f"output_without_{name}", absent, ("REQUEST-010",), dimensions, until=_V.V1_1, text_alone=True
+            )
     zero = _output(dimensions=(0,))
-    yield Row("R4", "output_of_size_0_too_old", zero, ("REQUEST-010",), _OPEN, until=_V.V1_1)
+    yield Row("R4", "output_of_size_0_too_old", zero, ("REQUEST-010",), _OPEN, until=_V.V1_1, text_alone=True)
     yield Row("R4", "open_output_of_size_0", zero, ("REQUEST-011",), _OPEN, _V.V1_2, sound=True)
     half = _output(dimensions=(0, 2))
     yield Row("R4", "open_output_beside_known", half, ("REQUEST-011",), _HALF_OPEN, _V.V1_2, sound=True)
