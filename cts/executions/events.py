@@ -65,11 +65,14 @@ def wait_again(context: CaseContext) -> None:
 def failure_again(context: CaseContext) -> None:
     """Everybody who waits for the event of an execution that fails is told of the same failure."""
     app = RuntimeApp(context)
-    event = _event(app, "asynchronous", failing_execution(app, failing_compilation(app)))
-    first = app.call("event_wait", event)
-    checks.that(first != ResultCode.NO_ERROR, "an execution that fails: expected a failure")
-    for _ in range(2):
-        checks.equal(app.call("event_wait", event), first, "result of the event, told again")
+    compilation = failing_compilation(app)
+    for how in _starts(app):
+        with context.configuration(how):
+            event = _event(app, how, failing_execution(app, compilation))
+            first = app.call("event_wait", event)
+            checks.that(first != ResultCode.NO_ERROR, "an execution that fails: expected a failure")
+            for _ in range(2):
+                checks.equal(app.call("event_wait", event), first, "result of the event, told again")
 
 
 @cases.case("wait_at_once", "FW-EXE-013")

@@ -108,6 +108,12 @@ def too_late(context: CaseContext) -> None:
             app.set_inputs(execution) if name == "input" else app.set_output(execution)
             function = "execution_enable_input_and_output_padding"
             app.refused(function, ResultCode.BAD_STATE, execution, True)
+    for name in ("input", "output"):
+        with context.configuration(f"{name}_in_memory"):
+            execution, (memory, _) = app.execution(compilation), app.shared_memory(8)
+            app.succeed(f"execution_set_{name}_from_memory", execution, 0, None, memory, 0, 8)
+            function = "execution_enable_input_and_output_padding"
+            app.refused(function, ResultCode.BAD_STATE, execution, True)
     with context.configuration("computed"):
         made = execution_of_sum(app, compilation)
         made.computes()

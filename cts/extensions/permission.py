@@ -47,6 +47,9 @@ _NATIVE: dict[str, tuple[AppProcess, bool]] = {
     "product_unlisted": (_native(_PRODUCT, _VENDOR), False),
     "product_denied": (_native(_PRODUCT, _PRODUCT, allows_product=False), False),
     "vendor_where_product_denied": (_native(_VENDOR, _VENDOR, allows_product=False), True),
+    "folder_like_data_listed": (_native("/database/tool", "/database/tool"), False),
+    "folder_like_vendor_listed": (_native("/vendors/tool", "/vendors/tool"), False),
+    "folder_like_odm_listed": (_native("/odm2/tool", "/odm2/tool"), False),
     "system_listed": (_native(_SYSTEM, _SYSTEM), False),
     "system_unlisted": (_native(_SYSTEM), False),
 }

@@ -147,7 +147,7 @@ def outside(context: CaseContext) -> None:
     compilation = compilation_of_sum(app)
     memory, pool = app.shared_memory(24, _CONTENT)
     execution = app.execution(compilation)
-    for offset in (17, 20, 24, 1 << 20):
+    for offset in (17, 20, 24, 1 << 20, 2**64 - 4):
         bad = ("execution_set_input_from_memory", ResultCode.BAD_DATA, execution, 0, None, memory, offset, 8)
         app.refused(*bad)
         app.refused(bad[0].replace("input", "output"), *bad[1:])
