@@ -9,7 +9,6 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.cts.lib.runtime.arguments import Arguments
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.memories import succeeding
 from npu_conformance.cts.lib.runtime.sums import Sum, compilation_of_sum, execution_of_sum
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks
@@ -35,14 +34,12 @@ class _Work:
 
     def compiled(self) -> int:
         """Build and compile the model."""
-        with succeeding():
-            return self._app.finished_compilation(self._app.built(self._wire))
+        return self._app.finished_compilation(self._app.built(self._wire))
 
     def executed(self, compilation: int, way: str) -> Callable[[], bytes]:
         """Make ready to execute; the call computes, and returns the bytes of the outputs."""
         execution, arguments = self._app.execution(compilation), Arguments(self._app, self._wire, self._built)
-        with succeeding():
-            arguments.set(execution)
+        arguments.set(execution)
         arguments.clear()
 
         def run() -> bytes:

@@ -163,17 +163,33 @@ def duration_of_several_devices(context: CaseContext) -> None:
 def expired_on_cpu(context: CaseContext) -> None:
     """A deadline that has passed when the CPU is reached is missed for good: no later attempt is promised."""
     app = RuntimeApp(context)
-    allowed = (ResultCode.NO_ERROR, ResultCode.MISSED_DEADLINE_PERSISTENT)
+    missed = ResultCode.MISSED_DEADLINE_PERSISTENT
     with context.configuration("compilation"):
         compilation = app.compilation(app.finished_model(), (app.cpu(),))
         app.succeed("compilation_set_timeout", compilation, 1)
-        app.expect("compilation_finish", app.call("compilation_finish", compilation), *allowed)
+        app.expect("compilation_finish", app.call("compilation_finish", compilation), missed)
     compilation = compilation_of_sum(app, devices=(app.cpu(),))
     for way in ways(app.level):
         with context.configuration(way):
             made = execution_of_sum(app, compilation)
             app.succeed("execution_set_timeout", made.execution, 1)
-            app.expect(way, compute(app, way, made.execution, compilation), *allowed)
+            app.expect(way, compute(app, way, made.execution, compilation), missed)
+
+
+@cases.case("deadlines.nearer_one_on_cpu", "FW-QOS-002", "FW-EXE-009", since=Version.V1_3)
+def nearer_deadline_on_cpu(context: CaseContext) -> None:
+    """Of the timeout and the duration of an execution with dependencies the one that ends first counts on the CPU."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app, devices=(app.cpu(),))
+    missed, done = ResultCode.MISSED_DEADLINE_PERSISTENT, ResultCode.NO_ERROR
+    limits = {"timeout": (1, _HOUR, missed), "duration": (_HOUR, 1, missed), "duration_alone": (0, 1, missed)}
+    for name, (timeout, duration, code) in {**limits, "neither": (_HOUR, _HOUR, done)}.items():
+        with context.configuration(name):
+            made = execution_of_sum(app, compilation)
+            app.succeed("execution_set_timeout", made.execution, timeout)
+            answer = start_with_dependencies(app, made.execution, duration=duration)
+            event = started(app, "execution_start_compute_with_dependencies", answer)
+            app.expect("the fenced execution", app.call("event_wait", event) if event else answer.result, code)
 
 
 @cases.case("deadlines.timeout_is_cleared", "FW-QOS-001", since=Version.V1_3)

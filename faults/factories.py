@@ -97,7 +97,7 @@ def _behind(kind: type[FaultyDevice] | type[FaultyPreparedModel]) -> FaultySubje
 
 def edited_fault(row: EditedFault, mechanism: Mechanism) -> Fault:
     """A fault as a JSON file tells it, brought about by this mechanism."""
-    return Fault(row.id, row.description, row.breaks, row.caught_by, mechanism, row.hal, row.detected_as)
+    return Fault(row.id, row.description, row.breaks, row.caught_by, mechanism, row.hal, row.detected_as, row.hangs)
 
 
 def edited_variant(row: EditedFault, mechanism: Edited | FaultySubject) -> Variant:

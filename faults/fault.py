@@ -57,7 +57,8 @@ class Fault:
 
     breaks: ids of requirements, clauses or structural rules; for the harness itself a few words. caught_by: globs over
     case ids, of each of which at least one case has to detect it. hal: the version of the implementation. detected_as:
-    `quality-warning` where the public floor allows the result, so that no verdict may be red.
+    `quality-warning` where the public floor allows the result, so that no verdict may be red. hangs: a call of it may
+    never return, so that it is judged in a host process, which can be ended.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Fault:
     mechanism: Mechanism
     hal: Version = NEWEST
     detected_as: DetectedAs = "red"
+    hangs: bool = False
 
 
 @dataclass(frozen=True)

@@ -209,6 +209,8 @@ def _open(chosen: Fault | Variant, isolation: Isolation = "inprocess") -> Subjec
     if isinstance(chosen.mechanism, Hostile):
         module = "npu_conformance.faults.hosts.hostile"
         return open_subject(f"exec:{sys.executable} -m {module} {chosen.mechanism.behaviour}")
+    if isinstance(chosen, Fault) and chosen.hangs:
+        isolation = "process"
     spec = GUARDED if isolation == "inprocess" else PLUGIN
     return open_subject(spec, {"fault": chosen.id}, isolation)
 

@@ -47,6 +47,7 @@ class EditedFault(Document, frozen=True):
     caught_by: tuple[str, ...] = ()
     hal: Version = NEWEST
     detected_as: DetectedAs = "red"
+    hangs: bool = False
 
 
 class EditedFaultFile(Document, frozen=True):

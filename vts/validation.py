@@ -7,7 +7,6 @@ combination, and one mutation of each kind for it.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import random
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,6 @@ from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
-from npu_conformance.vts.lib.constant_pools import filled
 from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
 from npu_conformance.vts.lib.rejection import (
     REJECTION,
@@ -96,7 +94,7 @@ def _mutations(context: CaseContext, family: Family, model: Model, draw: random.
 def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
     """See the mutations of a vector rejected; return how many there were."""
     vector = vectors.load(header.operation, header.name)
-    pool_of = functools.partial(filled, context)
+    pool_of = context.filled_pool
     model = build_model(vector, context.version, create_pool=pool_of if family.pooled else None).model
     mutations, restarts = _mutations(context, family, model, draw), context.restarts
     for mutation in mutations:

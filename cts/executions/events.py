@@ -68,7 +68,10 @@ def failure_again(context: CaseContext) -> None:
     compilation = failing_compilation(app)
     for how in _starts(app):
         with context.configuration(how):
-            event = _event(app, how, failing_execution(app, compilation))
+            answer = _started(app, how, failing_execution(app, compilation))
+            if answer.result != ResultCode.NO_ERROR:
+                continue  # it failed before there was an event to wait for
+            event = started(app, "execution_start_compute", answer)
             first = app.call("event_wait", event)
             checks.that(first != ResultCode.NO_ERROR, "an execution that fails: expected a failure")
             for _ in range(2):
@@ -199,11 +202,7 @@ def failed_dependency(context: CaseContext) -> None:
                 continue
             event = started(app, "execution_start_compute", failed)
             good = _event(app, how, execution_of_sum(app, compilation).execution)
-            made = execution_of_sum(app, compilation)
-            answer = start_with_dependencies(app, made.execution, (good, event))
-            code = answer.result
-            if code == ResultCode.NO_ERROR:
-                code = app.call("event_wait", started(app, "execution_start_compute_with_dependencies", answer))
+            code = _end_behind(app, execution_of_sum(app, compilation).execution, (good, event))
             checks.that(code != ResultCode.NO_ERROR, "an execution behind one that failed: expected a failure")
             execution_of_sum(app, compilation).computes("fenced")
 
@@ -229,18 +228,27 @@ def signalled_fence(context: CaseContext) -> None:
 
 @cases.case("failed_fence", "FW-EXE-023", since=Version.V1_3)
 def failed_fence(context: CaseContext) -> None:
-    """An execution that depends on a sync fence in error fails."""
+    """An execution that depends on a sync fence in error fails, whichever of its fences that is."""
     app = RuntimeApp(context)
-    fence = context.fence()
-    fence.fail()
-    gate = app.made("event_create_from_sync_fence_fd", fence, 1, True)
-    checks.that(app.call("event_wait", gate) != ResultCode.NO_ERROR, "to wait for a fence in error: expected a failure")
-    made = execution_of_sum(app, compilation_of_sum(app))
-    answer = start_with_dependencies(app, made.execution, (gate,))
-    code = answer.result
-    if code == ResultCode.NO_ERROR:
-        code = app.call("event_wait", started(app, "execution_start_compute_with_dependencies", answer))
-    checks.that(code != ResultCode.NO_ERROR, "an execution behind a fence in error: expected a failure")
+    compilation = compilation_of_sum(app)
+    good, failed = context.fence(), context.fence()
+    good.signal()
+    failed.fail()
+    sound, broken = (app.made("event_create_from_sync_fence_fd", fence, 1, True) for fence in (good, failed))
+    code = app.call("event_wait", broken)
+    checks.that(code != ResultCode.NO_ERROR, "to wait for a fence in error: expected a failure")
+    for name, gates in {"alone": (broken,), "first": (broken, sound), "last": (sound, sound, broken)}.items():
+        with context.configuration(name):
+            code = _end_behind(app, execution_of_sum(app, compilation).execution, gates)
+            checks.that(code != ResultCode.NO_ERROR, "an execution behind a fence in error: expected a failure")
+
+
+def _end_behind(app: RuntimeApp, execution: int, dependencies: tuple[int, ...]) -> int:
+    """Start behind events, and wait; returns the code with which it was not started, or with which it ended."""
+    answer = start_with_dependencies(app, execution, dependencies)
+    if answer.result != ResultCode.NO_ERROR:
+        return answer.result
+    return int(app.call("event_wait", started(app, "execution_start_compute_with_dependencies", answer)))
 
 
 @cases.case("fence_of_event", "FW-EXE-024", since=Version.V1_3)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import cast
+
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -133,6 +136,22 @@ def execution_dies_after_launch(context: CaseContext) -> None:
             else:
                 app.computes_rightly(compiled)
             app.close()
+
+
+@cases.case("execution.many_outstanding", "FW-VER-004", "FW-VER-006")
+def many_outstanding(context: CaseContext) -> None:
+    """The death of a driver releases everybody who waits for one of its callbacks, and not the first one alone."""
+    count = 4
+    silent = Misbehaviour("execute", "silent", count=count - 1)
+    last = Misbehaviour("execute", "dies_later", first=count, count=1)
+    for hal in (Version.V1_0, Version.V1_3):
+        app = ScriptedApp(context, driver("mortal", hal=hal, misbehaviours=(silent, last)))
+        app.control.set_property("debug.nn.syncexec-hal", "0")
+        compiled = app.compiled(add(), "mortal")
+        executions = [app.prepared_execution(compiled).handle for _ in range(count)]
+        for result in context.run_concurrently([partial(app.compute, each) for each in executions]):
+            app.expect("execution_compute", cast(int, result), *_DEAD_IN_EXECUTION)
+        app.close()
 
 
 @cases.case("execution.prepared_model_is_lost", "FW-VER-006")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+from npu_conformance.cts.lib.runtime import ways
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -25,6 +29,42 @@ _WAYS = (*_UNFENCED, "fenced")
 
 def _ways(app: ScriptedApp) -> tuple[str, ...]:
     return _WAYS if app.level >= Version.V1_3 else _UNFENCED
+
+
+@cases.case("fenced_failure_again", "FW-EXE-013", since=Version.V1_3)
+def fenced_failure_again(context: CaseContext) -> None:
+    """Everybody who waits for a fenced execution that fails behind its launch is told of the failure."""
+    app = ScriptedApp(context, driver("broken", **misbehaving("execute", "callback")))
+    compiled = app.compiled(add(), "broken")
+    answer = ways.start_with_dependencies(app, app.prepared_execution(compiled).handle)
+    event = ways.started(app, "execution_start_compute_with_dependencies", answer)
+    if not event:
+        return  # the runtime has waited before it returned: nobody has an event to wait for
+    for _ in range(3):
+        checks.that(app.call("event_wait", event) != ResultCode.NO_ERROR, "to wait again: expected the failure again")
+
+
+@cases.case("cpu_waits_for_dependencies", "FW-EXE-023", "FW-PRT-010", since=Version.V1_3)
+def cpu_waits_for_dependencies(context: CaseContext) -> None:
+    """The CPU that stands in for a driver waits for the dependencies: it does not compute behind one that fails."""
+    app = ScriptedApp(context, driver("broken", exec_time=FAST, **failing("execute")))
+    compiled = app.compiled(add())
+    for fails in (True, False):
+        fence = context.fence()
+        gate = app.made("event_create_from_sync_fence_fd", fence, 1, True)
+        computed = app.prepared_execution(compiled)
+        calls: list[Callable[[], int | None]] = [
+            partial(_computed_behind, app, computed.handle, gate),
+            fence.fail if fails else fence.signal,
+        ]
+        code, _ = context.run_concurrently(calls)
+        checks.that((code == 0) is not fails, f"behind a dependency that {'fails' if fails else 'succeeds'}: {code!r}")
+
+
+def _computed_behind(app: ScriptedApp, execution: int, event: int) -> int:
+    answer = ways.start_with_dependencies(app, execution, (event,))
+    own = ways.started(app, "execution_start_compute_with_dependencies", answer)
+    return ways.finished(app, own) if own else answer.result
 
 
 def _declare_status(status: ErrorStatus) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.cts.lib.runtime.nets import Net, chain, net_of
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
 from npu_conformance.harness.judge import checks
@@ -32,7 +32,7 @@ def _judge_short(app: ScriptedApp, net: Net, *devices: str) -> None:
     """Execute with too little room, and check the code and the shape."""
     compiled = app.compiled(net, *devices)
     for way in _WAYS:
-        computed = app.prepared_execution(compiled, room=4)
+        computed = app.prepared_execution(compiled, rooms=dict.fromkeys(net.vector.outputs, 4))
         result = app.run(compiled, computed.handle, way)
         app.expect(f"execution ({way})", result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
         found = app.call("execution_get_output_operand_dimensions", computed.handle, 0, True).values
@@ -53,6 +53,17 @@ def _declare(name: str, *devices: str) -> None:
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
         _judge_short(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
 
+    @cases.case(f"one_of_two.{name}", "FW-EXE-018")
+    def one_of_two(context: CaseContext) -> None:
+        """One driver has the whole model with two outputs."""
+        _judge_one_short(ScriptedApp(context, driver("one", exec_time=FAST)), *devices)
+
+    @cases.case(f"one_of_two_in_parts.{name}", "FW-EXE-018")
+    def one_of_two_in_parts(context: CaseContext) -> None:
+        """The outputs come from two drivers."""
+        app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
+        _judge_one_short(app, *(("one", "two") if devices else ()))
+
     @cases.case(f"only_driver_says_so.{name}", "FW-PRT-012")
     def only_driver_says_so(context: CaseContext) -> None:
         """The CPU, which would have found the room sufficient, is not asked instead."""
@@ -61,6 +72,33 @@ def _declare(name: str, *devices: str) -> None:
         for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+
+
+def _two_open_outputs() -> Net:
+    """Two outputs whose sizes the model does not say: a sum, and its product with the second input."""
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    total = builder.binary("ADD", first, second)
+    vector = builder.net(total, builder.binary("MUL", total, second)).vector
+    unknown = {name: replace(vector.operands[name], dimensions=(0, 2)) for name in vector.outputs}
+    return net_of(replace(vector, operands={**vector.operands, **unknown}))
+
+
+def _judge_one_short(app: ScriptedApp, *devices: str) -> None:
+    """Of two outputs one after the other has too little room: it alone is said to."""
+    net = _two_open_outputs()
+    compiled = app.compiled(net, *devices)
+    for short, name in enumerate(net.vector.outputs):
+        for way in _WAYS:
+            computed = app.prepared_execution(compiled, rooms={name: 4})
+            result = app.run(compiled, computed.handle, way)
+            app.expect(f"execution ({way})", result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+            function = "execution_get_output_operand_dimensions"
+            found, other = (app.call(function, computed.handle, index, True) for index in (short, 1 - short))
+            app.expect("the output that had too little room", found.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+            checks.equal(found.values, (2, 2), "dimensions of the output that had too little room")
+            app.expect("the output that had room enough", other.result)
+            checks.member(other.values, ((2, 2), (0, 2)), "dimensions of the output that had room enough")
 
 
 _declare("default")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.memories import object_of, succeeding
+from npu_conformance.cts.lib.runtime.memories import object_of
 from npu_conformance.cts.lib.runtime.sums import FIRST, SECOND, TOTAL, compilation_of_sum, packed, unpacked
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
@@ -72,8 +72,7 @@ def offset_of_descriptor(context: CaseContext) -> None:
         with context.configuration(f"page{pages}"):
             pool.write(pages * _PAGE + 64, _CONTENT)
             part = replace(pool.memory, offset=pool.memory.offset + pages * _PAGE, size=_PAGE)
-            with succeeding():
-                memory = app.owns("memory_create_from_fd", memory_object(app.runtime, part))
+            memory = app.owns("memory_create_from_fd", memory_object(app.runtime, part))
             app.expect("compute", app.compute(_execution(app, compilation, memory, memory, (64, 72, 80))))
             checks.equal(unpacked(pool.read(pages * _PAGE + 80, 8)), TOTAL, "the sum")
 
@@ -87,8 +86,7 @@ def read_only(context: CaseContext) -> None:
         with context.configuration(way):
             pool = context.pool(16)
             pool.write(0, _CONTENT[:16])
-            with succeeding():
-                readable = memory_object(app.runtime, replace(pool.memory, prot=_READ))
+            readable = memory_object(app.runtime, replace(pool.memory, prot=_READ))
             app.owns("memory_create_from_fd", readable)
             target, result = app.shared_memory(8)
             execution = _execution(app, compilation, readable, target, (0, 8, 0))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -97,5 +98,30 @@ def growing(context: CaseContext) -> None:
     for rows in (1, 20, 2):
         inputs = {name: numpy.arange(rows * 3, dtype=numpy.float32).reshape(rows, 3) for name in net.inputs}
         computed = app.compute_net(compiled, inputs)
+        app.expect("execution_compute", computed.result)
+        app.judge(net, computed.outputs, net.expected_of(inputs))
+
+
+@cases.case("of_executions_at_once", "FW-GEN-008", "FW-MDL-029", "FW-PRT-006")
+def of_executions_at_once(context: CaseContext) -> None:
+    """Executions of one compilation in parts that run at once have temporaries of their own."""
+    import numpy
+
+    blocks = misbehaving("execute", "blocks", count=1)
+    app = ScriptedApp(context, driver("holds", "MUL", exec_time=FAST, **blocks))
+    compiled = app.compiled(chain("ADD", "MUL", "ADD"))
+    net = compiled.net
+    all_inputs = [{name: array + numpy.float32(step) for name, array in net.inputs.items()} for step in (0, 3)]
+    made = [app.prepared_execution(compiled, inputs) for inputs in all_inputs]
+
+    def finish(computed: Computed) -> None:
+        """The driver holds the first that reaches it between its steps; that the other is over sets it free."""
+        try:
+            app.finish(compiled, computed, "compute")
+        finally:
+            app.control.release("holds")
+
+    context.run_concurrently([partial(finish, each) for each in made])
+    for computed, inputs in zip(made, all_inputs, strict=True):
         app.expect("execution_compute", computed.result)
         app.judge(net, computed.outputs, net.expected_of(inputs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.cts.lib.runtime.fixture import SUM, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.refusals import refuses
-from npu_conformance.cts.lib.runtime.running import running
+from npu_conformance.cts.lib.runtime.running import running, running_again
 from npu_conformance.cts.lib.runtime.ways import WAYS, ways
 from npu_conformance.cts.misuse.results import short_execution
 from npu_conformance.harness.judge import checks
@@ -24,6 +24,9 @@ _SETTERS_OF_ONE_DEVICE = (
     "execution_set_measure_timing", "execution_set_timeout", "execution_add_extension_attribute",
 )  # fmt: skip
 _COMPUTATIONS = ("execution_compute", "execution_start_compute", "execution_start_compute_with_dependencies")
+_RESULTS = (
+    "execution_get_output_operand_rank", "execution_get_output_operand_dimensions", "execution_get_duration",
+)  # fmt: skip
 _ONE_EACH_OF_LEVEL_3 = Version.V1_2
 
 
@@ -106,6 +109,16 @@ def reusable_refuses_setters(context: CaseContext) -> None:
     app.computes(execution)
 
 
+@cases.case("reusable_results_while_running", "FW-EXE-017", "FW-EXE-019", "FW-EXE-003", since=Version.FL5)
+def reusable_results_while_running(context: CaseContext) -> None:
+    """While it computes again a reusable execution has no results, not those of the time before either: BAD_STATE."""
+    with running_again(context) as under_way:
+        for function in _RESULTS:
+            under_way.app.refused(function, ResultCode.BAD_STATE, under_way.execution, 0, True)
+    for function in _RESULTS:
+        under_way.app.succeed(function, under_way.execution, 0, True)
+
+
 @cases.case("reusable_without_argument", "FW-EXE-003", "FW-EXE-011", since=Version.FL5)
 def reusable_without_argument(context: CaseContext) -> None:
     """A reusable execution that has begun without an argument is refused for ever: BAD_DATA, and no setter helps."""
@@ -170,9 +183,12 @@ def freed_in_every_state(context: CaseContext) -> None:
 
 @cases.case("free_while_running", "FW-EXE-021")
 def free_while_running(context: CaseContext) -> None:
-    """To free an execution that is under way is ignored: it ends as if nothing were."""
+    """To free an execution that is under way is ignored: it ends as if nothing were, and is still there."""
     with running(context) as under_way:
         under_way.app.free(under_way.execution)
+    if under_way.succeeds:
+        function = "execution_get_output_operand_rank"
+        checks.equal(under_way.app.succeed(function, under_way.execution, 0, True).value, 1, "rank of the output")
 
 
 @cases.case("executions_do_not_share_state", "FW-EXE-002")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 
-class CallError(Exception):
-    """function: its method in Runtime. result: the code that it returned."""
+class CallError(Failed):
+    """function: its method in Runtime. result: the code that it returned. A case that does not catch it has failed."""
 
     def __init__(self, function: str, result: int) -> None:
-        super().__init__(f"{function} returned {name_of(result)}, expected NO_ERROR")
+        expected, found = name_of(ResultCode.NO_ERROR), name_of(result)
+        super().__init__(f"{function}: expected {expected}, found {found}", expected, found)
         self.function, self.result = function, result
 
 

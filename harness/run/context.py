@@ -32,7 +32,13 @@ from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, ExtensionNameAndPrefix, Model, TokenValuePair
+from npu_conformance.specs.neuralnetworks.types import (
+    CacheHandle,
+    ExtensionNameAndPrefix,
+    Memory,
+    Model,
+    TokenValuePair,
+)
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
@@ -179,6 +185,12 @@ class CaseContext:
         pool.memory = aidl_form(pool.memory, self.version)
         self._to_close.append(pool)
         return pool
+
+    def filled_pool(self, data: bytes) -> Memory:
+        """Create a memory pool with these bytes."""
+        pool = self.pool(len(data))
+        pool.write(0, data)
+        return pool.memory
 
     def fence(self) -> SettableFence:
         """Create a fence that the case settles; one that it leaves unsignalled fails when the case ends."""

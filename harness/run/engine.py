@@ -299,7 +299,8 @@ def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResul
 
 
 def _graver(first: OutcomeDetails, later: OutcomeDetails) -> OutcomeDetails:
-    """The graver of two; that cleaning up went well is no news."""
-    if later.outcome is Outcome.PASS or worst(first.outcome, later.outcome) is first.outcome:
+    """The graver of two; that cleaning up went well is no news, nor that nothing answers behind a crash or a hang."""
+    follows = first.lost_host and later.outcome is not Outcome.SUITE_ERROR
+    if follows or later.outcome is Outcome.PASS or worst(first.outcome, later.outcome) is first.outcome:
         return first
     return later

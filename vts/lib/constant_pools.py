@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import Memory
 
 
@@ -16,10 +15,3 @@ class PooledConstants:
     layout: str
     create: Callable[[bytes], Memory]
     reserved: int = 0
-
-
-def filled(context: CaseContext, data: bytes) -> Memory:
-    """A pool of the case with these bytes."""
-    pool = context.pool(len(data))
-    pool.write(0, data)
-    return pool.memory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Requ
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
-from npu_conformance.vts.lib.constant_pools import PooledConstants, filled
+from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules
 from npu_conformance.vts.lib.executors import bind, execute, executors
@@ -192,7 +191,7 @@ class _Runner:
         if configuration.constants == COPIED:
             return None
         if configuration.constants != BESIDE_INPUTS:
-            return PooledConstants(configuration.constants, functools.partial(filled, self._context))
+            return PooledConstants(configuration.constants, self._context.filled_pool)
         inputs = self._request(replace(configuration, compact=False)).input_data
         return PooledConstants(BESIDE_INPUTS, lambda data: self._share(configuration.memory, data), len(inputs))
 

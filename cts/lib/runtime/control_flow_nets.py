@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.corpus.vector_types import Graph, VectorOperand
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.versions import NEWEST
 
 CONDITION = VectorOperand(OperandType.TENSOR_BOOL8, (1,))
 COUNT = VectorOperand(OperandType.TENSOR_INT32, (1,))
+_COUNTED = (COUNT, MATRIX, COUNT, MATRIX)
+_CROSSING = (COUNT, MATRIX, MATRIX, COUNT)
 
 
 def branch(*operations: str) -> Graph:
@@ -30,6 +37,26 @@ def if_net(then: tuple[str, ...], otherwise: tuple[str, ...], *, before: tuple[s
     return builder.net(result)
 
 
+def if_of_constants(create_pool: Callable[[bytes], Memory]) -> Net:
+    """IF behind an operation with a constant; constants are dealt to three pools, of each graph in another order."""
+    builder = NetBuilder([_scaled(3, 2), _scaled(5)])
+    condition, first, second = builder.input(CONDITION), builder.input(), builder.input()
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    first = builder.binary("SUB", first, builder.constant())
+    (result,) = builder.builder.apply("IF", (condition, *graphs, first, second), [MATRIX])
+    vector = builder.net(result).vector
+    return Net(vector, build_model(vector, NEWEST, create_pool=create_pool, constants="three_pools").model)
+
+
+def _scaled(*firsts: int) -> Graph:
+    """A graph of two matrices: the first by constants that begin with these numbers, and the second added."""
+    builder = NetBuilder()
+    result, second = builder.input(), builder.input()
+    for first in firsts:
+        result = builder.binary("MUL", result, builder.constant(first=first))
+    return builder.graph(builder.binary("ADD", result, second))
+
+
 def two_ifs(*graphs: tuple[str, ...]) -> Net:
     """Two IFs, one on the result of the other: graphs 0 and 1 are the branches of the first, 2 and 3 of the second."""
     builder = NetBuilder([branch(*operations) for operations in graphs])
@@ -42,22 +69,37 @@ def two_ifs(*graphs: tuple[str, ...]) -> Net:
 
 def while_net(body: tuple[str, ...] = ("ADD",)) -> Net:
     """WHILE of a counter below a bound: both are model inputs, and so are two matrices. Output: the first matrix."""
-    builder = NetBuilder((_condition(), _body(*body)))
-    count, first, bound, second = (builder.input(kind) for kind in (COUNT, MATRIX, COUNT, MATRIX))
+    builder = NetBuilder((_condition(*_COUNTED), _body(*body)))
+    count, first, bound, second = (builder.input(kind) for kind in _COUNTED)
     graphs = builder.builder.reference(0), builder.builder.reference(1)
     results = builder.builder.apply("WHILE", (*graphs, count, first, bound, second), [COUNT, MATRIX])
     return builder.net(results[1])
 
 
-def _condition() -> Graph:
+def crossing_while_net() -> Net:
+    """WHILE whose body makes the sum and the difference of two matrices. Inputs: a counter, both, the bound."""
+    body = NetBuilder()
+    count, first, second, _ = (body.input(kind) for kind in _CROSSING)
+    counted = body.binary("ADD", count, body.ints(1))
+    graph = body.graph(counted, body.binary("ADD", first, second), body.binary("SUB", first, second))
+    builder = NetBuilder((_condition(*_CROSSING), graph))
+    inputs = [builder.input(kind) for kind in _CROSSING]
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    results = builder.builder.apply("WHILE", (*graphs, *inputs), [COUNT, MATRIX, MATRIX])
+    return builder.net(*results[1:])
+
+
+def _condition(*kinds: VectorOperand) -> Graph:
+    """The counter, which comes first, is less than the bound, the other one of its kind."""
     builder = NetBuilder()
-    count, _, bound, _ = (builder.input(kind) for kind in (COUNT, MATRIX, COUNT, MATRIX))
+    names = [builder.input(kind) for kind in kinds]
+    count, bound = (name for name, kind in zip(names, kinds, strict=True) if kind is COUNT)
     return builder.graph(builder.apply("LESS", count, bound, result=VectorOperand(OperandType.TENSOR_BOOL8)))
 
 
 def _body(*operations: str) -> Graph:
     builder = NetBuilder()
-    count, first, _, second = (builder.input(kind) for kind in (COUNT, MATRIX, COUNT, MATRIX))
+    count, first, _, second = (builder.input(kind) for kind in _COUNTED)
     counted = builder.binary("ADD", count, builder.ints(1))
     for operation in operations:
         first = builder.binary(operation, first, second)

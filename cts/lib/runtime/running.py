@@ -38,12 +38,17 @@ class Running:
 
 
 class Blocker:
-    """A driver of the runtime that holds every execution until `release`. NotApplicable without a runtime_control."""
+    """A driver of the runtime that holds every execution until `release`. NotApplicable without a runtime_control.
 
-    def __init__(self, context: CaseContext) -> None:
+    first: the first execution that it holds, counted from 1.
+    """
+
+    def __init__(self, context: CaseContext, *, first: int = 1) -> None:
         self.control: RuntimeControl = context.present(context.subject.interfaces.runtime_control, "runtime_control")
         context.close_later(self)
-        self.control.set_drivers((DriverScript(_BLOCKER, misbehaviours=(Misbehaviour("execute", "blocks"),)),))
+        self.control.set_drivers(
+            (DriverScript(_BLOCKER, misbehaviours=(Misbehaviour("execute", "blocks", first=first),)),)
+        )
 
     def close(self) -> None:
         """Give the runtime its drivers back."""
@@ -73,13 +78,31 @@ def running(context: CaseContext, *, reusable: bool = False) -> Iterator[Running
         started.end()
 
 
-def _held(context: CaseContext, reusable: bool) -> Running:
-    blocker = Blocker(context)
+@contextmanager
+def running_again(context: CaseContext) -> Iterator[Running]:
+    """Start the second computation of a reusable execution on one device, whose time is measured.
+
+    NotApplicable without a runtime_control.
+    """
+    started = _held(context, reusable=True, completed=1)
+    try:
+        yield started
+    finally:
+        started.end()
+
+
+def _held(context: CaseContext, reusable: bool, completed: int = 0) -> Running:
+    """completed: so many computations are over before the one that is held; their time is measured."""
+    blocker = Blocker(context, first=1 + completed)
     app = RuntimeApp(context)
     compilation = app.finished_compilation(devices=(blocker.device(app),))
     execution = app.ready_execution(compilation)
     if reusable:
         app.succeed("execution_set_reusable", execution, True)
+    if completed:
+        app.succeed("execution_set_measure_timing", execution, True)
+    for _ in range(completed):
+        app.computes(execution)
     event = app.started(execution)
 
     def end() -> None:

@@ -128,11 +128,11 @@ class ScriptedApp(RuntimeApp):
     # Executions
 
     def prepared_execution(
-        self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, *, room: int = 0
+        self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, *, rooms: Mapping[str, int] | None = None
     ) -> Computed:
         """An execution with its arguments set and nothing computed.
 
-        inputs: in place of the net's own. room: bytes of every output, where that is not what it needs.
+        inputs: in place of the net's own. rooms: bytes of outputs that are not given what they need.
         """
         vector = compiled.net.vector
         handle = self.execution(compiled.handle)
@@ -141,7 +141,9 @@ class ScriptedApp(RuntimeApp):
             described = _described(compiled.net, name, array) if vector.operands[name].is_open else None
             pointer = place(self.memory, array.tobytes())
             self.succeed("execution_set_input", handle, index, described, pointer, array.nbytes)
-        places = tuple((name, self._output(compiled.net, handle, name, room)) for name in vector.outputs)
+        places = tuple(
+            (name, self._output(compiled.net, handle, name, (rooms or {}).get(name, 0))) for name in vector.outputs
+        )
         return Computed(handle, ResultCode.INCOMPLETE, places)
 
     def _output(self, net: Net, execution: int, name: str, room: int) -> Pointer:

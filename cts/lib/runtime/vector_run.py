@@ -25,7 +25,6 @@ from npu_conformance.cts.lib.runtime.configurations import (
     is_first,
 )
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.memories import succeeding
 from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks, quantization_coupling
@@ -37,7 +36,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
-from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -169,26 +168,20 @@ class _Runner:
         if key not in self._models:
             model = build_model(
                 self._vector, self.app.level, unspecified_outputs=configuration.hidden,
-                create_pool=self._constant_pool if configuration.pooled else None,
+                create_pool=self._context.filled_pool if configuration.pooled else None,
             ).model  # fmt: skip
             self._models[key] = model, self._built(model)
         return self._models[key]
 
     def _built(self, model: Model) -> int:
         """Build and finish a model. Since feature level 5 a runtime refuses graphs without inputs."""
-        with succeeding():
-            try:
-                return self.app.built(model)
-            except CallError as error:
-                graphs = (model.main, *model.referenced)
-                if error.function == _IDENTIFY and not all(graph.input_indexes for graph in graphs):
-                    raise NotSupported("the runtime refuses graphs without inputs") from None
-                raise
-
-    def _constant_pool(self, data: bytes) -> Memory:
-        pool = self._context.pool(len(data))
-        pool.write(0, data)
-        return pool.memory
+        try:
+            return self.app.built(model)
+        except CallError as error:
+            graphs = (model.main, *model.referenced)
+            if error.function == _IDENTIFY and not all(graph.input_indexes for graph in graphs):
+                raise NotSupported("the runtime refuses graphs without inputs") from None
+            raise
 
     def _compiled(self, configuration: Configuration) -> list[int]:
         """The compilations of the executions, one after the other."""
@@ -213,8 +206,7 @@ class _Runner:
         execution = self.app.execution(compilation)
         if configuration.repeated == REUSED:
             self.app.succeed("execution_set_reusable", execution, True)
-        with succeeding():
-            arguments.set(execution)
+        arguments.set(execution)
         return execution
 
     def _check(
@@ -294,14 +286,12 @@ def _expect_aborted(context: CaseContext, vector: Vector) -> None:
     """A loop without end is aborted after its timeout of a millisecond (FW-QOS-003)."""
     app = RuntimeApp(context)
     model = build_model(vector, app.level).model
-    with succeeding():
-        compilation = app.finished_compilation(app.built(model))
+    compilation = app.finished_compilation(app.built(model))
     arguments = Arguments(app, model, build_request(vector, vector.examples[0], app.level))
     for way in ways(app.level):
         with context.configuration(way):
             execution = app.execution(compilation)
-            with succeeding():
-                arguments.set(execution)
+            arguments.set(execution)
             app.succeed("execution_set_loop_timeout", execution, _MILLISECOND)
             code = compute(app, way, execution, compilation)
             checks.member(code, MISSED, "result of a loop without end")

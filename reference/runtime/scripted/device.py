@@ -157,6 +157,8 @@ class ScriptedDevice(hal.Device):
             callback.notify(ErrorStatus.NONE, None)
         elif kind == "dies_later":
             self._service.die()
+        elif kind == "silent":
+            return None
         else:
             return None if callback is None else _Wrapping(self._service, self._process, callback)
         return None

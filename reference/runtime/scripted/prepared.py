@@ -40,6 +40,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
             kind = _kind(call)
             if kind == "dies_later":
                 self._service.die()
+            elif kind == "silent":
+                return
             elif kind == "callback" and callback is not None and call.found is not None:
                 callback.notify(call.found.status, (), _unavailable(self._service))
             else:

@@ -32,6 +32,7 @@ class Misbehaviour(Wire, frozen=True):
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;
       "dies_later" it is launched with NONE, and then the process dies: no callback comes;
+      "silent"    it is launched with NONE, and no callback comes for as long as the process lives;
       "length"    an answer with one element too few (get_supported_operations, output shapes; of a single output, whose
                   shape may be left out, one too many);
       "shapes"    output shapes that contradict the model;

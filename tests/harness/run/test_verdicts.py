@@ -53,6 +53,22 @@ def test_an_exception_becomes_the_verdict_and_the_next_case_runs(
     assert subject.restarts == (1 if outcome in (Outcome.CRASH, Outcome.HANG) else 0)
 
 
+@pytest.mark.parametrize("first", [Hung("silent"), Crashed("died", signal=11)])
+def test_what_cannot_be_closed_behind_a_lost_subject_changes_no_verdict(
+    make_case: MakeCase, subject: Any, recorder: Any, first: Exception
+) -> None:
+    class Remains:
+        def close(self) -> None:
+            raise DeadObject("nobody answers")
+
+    def body(context: Any) -> None:
+        context.close_later(Remains())
+        raise first
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.message == str(first)
+
+
 def test_a_crash_keeps_signal_and_last_words(make_case: MakeCase, subject: Any, recorder: Any) -> None:
     verdict = run([make_case("a", raising(Crashed("died", 11, "last words")))], subject, recorder).results[0]
     assert (verdict.signal, verdict.stderr) == (11, "last words")
