@@ -20,6 +20,9 @@ cases = CaseGroup("cts.caching.calls", interface="runtime", since=Version.V1_2)
 _COUNTS = ((1, 0), (1, 1), (2, 3), (32, 32))
 _FROM_CACHE = "prepare_model_from_cache"
 _TOKEN = bytes(32)
+_HOUR = 3_600_000_000_000
+_TOKENS = 64
+"""So many that two of them very likely begin alike, hashed or not."""
 _FAILURES = {
     "general_failure": Misbehaviour(_FROM_CACHE, "status", int(ErrorStatus.GENERAL_FAILURE)),
     "invalid_argument": Misbehaviour(_FROM_CACHE, "status", int(ErrorStatus.INVALID_ARGUMENT)),
@@ -176,3 +179,29 @@ def in_parts(context: CaseContext) -> None:
         app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD", "SUB"), options=options))
         found = [_plain(call.method) for call in app.calls("one", "prepare_model")[before:]]
         checks.equal(found, [method] * 2, "calls for the two parts of the driver")
+
+
+@cases.case("deadline", "FW-QOS-001", "FW-CAC-003", since=Version.V1_3)
+def deadline(context: CaseContext) -> None:
+    """The time by which a compilation has to end is told to a driver that takes the model from its cache, too."""
+    app, folder = ScriptedApp(context, _script(1, 1)), CacheFolder(context)
+    options = Options(timeout_ns=_HOUR, cache=(folder.argument, _TOKEN))
+    for _ in range(2):
+        app.computes_rightly(app.compiled(add(), "one", options=options))
+    calls = app.calls("one", "prepare_model")
+    checks.equal(_plain(calls[-1].method), _FROM_CACHE, "the last preparation")
+    for call in calls:
+        checks.that(0 < call.deadline_ns < 2**63, f"deadline in {call.method}: expected one, found {call.deadline_ns}")
+
+
+@cases.case("many_tokens", "FW-CAC-004", "FW-CAC-006")
+def many_tokens(context: CaseContext) -> None:
+    """What was cached for a token is still there when many others were used: no two have files in common."""
+    app, folder = ScriptedApp(context, _script(1, 1)), CacheFolder(context)
+    for expected in ("prepare_model", _FROM_CACHE):
+        before = len(app.calls("one", "prepare_model"))
+        for number in range(_TOKENS):
+            options = Options(cache=(folder.argument, bytes(31) + bytes([number])))
+            app.compiled(add(), "one", options=options)
+        asked = {_plain(call.method) for call in app.calls("one", "prepare_model")[before:]}
+        checks.equal(asked, {expected}, f"calls for {_TOKENS} tokens, one after the other")

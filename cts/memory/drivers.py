@@ -5,16 +5,20 @@ from __future__ import annotations
 from npu_conformance.cts.lib.runtime.memories import Role, described, object_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing
-from npu_conformance.cts.lib.runtime.sums import FIRST, SECOND, TOTAL, packed, unpacked
+from npu_conformance.cts.lib.runtime.sums import FIRST, OPEN_SIZE, SECOND, TOTAL, packed, unpacked
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.memory.drivers", interface="runtime")
+
+_OK = ResultCode.NO_ERROR
 
 
 def _allocations(app: ScriptedApp, name: str) -> int:
@@ -107,3 +111,34 @@ def declined(context: CaseContext) -> None:
     _fill(app, first)
     _compute(app, compilation, first, output)
     _check(app, output)
+
+
+@cases.case("shape_of_last_time", "FW-MEM-007", "FW-MEM-005", since=Version.V1_3)
+def shape_of_last_time(context: CaseContext) -> None:
+    """Memory of open shape has as an input the shape of the last execution that wrote it, and no other."""
+    app = ScriptedApp(context, driver("one"))
+    model = app.finished_model(OPEN_SIZE, OPEN_SIZE)
+    compilation = app.finished_compilation(model, app.named("one"))
+    memory = _memory(app, Role("output", compilation, 0), Role("input", compilation, 0))
+    for written in (2, 3, 1):
+        app.expect("an execution that writes", _computed(app, compilation, written, output=memory))
+        for read in (1, 2, 3):
+            with context.configuration(f"written{written}.read{read}"):
+                code = _computed(app, compilation, read, first=memory)
+                app.expect("an execution that reads", code, _OK if read == written else ResultCode.OP_FAILED)
+
+
+def _computed(app: ScriptedApp, compilation: int, size: int, first: int = 0, output: int = 0) -> int:
+    """Compute a sum of so many floats; returns the code. first, output: memory objects, 0 for the app's own memory."""
+    execution = app.execution(compilation)
+    described_as = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (size,))
+    if first:
+        app.succeed("execution_set_input_from_memory", execution, 0, described_as, first, 0, 0)
+    for index in (1,) if first else (0, 1):
+        addend = place(app.memory, packed((1.0,) * size))
+        app.succeed("execution_set_input", execution, index, described_as, addend, 4 * size)
+    if output:
+        app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    else:
+        app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(4 * size)), 4 * size)
+    return app.compute(execution)

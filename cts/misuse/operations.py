@@ -125,7 +125,11 @@ def _unscaled(app: RuntimeApp) -> int:
 
 
 _CYCLE = _graph(((0, 4), 3), ((3, 1), 4), operands=5, output=4)
+_READS_ITSELF = _graph(((0, 3), 3), operands=4, output=3)
+_READS_ITSELF_BEHIND_OTHERS = _graph(((0, 1), 3), ((3, 4), 4), operands=5, output=4)
 _NEVER_WRITTEN = _graph(((0, 4), 3), operands=5, output=3)
+_OUTPUT_NEVER_WRITTEN = _graph(((0, 1), 3), operands=5, output=4)
+_UNUSED = _graph(((0, 1), 3), operands=5, output=3)
 _WRITTEN_TWICE = _graph(((0, 1), 3), ((1, 0), 3), operands=4, output=3)
 _EMPTY = _graph(operands=4, output=3)
 
@@ -136,7 +140,11 @@ def _finish() -> Misuses:
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-025")
     for name, make in (
         ("cycle", _CYCLE),
+        ("reads_itself", _READS_ITSELF),
+        ("reads_itself_behind_others", _READS_ITSELF_BEHIND_OTHERS),
         ("never_written", _NEVER_WRITTEN),
+        ("output_never_written", _OUTPUT_NEVER_WRITTEN),
+        ("neither_read_nor_written", _UNUSED),
         ("written_twice", _WRITTEN_TWICE),
         ("no_operations", _EMPTY),
     ):

@@ -202,7 +202,7 @@ class ScriptedBurst(hal.Burst):
         config = types.ExecutionConfig(measure_timing, loop_timeout_duration_ns)
         return self._prepared.run(
             "burst.execute_synchronously",
-            asked_of(request, config, deadline_ns),
+            asked_of(request, config, deadline_ns) | {"memory_tokens": memory_identifier_tokens},
             lambda: self._inner.execute_synchronously(
                 request, memory_identifier_tokens, measure_timing, deadline_ns, loop_timeout_duration_ns
             ),
@@ -222,7 +222,7 @@ class ScriptedBurst(hal.Burst):
         """See hal.Burst."""
         return self._prepared.run(
             "burst.execute_synchronously_with_config",
-            asked_of(request, config, deadline_ns),
+            asked_of(request, config, deadline_ns) | {"memory_tokens": memory_identifier_tokens},
             lambda: self._inner.execute_synchronously_with_config(
                 request, memory_identifier_tokens, config, deadline_ns
             ),

@@ -103,6 +103,7 @@ class DriverCall(Wire, frozen=True):
     data_cache: int = 0
     token: bytes = b""
     hints: tuple[types.TokenValuePair, ...] = ()
+    memory_tokens: tuple[int, ...] = ()
 
 
 class ExecutedOperations(Wire, frozen=True):

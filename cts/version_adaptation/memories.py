@@ -1,0 +1,123 @@
+"""What reaches a driver of each HAL of where values lie: kinds of memory, padding, and its names in a burst."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.nnapi.models import memory_object
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.versions import NEWEST, Version
+
+cases = CaseGroup("cts.version_adaptation.memories", interface="runtime", since=Version.FL5)
+
+_BYTES = 16
+"""Of each matrix of the ADD."""
+_PADDED = 64
+_HALS = (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
+_KINDS = {"mmap_fd": "mappableFile", "hardware_buffer_blob": "hardwareBuffer"}
+"""The kinds of memory that an app can hand over, as HIDL calls them and as AIDL does."""
+
+
+def _pool(context: CaseContext, kind: str, data: bytes) -> Memory:
+    pool = context.pool(len(data), kind)
+    pool.write(0, data)
+    return pool.memory
+
+
+def _object(app: ScriptedApp, kind: str, data: bytes) -> int:
+    return app.owns("memory_create_from_fd", memory_object(app.runtime, _pool(app.context, kind, data)))
+
+
+def _execution(app: ScriptedApp, compiled: Compiled, memory: int) -> int:
+    """An execution of an ADD whose first input lies in memory."""
+    execution = app.execution(compiled.handle)
+    app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, _BYTES)
+    app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
+    app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
+    return execution
+
+
+def _adds_constant(context: CaseContext, kind: str) -> Net:
+    """An ADD of a constant in memory of a kind."""
+    builder = NetBuilder()
+    vector = builder.net(builder.binary("ADD", builder.input(), builder.constant())).vector
+    return Net(vector, build_model(vector, NEWEST, create_pool=partial(_pool, context, kind)).model)
+
+
+def _of_first_input(call: DriverCall) -> Memory | None:
+    """The memory in which the first input of a request lies."""
+    assert call.request is not None
+    return call.request.pools[call.request.inputs[0].location.pool_index].pool
+
+
+def _declare(hal: Version) -> None:
+    word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
+    since = max(hal, Version.FL5)
+
+    @cases.case(f"{word}.kinds_of_arguments", "FW-VER-001", "FW-MEM-013", since=since)
+    def kinds_of_arguments(context: CaseContext) -> None:
+        """The memory of an argument reaches the driver under the name that its HAL has for the kind."""
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        compiled = app.compiled(add(), "one")
+        for hidl, aidl in _KINDS.items():
+            execution = _execution(app, compiled, _object(app, hidl, bytes(_BYTES)))
+            app.expect("execution_compute", app.run(compiled, execution, "compute"))
+            memory = _of_first_input(app.executions("one")[-1])
+            checks.equal(memory and memory.kind, aidl if hal.is_aidl else hidl, f"kind of memory from {hidl}")
+
+    @cases.case(f"{word}.kinds_of_constants", "FW-VER-001", "FW-MEM-013", since=since)
+    def kinds_of_constants(context: CaseContext) -> None:
+        """So does the memory of a constant."""
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        for hidl, aidl in _KINDS.items():
+            app.computes_rightly(app.compiled(_adds_constant(context, hidl), "one"))
+            kinds = {pool.kind for pool in app.prepared("one")[-1].pools}
+            checks.equal(kinds, {aidl if hal.is_aidl else hidl}, f"kinds of memory from {hidl}")
+
+    @cases.case(f"{word}.padding", "FW-VER-001", "FW-EXE-007", since=since)
+    def padding(context: CaseContext) -> None:
+        """A driver gets the length of the value; what is behind it is padding, of which HIDL knows nothing."""
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        compiled, memory = app.compiled(add(), "one"), _object(app, "mmap_fd", bytes(2 * _PADDED))
+        execution = app.execution(compiled.handle)
+        app.succeed("execution_enable_input_and_output_padding", execution, True)
+        for index in range(2):
+            app.succeed("execution_set_input_from_memory", execution, index, None, memory, _PADDED * index, _PADDED)
+        output = _object(app, "mmap_fd", bytes(_PADDED))
+        app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, _PADDED)
+        app.expect("execution_compute", app.run(compiled, execution, "compute"))
+        request = app.executions("one")[-1].request
+        assert request is not None
+        told = {(each.location.length, each.location.padding) for each in (*request.inputs, *request.outputs)}
+        checks.equal(told, {(_BYTES, _PADDED - _BYTES if hal.is_aidl else 0)}, "lengths and paddings of the arguments")
+
+
+for _hal in _HALS:
+    _declare(_hal)
+
+
+@cases.case("burst.names", "FW-EXE-016", "FW-GEN-001")
+def names_in_burst(context: CaseContext) -> None:
+    """In a burst of AIDL memory has a name, or -1: two memories never have the same one."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    compiled = app.compiled(add(), "one")
+    burst = app.made("burst_create", compiled.handle, True)
+    for _ in range(3):
+        execution = _execution(app, compiled, _object(app, "mmap_fd", bytes(_BYTES)))
+        app.succeed("execution_burst_compute", execution, burst)
+    known: dict[int, Memory | None] = {}
+    for call in app.executions("one"):
+        assert call.request is not None
+        checks.equal(len(call.memory_tokens), len(call.request.pools), "names of the pools of a request")
+        for token, pool in zip(call.memory_tokens, call.request.pools, strict=True):
+            if token != -1:
+                checks.equal(pool.pool, known.setdefault(token, pool.pool), f"memory that is called {token}")
