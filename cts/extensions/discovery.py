@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver
 from npu_conformance.cts.lib.runtime.vendor import (
     COUNT_TYPE,
     ECHO,
@@ -15,6 +17,7 @@ from npu_conformance.cts.lib.runtime.vendor import (
     PREFIX_BITS,
     TYPES,
     FibonacciModel,
+    branching_model,
     is_usable,
     lists,
     operation_code,
@@ -23,7 +26,9 @@ from npu_conformance.cts.lib.runtime.vendor import (
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
 from npu_conformance.specs.versions import Version
 
@@ -32,8 +37,9 @@ cases = CaseGroup("cts.extensions.discovery", interface="runtime", since=Version
 _ECHO_TYPES = (ExtensionOperandTypeInformation(ECHO_TYPE, is_tensor=True, byte_size=1),)
 
 
-def _with_both(name: str) -> DriverScript:
-    return DriverScript(name, extensions=(Extension(FIBONACCI, TYPES), Extension(ECHO, _ECHO_TYPES)), exec_time=FAST)
+def _with_both(name: str, **fields: Any) -> DriverScript:
+    extensions = (Extension(FIBONACCI, TYPES), Extension(ECHO, _ECHO_TYPES))
+    return DriverScript(name, extensions=extensions, exec_time=FAST, **fields)
 
 
 @cases.case("support", "FW-EXT-011", scope=Scope.SMOKE)
@@ -101,6 +107,33 @@ def prefixes_of_model(context: CaseContext) -> None:
             checks.equal(names, [FIBONACCI], f"extensions of the model in {call.method}")
             (prefix,) = {operation.type >> PREFIX_BITS for operation in call.model.main.operations}
             checks.equal(call.model.extension_name_to_prefix[0].prefix, prefix, "prefix of the operations")
+
+
+@cases.case("prefixes_of_branch", "FW-EXT-005", since=Version.V1_3)
+def prefixes_of_branch(context: CaseContext) -> None:
+    """An extension that is used in a branch alone belongs to the model, too."""
+    app = ScriptedApp(context, _with_both("one", if_performance=both(FAST)))
+    compilation = app.compilation(branching_model(app), app.named("one"))
+    app.succeed("compilation_finish", compilation)
+    checks.that(app.prepared("one") != [], "the driver that the app named has prepared nothing")
+    for model in app.prepared("one"):
+        names = [one.name for one in model.extension_name_to_prefix]
+        checks.equal(names, [FIBONACCI], "extensions of a model that uses one in a branch")
+
+
+@cases.case("prefixes_of_operands", "FW-EXT-005")
+def prefixes_of_operands(context: CaseContext) -> None:
+    """An extension of which a model has an operand type alone belongs to the model, too."""
+    app = ScriptedApp(context, _with_both("one"))
+    model = app.operands_of_add()
+    app.succeed("model_add_operand", model, OperandDescription(type_code(app, model, NUMBERS_TYPE), 1, (2,)))
+    app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0, 1, 4), (3,))
+    app.succeed("model_finish", model)
+    app.succeed("compilation_finish", app.compilation(model, app.named("one")))
+    (found,) = app.prepared("one")
+    names = [one.name for one in found.extension_name_to_prefix]
+    checks.equal(names, [FIBONACCI], "extensions of a model with an input of their type")
 
 
 @cases.case("no_prefixes", "FW-EXT-005")

@@ -6,13 +6,14 @@ import struct
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import driver, failing, misbehaving
+from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver, failing, misbehaving
 from npu_conformance.cts.lib.runtime.vendor import (
     FIBONACCI,
     NUMBERS_TYPE,
     PARAMETERS,
     VALUES,
     FibonacciModel,
+    branching_model,
     fibonacci_numbers,
     lists,
 )
@@ -92,7 +93,8 @@ def data_of_any_length(context: CaseContext) -> None:
             compilation = app.compilation(FibonacciModel(app, data).built(), app.named("one"))
             app.call("compilation_finish", compilation)
             models = [call.model for call in app.calls("one") if call.model is not None]
-            found = {each.extra_params.extension for each in models[0].main.operands if each.extra_params}
+            operands = [operand for model in models for operand in model.main.operands]
+            found = {each.extra_params.extension for each in operands if each.extra_params}
             checks.equal(found, {data}, "extension data of the operands")
             app.close()
 
@@ -143,6 +145,16 @@ for _status in (
     ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
 ):
     _declare_no_fallback(_status)
+
+
+@cases.case("no_fallback_of_branch", "FW-EXT-006", "FW-PRT-009", since=Version.V1_3)
+def no_fallback_of_branch(context: CaseContext) -> None:
+    """So it is where the operation is in a branch alone."""
+    fails = failing("prepare_model", ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT)
+    app = ScriptedApp(context, lists("one", if_performance=both(FAST), **fails))
+    for devices in ((), ("one",)):
+        compilation = app.compilation(branching_model(app), app.named(*devices) if devices else ())
+        app.refused("compilation_finish", ResultCode.RESOURCE_EXHAUSTED_TRANSIENT, compilation)
 
 
 @cases.case("no_fallback_in_execution", "FW-EXT-006")

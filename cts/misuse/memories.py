@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
-from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR_BYTES, RuntimeApp
+from msgspec.structs import replace
+
+from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene, memories
 from npu_conformance.cts.lib.runtime.legal.models import FILTER, UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
@@ -101,6 +104,23 @@ def other_channel_scales(context: CaseContext) -> None:
     app.refused("memory_desc_add_input_role", BAD_DATA, descriptor, other, 0, 1.0)
     app.succeed("memory_desc_add_input_role", descriptor, equal, 0, 1.0)
     app.succeed("memory_desc_finish", descriptor)
+
+
+def _declare_not_a_number(role: str) -> None:
+    @_own.case(f"memory_desc_add_{role}_role.frequency_not_a_number", "FW-MEM-002", since=Version.V1_3)
+    def frequency_not_a_number(context: CaseContext) -> None:
+        """What is no number lies not between 0 and 1; Android's own runtime takes it."""
+        app = RuntimeApp(context)
+        descriptor, compilation = app.made("memory_desc_create", True), app.finished_compilation()
+        function = f"memory_desc_add_{role}_role"
+        result = app.call(function, descriptor, compilation, 0, math.nan)
+        app.expect(function, result, BAD_DATA, ResultCode.NO_ERROR)
+        if result == ResultCode.NO_ERROR:
+            context.warn_quality(f"{function}: a frequency that is not a number was taken, expected BAD_DATA")
+
+
+_declare_not_a_number("input")
+_declare_not_a_number("output")
 
 
 def _repeated(role: str, app: RuntimeApp) -> Scene:
@@ -201,12 +221,19 @@ def _longer_memory(app: RuntimeApp) -> int:
     return app.described_memory(app.finished_compilation(app.finished_model(_LONGER)))
 
 
+def _whole_numbers(app: RuntimeApp) -> int:
+    """Memory from a descriptor for as many bytes, of another type."""
+    operand = replace(VECTOR, type=int(OperandType.TENSOR_INT32))
+    return app.described_memory(app.finished_compilation(app.finished_model(operand)))
+
+
 def _copy() -> Misuses:
     table = _table("memory_copy", "FW-MEM-006")
     table.null("src", "dst")
     table.row("other_size", BAD_DATA, {"src": Object(_shared)}, {"dst": Object(_shared)})
     table.row("uninitialised_source", BAD_DATA, {"src": Object(RuntimeApp.described_memory)}, scene=_described_copy)
     table.row("incompatible_shapes", BAD_DATA, {"dst": Object(_longer_memory)}, scene=_described_copy)
+    table.row("other_type", BAD_DATA, {"dst": Object(_whole_numbers)}, scene=_described_copy)
     table.row("same_object", ResultCode.NO_ERROR, {}, scene=_same_object)
     return table
 

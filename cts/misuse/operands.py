@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses
 from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
+
+_own = CaseGroup("cts.misuse", interface="runtime")
 
 _FIRST_EXTENSION_TYPE = 0x7FFE << 16
 """A type of a prefix that no extension of this process has."""
@@ -101,6 +105,17 @@ def _add_operand() -> Misuses:
     return table
 
 
+@_own.case("model_add_operand.largest_size", "FW-MDL-010")
+def largest_size(context: CaseContext) -> None:
+    """Operands of 2^32 - 1 bytes, or a whole number of elements less, are not too large."""
+    app = RuntimeApp(context)
+    model = app.empty_model()
+    app.succeed("model_add_operand", model, **_type(OperandType.TENSOR_FLOAT32, (1 << 30) - 1))
+    longest = _type(OperandType.TENSOR_QUANT8_ASYMM, (1 << 16) + 1, (1 << 16) - 1, scale=1.0)
+    app.succeed("model_add_operand", model, **longest)
+
+
 def cases() -> Iterator[Case]:
     """All cases."""
-    return iter(_add_operand())
+    yield from _own()
+    yield from _add_operand()

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import SCENES
 from npu_conformance.cts.lib.runtime.legal.models import FILTER
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Change, Misuses, Object, run_row
 from npu_conformance.cts.lib.runtime.objects import BUILDING_MODEL, FINISHED_MODEL, INVALID_MODEL, TWICE, is_invalid
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.nnapi.errors import CallError
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import AppProcess, RuntimeControl
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST, Version
 
 _UNKNOWN_OPERATION, _EXTENSION_OPERATION = 9999, 0x7FFE << 16
 _FAR = 999
@@ -96,6 +103,32 @@ def _relax() -> Misuses:
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
     table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
     return table
+
+
+@_own.case("model_add_operation.newer_operation", "FW-GEN-011", until=Version.FL5)
+def newer_operation(context: CaseContext) -> None:
+    """An operation that the runtime's feature level does not have yet is refused when the model is finished, or before.
+
+    Its model is the one of a vector, as the first feature level with the operation wants it.
+    """
+    app = RuntimeApp(context)
+    for name in catalogue.names():
+        legal = [header for header in vectors.headers(name) if not header.rejected]
+        oldest = min(legal, key=lambda header: header.since, default=None)
+        if oldest is None or oldest.since <= app.level or name in ("IF", "WHILE"):
+            continue
+        with context.configuration(name):
+            model = build_model(vectors.load(name, oldest.name), NEWEST).model
+            checks.equal(_result_of_building(app, model), BAD_DATA, f"result of building a model with {name}")
+
+
+def _result_of_building(app: RuntimeApp, model: Model) -> int:
+    """NO_ERROR, or the code of the first call that fails."""
+    try:
+        app.built(model)
+    except CallError as error:
+        return error.result
+    return ResultCode.NO_ERROR
 
 
 def _graph(*operations: tuple[tuple[int, int], int], operands: int, output: int) -> Callable[[RuntimeApp], int]:

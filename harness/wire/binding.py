@@ -10,7 +10,7 @@ import msgspec
 
 from npu_conformance import specs
 from npu_conformance.specs import interfaces
-from npu_conformance.specs.naming import camel_case
+from npu_conformance.specs.wire_types import Float, HasFloat, Wire
 
 
 class BoundMethod:
@@ -38,7 +38,10 @@ def _params(interface: type, method: interfaces.Method) -> type[msgspec.Struct]:
     for name, kind in method.parameters:
         default = signature[name].default
         fields.append((name, kind) if default is inspect.Parameter.empty else (name, kind, default))
-    return msgspec.defstruct(f"{interface.__name__}_{method.name}", fields, rename=camel_case, frozen=True)
+    floats = tuple(name for name, kind in method.parameters if kind == Float)
+    name, bases = f"{interface.__name__}_{method.name}", (HasFloat if floats else Wire,)
+    namespace = {"_float_fields": lambda _: floats}
+    return msgspec.defstruct(name, fields, bases=bases, namespace=namespace, frozen=True)
 
 
 @functools.cache

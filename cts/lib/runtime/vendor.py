@@ -13,7 +13,7 @@ from typing import Any
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp, result_of
 from npu_conformance.cts.lib.runtime.scripts import FAST
 from npu_conformance.harness.nnapi.caller_memory import place
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
@@ -59,14 +59,15 @@ def operation_code(app: RuntimeApp, model: int, code: int, extension: str = FIBO
 class FibonacciModel:
     """FIBONACCI and FIBONACCI_DEQUANTIZE: the first eight numbers as floats.
 
-    Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros, 3 to 5.
+    Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros, 3 to 5. A count that is given
+    when it is built is a constant; then the input is what is added.
     """
 
     app: RuntimeApp
     parameters: bytes = PARAMETERS
     has_add: bool = False
 
-    def built(self) -> int:
+    def built(self, count: int = 0) -> int:
         """The finished model."""
         app, model = self.app, self.app.empty_model()
         floats = OperandDescription(int(OperandType.TENSOR_FLOAT32), 1, (ELEMENTS,))
@@ -75,21 +76,62 @@ class FibonacciModel:
             app.succeed("model_add_operand", model, operand)
         data = place(app.memory, self.parameters)
         app.succeed("model_set_operand_extension_data", model, 1, data, len(self.parameters))
+        app.memory.write(data, bytes(len(self.parameters)))  # the runtime has copied it (FW-EXT-012)
         app.succeed("model_add_operation", model, operation_code(app, model, NUMBERS_OPERATION), (0,), (1,))
         app.succeed("model_add_operation", model, operation_code(app, model, DEQUANTIZE_OPERATION), (1,), (2,))
+        if count:
+            app.succeed("model_set_operand_value", model, 0, place(app.memory, struct.pack("<q", count)), 8)
         if self.has_add:
-            self._add(model, floats)
-        app.succeed("model_identify_inputs_and_outputs", model, (0,), (5 if self.has_add else 2,))
+            self._add(model, floats, is_input=bool(count))
+        app.succeed("model_identify_inputs_and_outputs", model, (3 if count else 0,), (5 if self.has_add else 2,))
         app.succeed("model_finish", model)
         return model
 
-    def _add(self, model: int, floats: OperandDescription) -> None:
+    def _add(self, model: int, floats: OperandDescription, *, is_input: bool) -> None:
         app = self.app
         for operand in (floats, OperandDescription(int(OperandType.INT32)), floats):
             app.succeed("model_add_operand", model, operand)
-        for index, size in ((3, 4 * ELEMENTS), (4, 4)):
+        for index, size in ((4, 4),) if is_input else ((3, 4 * ELEMENTS), (4, 4)):
             app.succeed("model_set_operand_value", model, index, place(app.memory, bytes(size)), size)
         app.succeed("model_add_operation", model, 0, (2, 3, 4), (5,))
+
+
+def branching_model(app: RuntimeApp) -> int:
+    """IF of a condition: the Fibonacci numbers, added to eight floats, or these floats added to themselves.
+
+    The extension is in a branch alone. Operands: 0 the condition, 1 and 2 the branches, 3 the floats, 4 the result.
+    """
+    floats = OperandDescription(int(OperandType.TENSOR_FLOAT32), 1, (ELEMENTS,))
+    branches = _numbers_added(app), _doubled(app, floats)
+    model = app.empty_model()
+    subgraph = OperandDescription(int(OperandType.SUBGRAPH))
+    condition = OperandDescription(int(OperandType.TENSOR_BOOL8), 1, (1,))
+    for operand in (condition, subgraph, subgraph, floats, floats):
+        app.succeed("model_add_operand", model, operand)
+    for index, branch in enumerate(branches):
+        app.succeed("model_set_operand_value_from_model", model, 1 + index, branch)
+    app.succeed("model_add_operation", model, OperationType.IF, (0, 1, 2, 3), (4,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0, 3), (4,))
+    app.succeed("model_finish", model)
+    return model
+
+
+def _numbers_added(app: RuntimeApp) -> int:
+    """A branch: the eight numbers, whose count is a constant, and the input."""
+    model = FibonacciModel(app, has_add=True)
+    return model.built(count=ELEMENTS)
+
+
+def _doubled(app: RuntimeApp, floats: OperandDescription) -> int:
+    """A branch: the input, and the input once more."""
+    model = app.empty_model()
+    for operand in (floats, OperandDescription(int(OperandType.INT32)), floats):
+        app.succeed("model_add_operand", model, operand)
+    app.succeed("model_set_operand_value", model, 1, place(app.memory, bytes(4)), 4)
+    app.succeed("model_add_operation", model, OperationType.ADD, (0, 0, 1), (2,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0,), (2,))
+    app.succeed("model_finish", model)
+    return model
 
 
 def fibonacci_numbers(app: RuntimeApp, compilation: int, count: int = ELEMENTS) -> tuple[int, tuple[float, ...]]:

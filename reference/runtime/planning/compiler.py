@@ -71,7 +71,8 @@ class ReferenceCompiler:
             chosen = (self._cpu,)
         may_fall_back = mode == Partitioning.WITH_FALLBACK
         body = self._body(model, chosen, options, may_fall_back)
-        fallback = CpuFallback(self._cpu, model.wire, self._pools) if may_fall_back else None
+        has_fallback = may_fall_back and not _is_of_vendor(model.wire)  # FW-EXT-006
+        fallback = CpuFallback(self._cpu, model.wire, self._pools) if has_fallback else None
         return ReferencePlan(model, body, fallback, self._setting)
 
     @property
