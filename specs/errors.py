@@ -39,6 +39,10 @@ class DeadObject(InterfaceError):
     """The process behind the object is gone (NNHAL-ROBUST-006)."""
 
 
+class LostObject(DeadObject):
+    """The object was dead before it was called: it went with the process of an earlier crash or hang."""
+
+
 class Unsupported(InterfaceError):
     """The implementation does not have this method: a base class raises it for a method that was not overridden."""
 

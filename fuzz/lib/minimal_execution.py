@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from npu_conformance.corpus.constant_layouts import CONSTANT_ALIGNMENT
 from npu_conformance.corpus.wire_model import AIDL_ALIGNMENT
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
@@ -89,7 +90,8 @@ def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found
     if validate_request(request, model, subject.version):
         checks.status(status, {ErrorStatus.INVALID_ARGUMENT}, "the execution of an invalid request")
     if status == ErrorStatus.NONE and subject.version >= Version.V1_2:
-        checks.equal(len(shapes), len(outputs.arguments), "the execution: number of output shapes")
+        specified = all(_is_specified(model.main.operands[index]) for index in model.main.output_indexes)
+        check_shape_count(len(shapes), len(outputs.arguments), specified=specified)
 
 
 def _laid_out(version: Version, model: Model) -> tuple[_Layout, _Layout]:
@@ -100,9 +102,14 @@ def _laid_out(version: Version, model: Model) -> tuple[_Layout, _Layout]:
         for index in indexes:
             operand = _known(graph.operands[index])
             is_input = layout.pool == 0
-            is_open = operand.dimensions != graph.operands[index].dimensions
+            is_open = not _is_specified(graph.operands[index])
             layout.append(max(_size(operand), 1), operand.dimensions if is_input and is_open else ())
     return layouts[0], layouts[1]
+
+
+def _is_specified(operand: Operand) -> bool:
+    """Whether the model says the whole shape."""
+    return _known(operand).dimensions == operand.dimensions
 
 
 def _known(operand: Operand) -> Operand:

@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, Unsupported
+from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, NotVisible, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 
 _FRAMES = 8
@@ -39,13 +39,19 @@ class OutcomeDetails:
         return self.outcome in (Outcome.CRASH, Outcome.HANG)
 
 
-def classify_exception(error: Exception) -> OutcomeDetails:
+def classify_exception(error: Exception, *, behind_restart: bool = False) -> OutcomeDetails:
     """Say what an exception that ended a case, or a configuration, means.
 
+    behind_restart: the subject was restarted since the case began. What needs an object from before is not run.
+
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
-    method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash. Any
-    other exception is a failure where the plug-in raised it, in the suite's own process; else a bug of the suite.
+    method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash, or what
+    it followed from. Any other exception is a failure where the plug-in raised it, in the suite's own process; else a
+    bug of the suite.
     """
+    if behind_restart and isinstance(error, LostObject):
+        return OutcomeDetails(Outcome.NOT_RUN, f"what it needs was lost in an earlier configuration: {error}")
+    error = _what_came_first(error)
     if isinstance(error, CaseEnded):
         return replace(_of_case_ended(error), about=error.about)
     if isinstance(error, InterfaceError):
@@ -56,6 +62,16 @@ def classify_exception(error: Exception) -> OutcomeDetails:
     if is_of_plugin(error):
         return _of_plugin(error)
     return OutcomeDetails(Outcome.SUITE_ERROR, _format_error(error), traceback=_tail(error))
+
+
+def _what_came_first(error: Exception) -> Exception:
+    """The crash or hang behind which something else, a `finally` for one, found that objects were dead."""
+    before = error.__context__ if isinstance(error, DeadObject) else None
+    while before is not None:
+        if isinstance(before, Crashed | Hung):
+            return before
+        before = before.__context__
+    return error
 
 
 def _of_interface_error(error: InterfaceError) -> OutcomeDetails:

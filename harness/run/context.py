@@ -27,7 +27,7 @@ from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.pools import aidl_form
 from npu_conformance.specs.documents.results import Note
 from npu_conformance.specs.documents.waivers import WaivedTolerance
-from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -303,7 +303,7 @@ class CaseContext:
         except SubjectLost:
             raise
         except Exception as error:
-            record.details = classify_exception(error)
+            record.details = classify_exception(error, behind_restart=self.restarts > 0)
         finally:
             record.seconds = time.perf_counter() - started
             self._current = self.own
@@ -405,6 +405,13 @@ class CaseContext:
         self._current.waived = True
 
     def close(self) -> None:
-        """Close the pools, fences, files and applications of the case, the newest first."""
+        """Close the pools, fences, files and applications of the case, the newest first.
+
+        Behind a restart, what was made before it is dead.
+        """
         while self._to_close:
-            self._to_close.pop().close()
+            try:
+                self._to_close.pop().close()
+            except DeadObject:
+                if not self.restarts:
+                    raise

@@ -207,13 +207,13 @@ class Engine:
 
     def _execute(self, case: Case, context: CaseContext) -> None:
         with trace.span("case", case.id):
-            context.own.details = self._guarded(lambda: _judge(case, context))
-        context.own.details = _graver(context.own.details, self._guarded(context.close))
+            context.own.details = self._guarded(lambda: _judge(case, context), context)
+        context.own.details = _graver(context.own.details, self._guarded(context.close, context))
         if self.outcome.ending != "subject-lost":
-            recovery = self._guarded(lambda: context.recover(context.own, always=True))
+            recovery = self._guarded(lambda: context.recover(context.own, always=True), context)
             context.own.details = _graver(context.own.details, recovery)
 
-    def _guarded(self, step: Callable[[], object]) -> OutcomeDetails:
+    def _guarded(self, step: Callable[[], object], context: CaseContext) -> OutcomeDetails:
         """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
         try:
             step()
@@ -221,7 +221,7 @@ class Engine:
             self._end("subject-lost", str(error))
             return OutcomeDetails(Outcome.CRASH, str(error))
         except Exception as error:
-            return classify_exception(error)
+            return classify_exception(error, behind_restart=context.restarts > 0)
         return OutcomeDetails()
 
     def _record(self, result: CaseResult) -> CaseResult:

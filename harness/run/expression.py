@@ -1,4 +1,4 @@
-"""The language of -k: words that occur in an id, with `and`, `or`, `not` and parentheses, as in pytest."""
+"""The language of -k: words of an id or how they begin, with `and`, `or`, `not` and parentheses, as in pytest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from npu_conformance.specs.documents import DocumentError
 
-Matcher = Callable[[str], bool]
+Matcher = Callable[[str], object]
+"""Says by the truth of its answer whether an id matches."""
 _TOKEN = re.compile(r"\s*(?:(?P<bracket>[()])|(?P<word>[\w.\[\],#:+*?/-]+)|(?P<end>$))")
 _OPERATORS = frozenset({"and", "or", "not"})
 
@@ -19,8 +20,11 @@ class _Token:
     column: int
 
 
-def compile_expression(expression: str) -> Matcher:
-    """Return a function that says whether an id matches. A word matches where it occurs, upper or lower case alike.
+def compile_expression(expression: str) -> Callable[[str], bool]:
+    """Return a function that says whether an id matches.
+
+    A word matches where a word of the id begins with it, upper or lower case alike: `npu` occurs in cts.npu_manager,
+    and not in `input`. What begins with something else than a letter or digit matches where it occurs.
 
     Raises DocumentError with the column of the first error. An empty expression matches everything.
     """
@@ -29,7 +33,7 @@ def compile_expression(expression: str) -> Matcher:
     parser = _Parser(expression)
     matches = parser.alternatives()
     parser.expect_end()
-    return lambda case_id: matches(case_id.lower())
+    return lambda case_id: bool(matches(case_id.lower()))
 
 
 class _Parser:
@@ -71,8 +75,8 @@ class _Parser:
         if not text or text in _OPERATORS or text in "()":
             raise self._error("a word, 'not' or '('")
         self._tokens.pop(0)
-        word = text.lower()
-        return lambda case_id: word in case_id
+        begins = r"(?<![a-z0-9])" if text[0].isalnum() else ""
+        return re.compile(begins + re.escape(text.lower())).search
 
     def _take(self, text: str) -> bool:
         if self._tokens[0].text != text:

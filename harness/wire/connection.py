@@ -30,7 +30,7 @@ from npu_conformance.harness.wire.outbox import Outbox
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import split_path
-from npu_conformance.specs.errors import DeadObject, InterfaceError
+from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
 """Params and handler of a method of the protocol itself."""
@@ -386,7 +386,7 @@ class Connection:
                 self.broken = problem
                 return self._problem(problem, method)
         # The verdict was given when it broke; whoever still holds an object of this connection holds a dead one.
-        return _dead_object(problem, method)
+        return LostObject(f"{method}: {problem}")
 
 
 class _UnknownMethodError(Exception):

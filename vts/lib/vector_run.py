@@ -12,6 +12,7 @@ from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
+from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import attach
@@ -360,11 +361,12 @@ def _first_output_size(built: BuiltRequest) -> int:
 def _exact_shapes(
     context: CaseContext, vector: Vector, example: Example, shapes: tuple[OutputShape, ...], shape: str
 ) -> None:
-    if context.version < Version.V1_2 or (shape == "specified" and not shapes):
+    if context.version < Version.V1_2:
         return
-    with checks.about("NNHAL-SHAPE-001" if shape == "specified" else "NNHAL-SHAPE-002"):
-        checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
-    for name, found in zip(vector.outputs, shapes, strict=True):
+    specified = shape == "specified"
+    with checks.about("NNHAL-SHAPE-001" if specified else "NNHAL-SHAPE-002"):
+        check_shape_count(len(shapes), len(vector.outputs), specified=specified)
+    for name, found in zip(vector.outputs, shapes, strict=bool(shapes)):
         expected = example.outputs[name].shape
         with checks.about("NNHAL-SHAPE-010" if 0 in expected else "NNHAL-SHAPE-002"):
             checks.equal(found.dimensions, expected, f"dimensions of output {name}")
@@ -373,7 +375,7 @@ def _exact_shapes(
 
 
 def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputShape, ...]) -> None:
-    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    check_shape_count(len(shapes), len(vector.outputs), specified=False)
     for position, (name, found) in enumerate(zip(vector.outputs, shapes, strict=True)):
         with checks.about("NNHAL-SHAPE-005"):
             checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")

@@ -22,6 +22,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Event,
     Notification,
     events_of,
+    first_of,
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
@@ -49,10 +50,7 @@ def _strong_and_weak(npu: SchedulingFixture) -> tuple[App, App]:
 
 def _time_of(events: list[Event], notification: Notification) -> int:
     """The timestamp of the first event that says this."""
-    found = events_of(events, notification)
-    if not found:
-        checks.fail(f"events {[event.notification for event in events]}", f"{notification}", "none")
-    return found[0].work.timestamp_ms
+    return first_of(events, notification).work.timestamp_ms
 
 
 def _length_ms(npu: SchedulingFixture, app: App) -> int:

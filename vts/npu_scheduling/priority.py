@@ -18,6 +18,8 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     UNDISTURBED,
     USER,
     events_of,
+    first_of,
+    last_of,
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
@@ -161,13 +163,13 @@ def pause_has_its_times(context: CaseContext) -> None:
         if PAUSED not in weak.received():
             raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
         strong = npu.recorder.of(npu.camera)
-        first_pause, last_start = events_of(weak.events(), PAUSED)[0], events_of(weak.events(), RESUMED)[-1]
+        first_pause, last_start = first_of(weak.events(), PAUSED), last_of(weak.events(), RESUMED)
         checks.that(
-            first_pause.work.timestamp_ms <= events_of(strong, STARTED)[0].work.timestamp_ms,
+            first_pause.work.timestamp_ms <= first_of(strong, STARTED).work.timestamp_ms,
             "the stronger work started before the weaker was paused",
         )
         checks.that(
-            last_start.work.timestamp_ms >= events_of(strong, COMPLETED)[0].work.timestamp_ms,
+            last_start.work.timestamp_ms >= first_of(strong, COMPLETED).work.timestamp_ms,
             "the weaker work was resumed for good before the stronger had ended",
         )
 

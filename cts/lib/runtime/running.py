@@ -72,10 +72,17 @@ def running(context: CaseContext, *, reusable: bool = False) -> Iterator[Running
         started = _held(context, reusable)
     else:
         started = _looping(context, reusable)
+    yield from _lasting(context, started)
+
+
+def _lasting(context: CaseContext, started: Running) -> Iterator[Running]:
+    """Give a computation to a block, and end it behind that unless the runtime had to be restarted meanwhile."""
+    restarts = context.restarts
     try:
         yield started
     finally:
-        started.end()
+        if context.restarts == restarts:
+            started.end()
 
 
 @contextmanager
@@ -85,10 +92,7 @@ def running_again(context: CaseContext) -> Iterator[Running]:
     NotApplicable without a runtime_control.
     """
     started = _held(context, reusable=True, completed=1)
-    try:
-        yield started
-    finally:
-        started.end()
+    yield from _lasting(context, started)
 
 
 def _held(context: CaseContext, reusable: bool, completed: int = 0) -> Running:

@@ -28,6 +28,7 @@ ID = "vts.generated.PAD.quant8_zero[relaxed]"
         ("PAD and CONV", False), ("PAD or CONV", True), ("CONV or PAD and quant8", True),
         ("(CONV or PAD) and x9", False), ("not (CONV or x9)", True),
         ("PAD.quant8_zero[relaxed]", True), ("notes", False), (" PAD ", True),
+        ("quant", True), ("zero", True), ("[relaxed]", True), ("AD", False), ("AD.quant8", False), ("elaxed", False),
     ],
 )  # fmt: skip
 def test_expressions(expression: str, found: bool) -> None:

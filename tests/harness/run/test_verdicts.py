@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApp
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
-from npu_conformance.specs.errors import DeadObject, NotVisible, ServiceError, Unsupported
+from npu_conformance.specs.errors import DeadObject, LostObject, NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
@@ -67,6 +67,50 @@ def test_what_cannot_be_closed_behind_a_lost_subject_changes_no_verdict(
 
     verdict = run([make_case("a", body)], subject, recorder).results[0]
     assert verdict.message == str(first)
+
+
+@pytest.mark.parametrize("first", [Hung("silent"), Crashed("died", signal=11)])
+def test_a_dead_object_that_is_found_behind_a_crash_or_hang_is_no_news(
+    make_case: MakeCase, subject: Any, recorder: Any, first: Exception
+) -> None:
+    def body(context: Any) -> None:
+        try:
+            raise first
+        finally:
+            try:
+                raise LookupError("the connection is closed")
+            except LookupError:
+                raise DeadObject("release") from None
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.message == str(first)
+
+
+def test_a_configuration_that_needs_what_an_earlier_one_has_lost_is_not_run(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    def body(context: Any) -> None:
+        for name, error in (("one", Hung("silent")), ("two", LostObject("execute")), ("three", DeadObject("execute"))):
+            with context.configuration(name):
+                raise error
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    found = [each.outcome for each in verdict.configurations]
+    assert found == [Outcome.HANG, Outcome.NOT_RUN, Outcome.CRASH]
+
+
+def test_what_was_made_before_a_restart_needs_no_closing(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    class Remains:
+        def close(self) -> None:
+            raise DeadObject("nobody answers")
+
+    def body(context: Any) -> None:
+        context.close_later(Remains())
+        with context.configuration("one"):
+            raise Hung("silent")
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.outcome is Outcome.HANG
 
 
 def test_a_crash_keeps_signal_and_last_words(make_case: MakeCase, subject: Any, recorder: Any) -> None:

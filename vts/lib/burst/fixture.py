@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
@@ -64,7 +65,8 @@ class BurstFixture:
         checks.status(execution.status, {ErrorStatus.NONE}, what)
         for shape in execution.output_shapes:
             checks.equal((shape.dimensions, shape.is_sufficient), ((self.chosen.elements,), True), f"shape, {what}")
-        checks.member(len(execution.output_shapes), {0, self.outputs}, f"number of output shapes, {what}")
+        what_is_counted = f"number of output shapes, {what}"
+        check_shape_count(len(execution.output_shapes), self.outputs, specified=True, what=what_is_counted)
         for number in range(self.outputs):
             data = (pool or self.pool).read(_OUTPUT + number * _APART, addition.SIZE)
             self.chosen.check(data, expected, f"sum {number}, {what}")

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Literal
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import EndReason, StartReason, WorkInfo
 
@@ -77,6 +78,23 @@ def without_pauses(received: list[Notification]) -> list[Notification]:
             found.pop()
         else:
             found.append(one)
+    return found
+
+
+def first_of(events: list[Event], notification: Notification) -> Event:
+    """The first event that says this; fails where none does."""
+    return _some(events, notification)[0]
+
+
+def last_of(events: list[Event], notification: Notification) -> Event:
+    """The last event that says this; fails where none does."""
+    return _some(events, notification)[-1]
+
+
+def _some(events: list[Event], notification: Notification) -> list[Event]:
+    found = events_of(events, notification)
+    if not found:
+        checks.fail(f"events {[event.notification for event in events]}", f"{notification}", "none")
     return found
 
 
