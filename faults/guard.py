@@ -57,8 +57,12 @@ class Life:
         key = (id(inner), interface, is_of_implementation)
         found = self._guards.get(key)
         if found is None:
-            found = self._guards[key] = _guard_class(interface)(self, inner, is_of_implementation)
+            found = self._guards[key] = self.stand_in(interface)(self, inner, is_of_implementation)
         return found
+
+    def stand_in(self, interface: type) -> type[Guard]:
+        """The class of the stand-ins of an interface."""
+        return _guard_class(interface)
 
     def watch(self, context: Context) -> Context:
         """A context whose hang-ups are guarded as well."""

@@ -8,9 +8,7 @@ from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs import interfaces
 from npu_conformance.specs.neuralnetworks.enums import DeviceType
-from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, RuntimeDeviceType
 from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, Version
@@ -103,15 +101,6 @@ def own_devices(context: CaseContext) -> None:
         name = app.succeed("device_get_name", device, True).value
         level = app.succeed("device_get_feature_level", device, True).value
         checks.that(level <= FEATURE_LEVELS[app.level], f"feature level of {name}: {level}, above the runtime's")
-
-
-@cases.case("newer_functions", "FW-API-007", until=Version.FL7)
-def newer_functions(context: CaseContext) -> None:
-    """A runtime has the functions of its feature level; an app that finds newer ones takes it for a newer one."""
-    app = RuntimeApp(context)
-    for name, method in interfaces.describe(Runtime).items():
-        if method.mark.since > app.level and app.has(name):
-            context.warn_quality(f"{name} is there, which is a function of {method.mark.since}")
 
 
 @cases.case("runtime_feature_level", "FW-VER-002", since=Version.FL5)

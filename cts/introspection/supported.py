@@ -71,7 +71,7 @@ def by_activation(context: CaseContext) -> None:
     checks.equal(app.supported(model, "one"), (False, True, False), "operations that one supports")
 
 
-@cases.case("cpu_does_all", "FW-PRT-017")
+@cases.case("cpu_does_all", "FW-PRT-017", since=Version.V1_3)
 def cpu_does_all(context: CaseContext) -> None:
     """The CPU supports every operation of the standard, control flow too."""
     app = ScriptedApp(context)

@@ -93,7 +93,7 @@ def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
         fault = "two-extensions"
     elif cases[0].interface == "runtime":
         own.register()
-        fault = f"runtime-level-{list(Version).index(Version(hal)) + 1}"
+        fault = f"runtime-level-{Version(hal)}"
     else:
         fault = _NPU_PROFILES[Version(hal)]
     return open_subject(GUARDED, {"fault": fault, "hal": hal}, "inprocess")

@@ -12,7 +12,6 @@ from npu_conformance.specs.versions import NEWEST, Version
 
 _OTHER: dict[int, int] = {NULL: DATA, DATA: STATE, STATE: FAILED}
 """What a runtime may return instead, that does not promise AOSP's codes."""
-_LEVELS = tuple(level for level in Version if level < NEWEST)
 
 
 class OtherCodes(FaultyRuntime):
@@ -42,7 +41,7 @@ VARIANTS = (
     ),
     *(
         Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)
-        for level in _LEVELS
+        for level in Version
     ),
 )
 """Each passes every case that applies to it."""

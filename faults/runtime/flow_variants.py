@@ -7,21 +7,14 @@ from typing import Any
 
 from npu_conformance.faults.fault import Variant
 from npu_conformance.faults.runtime.hooks import FaultyRuntime, always, behind, overriding
-from npu_conformance.specs.errors import Unsupported
+from npu_conformance.faults.runtime.subject import edited_runtime
+from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import Handle, Number
 
-
-def _without(*methods: str) -> type[FaultyRuntime]:
-    """A runtime that does not export these functions."""
-
-    def missing(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        raise Unsupported("the runtime does not export the function")
-
-    def functions(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        return tuple(name for name in meant() if name not in methods)
-
-    return overriding({**dict.fromkeys(methods, missing), "functions": functions})
+_NO_BURSTS = SourceEdit(
+    "reference.runtime.planning.bursts", "open_burst", "if version < Version.V1_2:", "if version <= Version.FL8:"
+)
 
 
 def _no_times(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -32,8 +25,8 @@ def _no_times(_: FaultyRuntime, meant: Callable[..., Any], arguments: tuple[Any,
 VARIANTS = [
     Variant(
         "runtime-no-burst",
-        "A runtime that does not export bursts.",
-        behind(_without("burst_create", "burst_free", "execution_burst_compute")),
+        "A runtime that has no bursts of its drivers, and computes an app's by other calls.",
+        edited_runtime((_NO_BURSTS,)),
     ),
     Variant(
         "runtime-one-device",

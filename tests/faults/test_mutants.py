@@ -17,8 +17,10 @@ from npu_conformance.faults.mutants.tracing import Witness, spread
 from npu_conformance.faults.workers import Ended, in_child, in_children
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.specs.documents.results import CaseResult, OperationUse
+from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.versions import Version
 
 SOURCE = '''
 """A module."""
@@ -82,6 +84,18 @@ def test_a_mutant_takes_the_place_of_the_original_in_closures_too() -> None:
 def test_modules_of_one_operation_are_its_own() -> None:
     assert targets.modules("PAD") == ["reference.device.kernels.pad", "specs.neuralnetworks.rules.pad"]
     assert "specs.neuralnetworks.validate_graph" in targets.modules()
+
+
+@pytest.mark.parametrize("hal", [version.value for version in Version])
+@pytest.mark.parametrize("interface", ["device", "runtime"])
+def test_there_is_a_reference_of_every_version(hal: str, interface: InterfaceName) -> None:
+    cases = [case for case in kill_matrix.all_cases() if case.interface == interface][:1]
+    subject = tracing.open_reference(hal, cases)
+    try:
+        said = subject.manifest.feature_level if interface == "runtime" else subject.version
+        assert said == Version(hal)
+    finally:
+        subject.close()
 
 
 def test_a_run_kills_what_the_cases_see() -> None:
