@@ -17,13 +17,13 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import (
-    MAX_NUMBER_OF_CACHE_FILES,
     DeviceStatus,
     DeviceType,
     OperandType,
 )
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib.caching.client import files_needed
 
 cases = CaseGroup("vts.queries", group=Group.QUERIES)
 
@@ -122,11 +122,7 @@ def extension_operand_types(context: CaseContext) -> None:
 @cases.case("cache_files.bounds", "NNHAL-QUERY-015", "NNHAL-QUERY-016", since=Version.V1_2)
 def cache_files(context: CaseContext) -> None:
     """Each number of cache files is between 0 and 32."""
-    wanted = context.device.get_number_of_cache_files_needed()
-    for field in ("num_model_cache", "num_data_cache"):
-        number = getattr(wanted, field)
-        legal = 0 <= number <= MAX_NUMBER_OF_CACHE_FILES
-        checks.that(legal, f"getNumberOfCacheFilesNeeded.{field}: expected 0 to 32, found {number}")
+    files_needed(context.device)
 
 
 @cases.case("interface.methods_of_version", "NNHAL-QUERY-022", "NNHAL-QUERY-024", "NNHAL-QUERY-023")

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject import private_files
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
 from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
@@ -125,7 +126,13 @@ class MessagePool(Pool):
 
 
 class ReachedPool(MessagePool):
-    """Memory of the subject's own, which only the subject frees."""
+    """Memory of the subject's own, which only the subject frees, and of whose size it says what it likes."""
+
+    def _check(self, offset: int, length: int) -> None:
+        try:
+            super()._check(offset, length)
+        except ValueError as error:
+            raise Failed(f"memory of the implementation's own: {error}") from None
 
     def close(self) -> None:
         """Do nothing: a client has the memory freed by a call of the subject."""

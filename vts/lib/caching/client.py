@@ -21,9 +21,9 @@ from npu_conformance.harness.run.preparation import (
 )
 from npu_conformance.harness.subject.files import Access, CacheFile, Files
 from npu_conformance.harness.subject.pools import new_token
-from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model, NumberOfCacheFiles
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.chains import Chain
 
@@ -84,13 +84,24 @@ class Cache:
         return Handles(opened(self.model), opened(self.data))
 
 
+def files_needed(device: Device) -> NumberOfCacheFiles:
+    """How many cache files a device wants; fails where that is not between 0 and 32 of each kind."""
+    wanted = device.get_number_of_cache_files_needed()
+    for field in ("num_model_cache", "num_data_cache"):
+        number = getattr(wanted, field)
+        with checks.about("NNHAL-QUERY-015"):
+            legal = 0 <= number <= MAX_NUMBER_OF_CACHE_FILES
+            checks.that(legal, f"getNumberOfCacheFilesNeeded.{field}: expected 0 to 32, found {number}")
+    return wanted
+
+
 class Client:
     """An app that caches. application: another than the harness itself."""
 
     def __init__(self, context: CaseContext, application: Application | None = None) -> None:
         self.context = context
         self._application = application
-        self.wanted = context.device.get_number_of_cache_files_needed()
+        self.wanted = files_needed(context.device)
 
     @property
     def device(self) -> Device:
