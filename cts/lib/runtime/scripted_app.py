@@ -80,11 +80,14 @@ class ScriptedApp(RuntimeApp):
 
     def names(self) -> list[str]:
         """The names of all devices, in order."""
-        return [self.succeed("device_get_name", device, True).value for device in self.devices()]
+        return [name for name, _ in self._named_devices()]
+
+    def _named_devices(self) -> list[tuple[str, int]]:
+        return [(self.succeed("device_get_name", device, True).value, device) for device in self.devices()]
 
     def named(self, *names: str) -> tuple[int, ...]:
         """The handles of devices; fails where one is not offered."""
-        found = dict(zip(self.names(), self.devices(), strict=True))
+        found = dict(self._named_devices())
         for name in names:
             checks.member(name, found, "devices")
         return tuple(found[name] for name in names)
