@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.runtime.nets import add
+from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, lists
@@ -103,6 +103,22 @@ def duration(context: CaseContext) -> None:
             app.expect("event_wait", app.call("event_wait", event))
             (call,) = app.executions("one")
             checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
+            app.close()
+
+
+@cases.case("fences", "FW-EXE-023")
+def fences(context: CaseContext) -> None:
+    """Drivers that know fences get a fenced execution as one, in parts too, or a quality warning tells."""
+    for name, net in (("whole", add()), ("parts", chain("ADD", "MUL"))):
+        with context.configuration(name):
+            app = ScriptedApp(
+                context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST)
+            )
+            app.computes_rightly(app.compiled(net), "fenced")
+            methods = {call.method for driver_name in app.driver_names for call in app.executions(driver_name)}
+            checks.that(bool(methods), "expected executions by the drivers, found none")
+            if methods != {"execute_fenced"}:
+                context.warn_quality(f"a fenced execution came to the drivers as {', '.join(sorted(methods))}")
             app.close()
 
 

@@ -30,6 +30,8 @@ def _allocations(app: ScriptedApp, name: str) -> int:
 def _memory(app: ScriptedApp, *roles: Role) -> int:
     made = described(app, roles)
     if made is None:
+        given = sum(_allocations(app, name) for name in app.driver_names)
+        checks.equal(given, 0, "buffers that drivers gave, where the app got no memory")
         raise NotApplicable("the runtime gives no memory from this descriptor")
     return made
 
@@ -61,10 +63,13 @@ def one_device(context: CaseContext) -> None:
     roles = (Role("input", compilation, 0), Role("output", compilation, 0))
     first, output = _memory(app, *roles), _memory(app, *roles)
     checks.equal(_allocations(app, "one"), 2, "buffers of the driver that all roles are of")
-    checks.equal(_allocations(app, "other"), 0, "buffers of the driver that no role is of")
+    checks.equal(len(app.calls("other", "allocate")), 0, "calls of allocate to the driver that no role is of")
     _fill(app, first)
     _compute(app, compilation, first, output)
     _check(app, output)
+    (executed,) = app.executions("one")
+    tokens = [pool.token for pool in executed.request.pools if pool.token] if executed.request else []
+    checks.equal(len(set(tokens)), 2, "driver-managed buffers that the request of the execution names")
 
 
 @cases.case("two_devices", "FW-MEM-011", "FW-MEM-009", since=Version.V1_3)
@@ -76,7 +81,7 @@ def two_devices(context: CaseContext) -> None:
     roles = [Role(role, compilation, 0) for role in ("input", "output") for compilation in compilations]
     made = described(app, roles)
     for name in ("one", "other"):
-        checks.equal(_allocations(app, name), 0, f"buffers of {name} for memory that both use")
+        checks.equal(len(app.calls(name, "allocate")), 0, f"calls of allocate to {name} for memory that both use")
     if made is None:
         return
     first = _memory(app, *roles)

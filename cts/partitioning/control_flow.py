@@ -7,9 +7,11 @@ import time
 from npu_conformance.cts.lib.runtime.control_flow_nets import (
     crossing_while_net,
     if_net,
+    if_of_constant_condition,
     if_of_constants,
     two_ifs,
     while_net,
+    while_of_constants,
 )
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
@@ -191,6 +193,22 @@ def constants_of_branches_in_memories(context: CaseContext) -> None:
     for scripts in ((), (whole,), parts):
         app = ScriptedApp(context, *scripts)
         _both_branches(app, if_of_constants(context.filled_pool))
+        app.close()
+
+
+@cases.case("constant_inputs", "FW-PRT-006", "FW-GEN-001")
+def constant_inputs(context: CaseContext) -> None:
+    """Inputs of an IF and of a WHILE that are constants, conditions and counters too, whole and in parts."""
+    whole = driver("one", exec_time=FAST, if_performance=both(FAST), while_performance=both(FAST))
+    parts = (driver("multiplies", "MUL", exec_time=FAST), driver("subtracts", "SUB", exec_time=FAST))
+    for name, scripts in (("cpu", ()), ("whole", (whole,)), ("parts", parts)):
+        app = ScriptedApp(context, *scripts)
+        for condition in (True, False):
+            with context.configuration(f"{name}.if.{condition}".lower()):
+                app.computes_rightly(app.compiled(if_of_constant_condition(condition=condition)))
+        for rounds in (0, 3):
+            with context.configuration(f"{name}.while.{rounds}"):
+                app.computes_rightly(app.compiled(while_of_constants(rounds)))
         app.close()
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand
+from npu_conformance.cts.lib.runtime import ways
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -85,6 +89,44 @@ def unknown_rank(context: CaseContext) -> None:
     """A default compilation computes a model whose operands have no known rank."""
     app = _app(context)
     app.computes_rightly(app.compiled(_unknown(())))
+
+
+@cases.case("in_one_branch", "FW-PRT-015", "FW-PRT-006", since=Version.V1_3)
+def in_one_branch(context: CaseContext) -> None:
+    """An IF of which one branch has temporaries of unknown size is computed in every way, by default."""
+    app = _app(context)
+    compiled = app.compiled(_one_branch_unknown())
+    for way, taken in product(ways.ways(app.level), (True, False)):
+        with context.configuration(f"{way}.{taken}".lower()):
+            computed = _branch(app, compiled, way, taken)
+            app.expect(f"execution ({way})", computed.result)
+
+
+@cases.case("in_one_branch_of_named", "FW-PRT-015", "FW-EXE-012", since=Version.V1_3)
+def in_one_branch_of_named(context: CaseContext) -> None:
+    """Named devices that compute such an IF in parts do so in every way."""
+    app = _app(context)
+    compiled = app.compile(_one_branch_unknown(), "adds", "multiplies", "nnapi-reference")
+    if compiled.result != ResultCode.NO_ERROR or _branch(app, compiled, "compute", True).result != ResultCode.NO_ERROR:
+        raise NotApplicable("temporaries of unknown size between devices are not supported")
+    for way, taken in product(ways.ways(app.level), (True, False)):
+        with context.configuration(f"{way}.{taken}".lower()):
+            app.expect(f"execution ({way})", _branch(app, compiled, way, taken).result)
+
+
+def _one_branch_unknown() -> Net:
+    return if_of_unknown_size(("ADD", "MUL", "SUB"), ("MUL",))
+
+
+def _branch(app: ScriptedApp, compiled: Compiled, way: str, taken: bool) -> Computed:
+    """Compute with one branch taken or the other; outputs are judged where it succeeds."""
+    import numpy
+
+    net = compiled.net
+    inputs = {**net.inputs, net.vector.inputs[0]: numpy.array([taken])}
+    computed = app.compute_net(compiled, inputs, way)
+    app.judge(net, computed.outputs, net.expected_of(inputs))
+    return computed
 
 
 @cases.case("growing", "FW-PRT-015", "FW-PRT-006")

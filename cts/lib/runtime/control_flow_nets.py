@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from npu_conformance.corpus.vector_types import Graph, VectorOperand
 from npu_conformance.corpus.wire_model import build_model
@@ -32,19 +33,45 @@ def if_net(then: tuple[str, ...], otherwise: tuple[str, ...], *, before: tuple[s
     condition, first, second = builder.input(CONDITION), builder.input(), builder.input()
     for operation in before:
         first = builder.binary(operation, first, second)
+    return builder.net(_apply_if(builder, condition, first, second))
+
+
+def if_of_unknown_size(then: tuple[str, ...], otherwise: tuple[str, ...]) -> Net:
+    """IF of which the first branch says nothing of the rows of what its operations hand on."""
+    first = branch(*then)
+    opened = {
+        name: replace(operand, dimensions=(0, *operand.dimensions[1:]))
+        if operand.type == MATRIX.type and name not in (*first.inputs, *first.outputs)
+        else operand
+        for name, operand in first.operands.items()
+    }
+    builder = NetBuilder((replace(first, operands=opened), branch(*otherwise)))
+    return builder.net(_apply_if(builder, *(builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))))
+
+
+def if_of_constant_condition(*, condition: bool) -> Net:
+    """IF of a constant condition and of a constant matrix: ADD where it is true, else MUL and SUB."""
+    builder = NetBuilder((branch("ADD"), branch("MUL", "SUB")))
+    decided = builder.constant(CONDITION, int(condition))
+    return builder.net(_apply_if(builder, decided, builder.input(), builder.constant()))
+
+
+def while_of_constants(rounds: int) -> Net:
+    """WHILE of so many rounds, all inputs of which but the first matrix are constants."""
+    builder = NetBuilder((_condition(*_COUNTED), _body("SUB")))
+    count, bound = builder.constant(COUNT, 0), builder.constant(COUNT, rounds)
     graphs = builder.builder.reference(0), builder.builder.reference(1)
-    (result,) = builder.builder.apply("IF", (condition, *graphs, first, second), [MATRIX])
-    return builder.net(result)
+    inputs = count, builder.input(), bound, builder.constant()
+    results = builder.builder.apply("WHILE", (*graphs, *inputs), [COUNT, MATRIX])
+    return builder.net(results[1])
 
 
 def if_of_constants(create_pool: Callable[[bytes], Memory]) -> Net:
     """IF behind an operation with a constant; constants are dealt to three pools, of each graph in another order."""
     builder = NetBuilder([_scaled(3, 2), _scaled(5)])
     condition, first, second = builder.input(CONDITION), builder.input(), builder.input()
-    graphs = builder.builder.reference(0), builder.builder.reference(1)
     first = builder.binary("SUB", first, builder.constant())
-    (result,) = builder.builder.apply("IF", (condition, *graphs, first, second), [MATRIX])
-    vector = builder.net(result).vector
+    vector = builder.net(_apply_if(builder, condition, first, second)).vector
     return Net(vector, build_model(vector, NEWEST, create_pool=create_pool, constants="three_pools").model)
 
 
@@ -61,10 +88,16 @@ def two_ifs(*graphs: tuple[str, ...]) -> Net:
     """Two IFs, one on the result of the other: graphs 0 and 1 are the branches of the first, 2 and 3 of the second."""
     builder = NetBuilder([branch(*operations) for operations in graphs])
     condition, last, second = builder.input(CONDITION), builder.input(), builder.input()
-    for first in (0, 2):
-        branches = builder.builder.reference(first), builder.builder.reference(first + 1)
-        (last,) = builder.builder.apply("IF", (condition, *branches, last, second), [MATRIX])
+    for then in (0, 2):
+        last = _apply_if(builder, condition, last, second, then=then)
     return builder.net(last)
+
+
+def _apply_if(builder: NetBuilder, condition: str, first: str, second: str, *, then: int = 0) -> str:
+    """IF of two matrices. then: the number of the first of its two graphs; the other one is the next."""
+    graphs = builder.builder.reference(then), builder.builder.reference(then + 1)
+    (result,) = builder.builder.apply("IF", (condition, *graphs, first, second), [MATRIX])
+    return result
 
 
 def while_net(body: tuple[str, ...] = ("ADD",)) -> Net:

@@ -70,6 +70,7 @@ class ScriptedApp(RuntimeApp):
         self.control: RuntimeControl = context.present(context.subject.interfaces.runtime_control, "runtime_control")
         context.close_later(_Reset(self.control))
         super().__init__(context)
+        self.driver_names = tuple(script.name for script in scripts)
         self.control.set_drivers(tuple(map(self._known, scripts)))
 
     def _known(self, script: DriverScript) -> DriverScript:
