@@ -9,13 +9,13 @@ from typing import Any
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses
 from npu_conformance.cts.lib.runtime.objects import FINISHED_MODEL, INVALID_MODEL
-from npu_conformance.harness.run.cases import Case, CaseGroup
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
 
-_own = CaseGroup("cts.misuse", interface="runtime")
+_own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_MODELS)
 
 _FIRST_EXTENSION_TYPE = 0x7FFE << 16
 """A type of a prefix that no extension of this process has."""
