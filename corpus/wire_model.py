@@ -221,12 +221,14 @@ def build_request(
     insufficient_output: bool = False,
     padded_outputs: bool = True,
     compact: bool = False,
+    spare_output_bytes: int = 0,
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
     A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
     that byte as padding; meant for outputs of more than one byte. padded_outputs: false keeps the places but offers no
     padding behind outputs, so that a device has no business there. compact: as for HIDL, whatever the version.
+    spare_output_bytes: room that each output has beyond its declared size.
     """
     has_padding = version.is_aidl and not compact
     inputs = _Layout(has_padding=has_padding, aligned=has_padding)
@@ -236,7 +238,7 @@ def build_request(
     outputs = _Layout(has_padding=has_padding and padded_outputs, aligned=has_padding)
     for position, name in enumerate(vector.outputs):
         short = 1 if insufficient_output and position == 0 else 0
-        outputs.append(name, max(_output_bytes(name, vector, example), 1), short)
+        outputs.append(name, max(_output_bytes(name, vector, example), 1) + spare_output_bytes, short)
     data = bytearray(inputs.size)
     for name, region in inputs.regions.items():
         data[region.offset : region.offset + region.length] = example.inputs[name].tobytes()

@@ -43,10 +43,14 @@ def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
 
 @dataclass(frozen=True)
 class Testimony:
-    """What one engine says of one vector. ran: false where it could not run every example, or nothing is compared."""
+    """What one engine says of one vector. ran: false where it could not run every example, or nothing is compared.
+
+    taken: it executes what has to be refused.
+    """
 
     ran: bool
     disagreements: tuple[Disagreement, ...] = ()
+    taken: bool = False
 
     @property
     def agrees(self) -> bool:
@@ -71,6 +75,11 @@ def testify(vector: Vector, name: str, engine: Engine) -> Testimony:
     )
     is_compared = not set(vector.outputs) <= set(vector.ignored)
     return Testimony(is_compared and all(actual is not None for _, actual in results), tuple(differences))
+
+
+def taken(vector: Vector, engine: Engine) -> Testimony:
+    """Whether an engine executes any example of a vector that has to be refused."""
+    return Testimony(ran=False, taken=any(engine(vector, example) is not None for example in vector.examples))
 
 
 def witness(vector: Vector, engines: Mapping[str, Engine] | None = None) -> list[Disagreement]:

@@ -32,6 +32,7 @@ from npu_conformance.faults import (
     several_shapes,
     shapes_and_times,
     source_edits,
+    unchecked,
     variants,
 )
 from npu_conformance.faults.factories import edited_fault, edited_variant
@@ -59,6 +60,7 @@ _VARIANTS = (
 def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
     found = [fault for module in _FAULTS for fault in module.FAULTS]
+    found += unchecked.faults()
     own = [path for path in _FOLDER.glob("*.json") if path.name not in (_HARNESS_FILE, _VARIANT_FILE)]
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
         found += [edited_fault(row, Edited(row.edits)) for row in source_edits.read(path)]

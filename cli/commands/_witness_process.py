@@ -12,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from npu_conformance.corpus.vectors import Vector
-from npu_conformance.corpus.witnesses import Disagreement, Engine, Testimony, testify
+from npu_conformance.corpus.witnesses import Disagreement, Engine, Testimony, taken, testify
 from npu_conformance.harness.subject.plugin_loading import LoadError
 
 FAILED = 1
@@ -70,7 +70,7 @@ def _answer(vectors: Iterable[Vector], name: str, engine: Engine, writer: int) -
 
 def _asked(vector: Vector, name: str, engine: Engine) -> Answer:
     try:
-        return Answer(testify(vector, name, engine))
+        return Answer(testify(vector, name, engine) if vector.rejected is None else taken(vector, engine))
     except LoadError as error:
         return Answer(missing=str(error))
 
@@ -85,6 +85,8 @@ def _read(lines: BinaryIO) -> Iterator[Testimony]:
 
 
 def _death(vector: Vector, name: str, status: int) -> Testimony:
+    if vector.rejected is not None:
+        return Testimony(ran=False)
     code = os.waitstatus_to_exitcode(status)
     problem = f"killed by {signal.Signals(-code).name}" if code < 0 else f"its process left with status {code}"
     return Testimony(True, (Disagreement(f"{vector.operation}.{vector.name}", name, "all outputs", problem),))

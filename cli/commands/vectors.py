@@ -34,8 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "returns outputs by name, or None",
     )  # fmt: skip
     witness.add_argument(
-        "--record", action="store_true", help="write the engines that agree into the stored vectors, as witnesses"
+        "--driver", metavar="NAME=PLUGIN",
+        help="a HAL driver as another witness, under this name; it is asked for vectors that are to be refused, too",
+    )  # fmt: skip
+    witness.add_argument(
+        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
     )
+    witness.add_argument(
+        "--record", action="store_true",
+        help="write into the stored vectors which engines agree, as witnesses, and what the driver executes of those "
+        "that are to be refused, as taken_by",
+    )  # fmt: skip
     add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
@@ -70,33 +79,49 @@ def _witness(options: argparse.Namespace) -> int:
     from npu_conformance.corpus import vectors, witnesses
     from npu_conformance.corpus.vectors import writing
 
-    if options.record and not options.engine:
-        raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
+    if options.record and not (options.engine or options.driver):
+        raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
     if options.record and options.catalogue:
         raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
     operations = _operations(options.operations, (*vectors.operations(), *vectors.registered_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(spec)) for spec in options.engine)
-    tallies = {name: Tally(name, operations) for name in engines}
-    for name, engine in engines.items():
-        said = testimonies(functools.partial(_stored, operations), name, engine)
-        for vector, testimony in zip(_stored(operations), said, strict=True):
+    drivers = _drivers(options)
+    tallies = {name: Tally(name, operations) for name in (*engines, *drivers)}
+    for name, engine in (engines | drivers).items():
+        stored = functools.partial(_stored, operations, refused=name in drivers)
+        for vector, testimony in zip(stored(), testimonies(stored, name, engine), strict=True):
             tallies[name].add(vector, testimony)
     for name, tally in tallies.items():
         print(tally.summary())
-        if options.record and name in options.engine:
+        if options.record and name != "oracle":
             writing.record(name, tally.agreed)
+        if options.record and name in drivers:
+            writing.record_taken(name, tally.taken)
     return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
 
 
-def _stored(operations: list[str]) -> Iterator[Vector]:
-    """Return the stored vectors that have expected values."""
+def _stored(operations: list[str], *, refused: bool) -> Iterator[Vector]:
+    """Return the stored vectors that have expected values. refused: those that have to be refused, too."""
     from npu_conformance.corpus import vectors
 
     for operation in operations:
         for header in vectors.headers(operation):
-            if header.rejected is None:
+            if header.rejected is None or refused:
                 yield vectors.load(operation, header.name)
+
+
+def _drivers(options: argparse.Namespace) -> dict[str, Engine]:
+    """The driver of the command line, by its name."""
+    if options.driver is None:
+        return {}
+    from npu_conformance.cli.commands._driver_witness import DriverWitness
+    from npu_conformance.harness.run.session_options import parse_options
+
+    name, separator, plugin = options.driver.partition("=")
+    if not (name and separator and plugin):
+        raise UsageError(f"--driver {options.driver}: expected NAME=PLUGIN")
+    return {name: DriverWitness(plugin, parse_options(options.plugin_option))}
 
 
 def _generate(options: argparse.Namespace) -> int:

@@ -82,6 +82,8 @@ class VectorHeader(msgspec.Struct, frozen=True):
     requirements: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     """Names of the tensor types of the model's inputs and outputs, each once."""
+    taken_by: tuple[str, ...] = ()
+    """See Vector."""
 
 
 def operations(folder: Path = FOLDER) -> tuple[str, ...]:
@@ -178,6 +180,7 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
         hazards=hazards.names_of(vector.traps, document),
         requirements=vector.requirements,
         types=tuple(types),
+        taken_by=vector.taken_by,
     )
 
 

@@ -65,6 +65,19 @@ def record(engine: str, agreed: Mapping[str, Collection[str]], folder: Path = FO
         path_of(operation, folder).write_text(text(operation, vectors))
 
 
+def record_taken(engine: str, taken: Mapping[str, Collection[str]], folder: Path = FOLDER) -> None:
+    """Write into the files of some operations which vectors an engine executes although they are to be refused.
+
+    What is recorded stays: an engine that reads what is not there takes such a vector now and then.
+    """
+    for operation, names in taken.items():
+        vectors = _stored(operation, folder)
+        for vector in vectors:
+            if vector["name"] in names:
+                vector["taken_by"] = sorted({*vector.get("taken_by", ()), engine})
+        path_of(operation, folder).write_text(text(operation, vectors))
+
+
 def _stored(operation: str, folder: Path) -> list[dict[str, Any]]:
     path = path_of(operation, folder)
     return documents.read(path, _Stored).vectors if path.exists() else []

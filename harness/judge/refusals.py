@@ -6,7 +6,7 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge.compare import RunningCase
 from npu_conformance.harness.judge.verdicts import Failed
 
-_ANDROID = "android"
+ANDROID = "android"
 """Android's own implementation, which passes all of its own tests, as `taken_by` names it."""
 
 
@@ -17,6 +17,6 @@ def judge_taken(context: RunningCase, vector: Vector, who: str) -> None:
     """
     clause = vector.rejected.clause if vector.rejected else ""
     message = f"{who} executes what breaks {clause or 'its specification'}"
-    if _ANDROID not in vector.taken_by:
+    if ANDROID not in vector.taken_by:
         raise Failed(f"{message}: expected a rejection, found NONE")
     context.warn_quality(f"{message}; Android's own implementation does, too, and its tests do not try it")

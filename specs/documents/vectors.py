@@ -168,6 +168,7 @@ class HeaderDocument(msgspec.Struct, frozen=True):
     operations: tuple[HeaderOperation, ...] = ()
     excluded: tuple[str, ...] = ()
     rejected: RejectedDocument | None = None
+    taken_by: tuple[str, ...] = ()
 
 
 class HeaderFile(msgspec.Struct, frozen=True):

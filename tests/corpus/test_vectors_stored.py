@@ -166,11 +166,19 @@ def test_recording_changes_one_engine_of_the_vectors_of_one_operation(relu: Path
     before, text = witnesses_in(relu), relu.read_text()
     writing.record("nearby", {"RELU": ["float32_rank1", "float32_rank2"]}, relu.parent)
     changed = {name: found for name, found in witnesses_in(relu).items() if found != before[name]}
-    expected = ["oracle", "litert", "nearby", "onnx", "tflm"]
+    expected = ["oracle", "android", "litert", "nearby", "onnx", "tflm"]
     assert changed == {"float32_rank1": expected, "float32_rank2": expected}
     writing.record("nearby", {"RELU": []}, relu.parent)
     assert relu.read_text() == text
     assert list(relu.parent.iterdir()) == [relu]
+
+
+def test_what_an_engine_takes_is_recorded_and_stays(relu: Path) -> None:
+    refused = next(header.name for header in vectors.headers("RELU") if header.rejected is not None)
+    for names in ([refused], []):
+        writing.record_taken("nearby", {"RELU": names}, relu.parent)
+        takers = {vector["name"]: vector.get("taken_by", []) for vector in json.loads(relu.read_text())["vectors"]}
+        assert {name for name, found in takers.items() if "nearby" in found} == {refused}
 
 
 def test_generating_keeps_the_engines_of_equal_vectors_and_drops_those_of_others(relu: Path) -> None:
@@ -184,7 +192,7 @@ def test_generating_keeps_the_engines_of_equal_vectors_and_drops_those_of_others
     assert generated.pop("float32_rank1") == ["oracle"]
     relu.write_text(text)
     stored_ones = witnesses_in(relu)
-    assert stored_ones.pop("float32_rank1") == ["oracle", "litert", "onnx", "tflm"]
+    assert stored_ones.pop("float32_rank1") == ["oracle", "android", "litert", "onnx", "tflm"]
     assert generated == stored_ones
 
 
