@@ -156,6 +156,11 @@ class Caller:
     pid: int
     connection: int = 0
 
+    @property
+    def process(self) -> tuple[int, int]:
+        """What all connections of one process share: uid and pid."""
+        return self.uid, self.pid
+
 
 def _without_connections(listener: Callable[[Caller], None]) -> None:
     """Ignore the listener: where there are no connections, none closes."""

@@ -128,7 +128,7 @@ class Buffers:
         """The caller's buffer. Raises INVALID_ARGUMENT for a token that is not the caller's (MEMDOMAIN-023, -031)."""
         with self._lock:
             buffer = self._living.get(token)
-        if buffer is None or buffer.owner != self._context.caller():
+        if buffer is None or buffer.owner.process != self._context.caller().process:
             raise _invalid(f"no buffer {token}")
         return buffer
 

@@ -85,6 +85,10 @@ class Execution:
         """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed."""
         timing.check_deadline(self._prepared.version, self._terms.deadline_ns, self._prepared.context.clock)
 
+    def abandon(self) -> None:
+        """Fail without having run: outputs in buffers of the driver have no content any more (NNHAL-MEMDOMAIN-016)."""
+        self._buffers.invalidate_outputs()
+
     def limit(self, duration_ns: int) -> None:
         """Let the execution take no longer than this from now on; its deadline stays where it is earlier."""
         version, clock = self._prepared.version, self._prepared.context.clock

@@ -57,6 +57,7 @@ class _FencedRun(hal.FencedExecutionCallback):
         if state == FenceState.SIGNALLED:
             threading.Thread(target=self._run, name="fenced execution", daemon=True).start()
         else:
+            self._execution.abandon()
             self.fence.fail()
 
     def _run(self) -> None:

@@ -282,8 +282,8 @@ class NpuManager(Manager):
             self.metrics.cancelled(request.uid.number, model.id)
             status = CompletionStatus.CANCELLED
         else:
-            self.metrics.unloaded(request.uid.number, model.id)
             status = CompletionStatus.COMPLETE
+        self.metrics.unloaded(request.uid.number, model.id)
         if kind is not Kind.DROP:
             self._tell(request.client, lambda: callback.on_model_load_request_complete(model, status))
 

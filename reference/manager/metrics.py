@@ -32,6 +32,7 @@ class Metrics:
     def __init__(self, opportunistic: int = ModelPriority.OPPORTUNISTIC) -> None:
         self._priorities: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, opportunistic: 3}
         self._atoms: deque[Atom] = deque(maxlen=MOST_ATOMS)
+        self._in_memory: set[tuple[int, int]] = set()
 
     def take(self) -> tuple[Atom, ...]:
         """Return the atoms that were logged since the last call."""
@@ -54,11 +55,14 @@ class Metrics:
 
     def loaded(self, uid: int, identifier: int) -> None:
         """Log that a model came into memory."""
+        self._in_memory.add((uid, identifier))
         self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_LOADED)
 
     def unloaded(self, uid: int, identifier: int) -> None:
-        """Log that a model left memory."""
-        self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_UNLOADED)
+        """Log that a model left memory, unless it never was there: requests end in many ways."""
+        if (uid, identifier) in self._in_memory:
+            self._in_memory.remove((uid, identifier))
+            self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_UNLOADED)
 
     def blocked(self, uid: int) -> None:
         """Log that an app was denied direct access; called once for each app."""
