@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.faults.boundary import FaultyDevice
+from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import Edited, Fault
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.harness.judge.refusals import ANDROID
@@ -18,6 +21,7 @@ from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause
 from npu_conformance.specs.neuralnetworks.validate import structural_rules
 from npu_conformance.specs.neuralnetworks.validate_rules import StructuralRule
+from npu_conformance.specs.versions import Version
 
 _AT_PREPARATION = (
     "reference.hal.device",
@@ -33,12 +37,12 @@ _OF_REQUESTS = (
     "Execution._check",
     "validate_request(self._request, prepared.model, prepared.version, fenced=fenced)",
 )
-
-
 _CHECKED_TWICE = ("MODEL.P3R", "MODEL.P3O", "REQUEST.R8")
 """Operations check ranks and omitted inputs when they are executed, and a token that no buffer has is nobody's."""
 _ELSEWHERE = {"MODEL.M1": ("vts.validation.model.empty",), "REQUEST.R1": ("vts.request_mutations.*",)}
 """Rules that have their cases outside of the areas that are about structure."""
+_WITHOUT_NEWS = (Version.FL5, Version.FL8)
+"""Versions that brought no operation, no type for one, and no further inputs."""
 
 
 def faults() -> Iterator[Fault]:
@@ -48,6 +52,7 @@ def faults() -> Iterator[Fault]:
         for clause in rules.clauses(operation):
             if clause.id in refusals:
                 yield _of_clause(clause, refusals[clause.id])
+    yield from (_of_version(reported, later) for reported, later in pairwise(Version) if later not in _WITHOUT_NEWS)
     yield from (_of_structure(rule) for rule in structural_rules() if rule.id not in _CHECKED_TWICE)
 
 
@@ -83,6 +88,17 @@ def _of_structure(rule: StructuralRule) -> Fault:
         Edited((_without(where, rule.id),)),
         hal=rule.until,
         detected_as="quality-warning" if rule.latest == "text" else "red",
+    )
+
+
+def _of_version(reported: Version, later: Version) -> Fault:
+    return Fault(
+        _name(f"newer-than-{reported.value}"),
+        f"A driver of HAL {reported} that takes what HAL {later} brought.",
+        ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044"),
+        ("vts.versions.*",),
+        faulty_device(FaultyDevice, plays=later),
+        hal=reported,
     )
 
 
