@@ -22,6 +22,7 @@ AREAS = (
     "robustness",
     "generated",
     "several_shapes",
+    "edge_values",
     "random_graphs",
     "relations",
     "external",
