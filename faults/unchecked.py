@@ -39,10 +39,23 @@ _OF_REQUESTS = (
 )
 _CHECKED_TWICE = ("MODEL.P3R", "MODEL.P3O", "REQUEST.R8")
 """Operations check ranks and omitted inputs when they are executed, and a token that no buffer has is nobody's."""
+_OF_OLD_VERSIONS = ("MODEL.O1", "MODEL.O2", "MODEL.O3", "MODEL.O12", "MODEL.M3", "MODEL.P1", "MODEL.P3")
+"""Rules that refuse more before 1.2."""
 _ELSEWHERE = {"MODEL.M1": ("vts.validation.model.empty",), "REQUEST.R1": ("vts.request_mutations.*",)}
 """Rules that have their cases outside of the areas that are about structure."""
 _WITHOUT_NEWS = (Version.FL5, Version.FL8)
 """Versions that brought no operation, no type for one, and no further inputs."""
+
+
+_NOTHING_ACCEPTED = Fault(
+    "unchecked-nothing-accepted",
+    "A driver that calls every model invalid.",
+    ("NNHAL-SUPPORT-005", "NNHAL-PREPARE-004"),
+    ("vts.structure.*.accepts_*",),
+    Edited(
+        (SourceEdit("reference.hal.device", "ReferenceDevice._check_model", "if known[1]:", "if known is not None:"),)
+    ),
+)
 
 
 def faults() -> Iterator[Fault]:
@@ -53,7 +66,12 @@ def faults() -> Iterator[Fault]:
             if clause.id in refusals:
                 yield _of_clause(clause, refusals[clause.id])
     yield from (_of_version(reported, later) for reported, later in pairwise(Version) if later not in _WITHOUT_NEWS)
-    yield from (_of_structure(rule) for rule in structural_rules() if rule.id not in _CHECKED_TWICE)
+    for rule in structural_rules():
+        if rule.id not in _CHECKED_TWICE:
+            yield _of_structure(rule, rule.until)
+        if rule.id in _OF_OLD_VERSIONS:
+            yield _of_structure(rule, rule.since)
+    yield _NOTHING_ACCEPTED
 
 
 def _refusals() -> dict[str, list[VectorHeader]]:
@@ -77,16 +95,17 @@ def _of_clause(clause: Clause, refused: list[VectorHeader]) -> Fault:
     )
 
 
-def _of_structure(rule: StructuralRule) -> Fault:
+def _of_structure(rule: StructuralRule, version: Version) -> Fault:
     kind, number = rule.id.split(".")
     where, area = (_OF_MODELS, "structure") if kind == "MODEL" else (_OF_REQUESTS, "request_structure")
+    where_else = "" if version == rule.until else f"-at-{version.value}"
     return Fault(
-        _name(rule.id),
-        f"A driver that does not check: {rule.text}",
+        _name(rule.id + where_else),
+        f"A driver of HAL {version} that does not check: {rule.text}",
         (rule.id,),
         _ELSEWHERE.get(rule.id, (f"vts.{area}.{number}.*",)),
         Edited((_without(where, rule.id),)),
-        hal=rule.until,
+        hal=version,
         detected_as="quality-warning" if rule.latest == "text" else "red",
     )
 

@@ -24,8 +24,8 @@ from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.vector_run import prepared
 
 _WITHOUT = UNSUITABLE | {
-    "FILL", "FLOOR", "IF", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "RANK", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_PROD",
-    "WHILE",
+    "FILL", "FLOOR", "IF", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "RANK", "REDUCE_ALL", "REDUCE_ANY",
+    "REDUCE_PROD", "WHILE",
 }  # fmt: skip
 """Operations without data in floats or quantised codes, or whose results at the edges are all alike."""
 
