@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-
-import numpy
+from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Example, Graph, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.wire_model import build_model, build_request
@@ -25,6 +24,9 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
 )
 from npu_conformance.specs.versions import Version
 
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
 cases = CaseGroup("cts.control_flow", interface="runtime")
 
 _SINCE = Version.V1_3
@@ -35,10 +37,14 @@ _TRUTH = VectorOperand(OperandType.TENSOR_BOOL8, (1,))
 
 
 def _number(value: int) -> VectorOperand:
+    import numpy
+
     return VectorOperand(OperandType.INT32, value=numpy.array(value, numpy.int32))
 
 
-def _floats(*values: float) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float32]]:
+def _floats(*values: float) -> Array:
+    import numpy
+
     return numpy.array(values, numpy.float32)
 
 
@@ -63,11 +69,12 @@ def _model(name: str, main: Graph, referenced: Sequence[Graph], examples: Sequen
 
 _BELOW = _graph({"a": _FLOAT, "b": _FLOAT, "is": _TRUTH}, _step("LESS", "a b", "is"), inputs="a b", outputs="is")
 """The condition a < b."""
-_PLUS = _graph(
-    {"a": _FLOAT, "b": _FLOAT, "act": _number(0), "more": _FLOAT},
-    _step("ADD", "a b act", "more"), inputs="a b", outputs="more",
-)  # fmt: skip
-"""The body a += b."""
+
+
+def _plus() -> Graph:
+    """The body a += b."""
+    operands = {"a": _FLOAT, "b": _FLOAT, "act": _number(0), "more": _FLOAT}
+    return _graph(operands, _step("ADD", "a b act", "more"), inputs="a b", outputs="more")
 
 
 def _loop(examples: Sequence[tuple[float, float, float]] = ()) -> Vector:
@@ -75,7 +82,7 @@ def _loop(examples: Sequence[tuple[float, float, float]] = ()) -> Vector:
     operands = {"condition": _reference(0), "body": _reference(1), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT}
     main = _graph(operands, _step("WHILE", "condition body a b", "end"), inputs="a b", outputs="end")
     made = [Example({"a": _floats(a), "b": _floats(b)}, {"end": _floats(end)}) for a, b, end in examples]
-    return _model("loop", main, (_BELOW, _PLUS), made)
+    return _model("loop", main, (_BELOW, _plus()), made)
 
 
 class _Loop:
@@ -193,6 +200,8 @@ def last_timeout_counts(context: CaseContext) -> None:
 @cases.case("WHILE.endless_inside", "FW-QOS-003", since=_SINCE)
 def endless_inside(context: CaseContext) -> None:
     """An endless loop in the branch of an IF is aborted; the other branch ends."""
+    import numpy
+
     loop = _loop()
     branch = Graph(loop.operands, loop.operations, loop.inputs, loop.outputs)
     first = _graph(
@@ -201,7 +210,7 @@ def endless_inside(context: CaseContext) -> None:
     )  # fmt: skip
     operands = {"is": _TRUTH, "then": _reference(2), "else": _reference(3), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT}
     main = _graph(operands, _step("IF", "is then else a b", "end"), inputs="is a b", outputs="end")
-    vector = _model("endless_inside", main, (_BELOW, _PLUS, branch, first))
+    vector = _model("endless_inside", main, (_BELOW, _plus(), branch, first))
     app = RuntimeApp(context)
     wire = build_model(vector, app.level).model
     compilation = app.finished_compilation(app.built(wire))
@@ -224,6 +233,8 @@ def nested(context: CaseContext) -> None:
 
 def _nested() -> Vector:
     """IF is: WHILE a < b: (IF a < -1: a += 3, else a += 1); else a + b."""
+    import numpy
+
     below = {"a": _FLOAT, "b": _FLOAT, "bound": _constant(-1), "is": _TRUTH}
     then, otherwise = _plus_constant(3), _plus_constant(1)
     body = _graph(
@@ -241,7 +252,7 @@ def _nested() -> Vector:
         Example({"is": numpy.array([is_so]), "a": _floats(a), "b": _floats(b)}, {"end": _floats(end)})
         for is_so, a, b, end in rows
     ]
-    return _model("nested", main, (_BELOW, then, otherwise, body, looping, _PLUS), examples)
+    return _model("nested", main, (_BELOW, then, otherwise, body, looping, _plus()), examples)
 
 
 def _constant(value: float) -> VectorOperand:
@@ -256,6 +267,8 @@ def _plus_constant(value: float) -> Graph:
 @cases.case("IF.shapes_of_branches", "FW-GEN-004", "FW-EXE-017", since=_SINCE)
 def shapes_of_branches(context: CaseContext) -> None:
     """The shape of an output is that of the branch that ran: the input, or the input twice over."""
+    import numpy
+
     vector = _doubling_branch()
     app = RuntimeApp(context)
     wire = build_model(vector, app.level).model

@@ -37,31 +37,40 @@ _behaviours = CaseGroup("vts.validation", group=Group.VALIDATION)
 def cases() -> Iterator[Case]:
     """The behaviour tests, then each family over each operation that has vectors."""
     yield from _behaviours()
+    texts = [_text(family) for family in FAMILIES]
     for operation in vectors.operations():
         headers = [header for header in vectors.headers(operation) if header.rejected is None]
-        for family in FAMILIES:
-            fitting = [header for header in headers if header.since <= family.until and family.needs(header)]
-            if fitting:
-                yield _family_case(operation, fitting, family)
+        oldest_first = sorted(headers, key=lambda header: header.since)
+        for family, text in zip(FAMILIES, texts, strict=True):
+            oldest = next((header for header in oldest_first if _fits(header, family)), None)
+            if oldest is not None:
+                yield _family_case(operation, headers, family, oldest.since, text)
 
 
-def _family_case(operation: str, headers: list[VectorHeader], family: Family) -> Case:
+def _fits(header: VectorHeader, family: Family) -> bool:
+    return header.since <= family.until and family.needs(header)
+
+
+def _text(family: Family) -> str:
+    tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
+    return f"{inspect.getdoc(family.mutate)}\n\nEvery model with such an edit is rejected. {tried}"
+
+
+def _family_case(operation: str, headers: list[VectorHeader], family: Family, since: Version, text: str) -> Case:
     def run(context: CaseContext) -> None:
         draw = random.Random(context.seed)
-        chosen = _vectors(context, headers, draw)
+        chosen = _vectors(context, [header for header in headers if _fits(header, family)], draw)
         if not chosen:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
         if not sum(_rejects_family(context, header, family, draw) for header in chosen):
             raise NotApplicable(f"no vector of {operation} offers this edit in HAL {context.version}")
 
-    since = max(family.since, min(header.since for header in headers))
-    tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
     return Case(
         f"vts.validation.{operation}.{family.name}",
         run,
         (*(f"NNHAL-{name}" for name in family.requirements), *REJECTION),
-        f"{inspect.getdoc(family.mutate)}\n\nEvery model with such an edit is rejected. {tried}",
-        since=since,
+        text,
+        since=max(family.since, since),
         until=family.until,
         group=Group.VALIDATION,
         operations=(operation,),

@@ -6,8 +6,6 @@ intermediate value is the magnitude.
 
 from __future__ import annotations
 
-import numpy
-
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
 from npu_conformance.vts.lib.relations.nets import BYTES, FLOATS, MOVED, SIGNED, UNSIGNED, like
@@ -146,6 +144,8 @@ def softmax(fixture: RelationFixture) -> None:
 @cases.relation("sum_of_1", "SOFTMAX", BYTES)
 def softmax_sums(fixture: RelationFixture) -> None:
     """The results of a softmax add up to 1, give or take a step of 1/256 for each of them."""
+    import numpy
+
     net = fixture.net()
     result = like(fixture.operand_type, 1 / 256, -128 if fixture.operand_type is SIGNED else 0)
     (found,) = fixture.run(net, net.apply("SOFTMAX", net.input(fixture.tensor(37, 11)), 0.25, result=result))

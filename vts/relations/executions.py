@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy
-
 from npu_conformance.corpus import variations
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge import checks, quantization_coupling
@@ -60,6 +58,8 @@ def _layouts(sample: Sample) -> Check:
 def _split(sample: Sample) -> Check:
     def check(fixture: RelationFixture) -> None:
         """Batches executed apart give what they give together."""
+        import numpy
+
         first, second, given = _two(fixture, sample)
         vector = _vector(first, sample, given)
         (whole,) = fixture.execute(vector)

@@ -5,8 +5,6 @@ Tolerances: operations that move elements keep them, but the public tolerance is
 
 from __future__ import annotations
 
-import numpy
-
 from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.vts.lib.relations.declare import RelationGroup
@@ -49,6 +47,8 @@ def _back_and_forth(fixture: RelationFixture, given: Tensor, *steps: tuple[objec
 @cases.relation("twice", "TRANSPOSE", MOVED)
 def transposed_twice(fixture: RelationFixture) -> None:
     """Transposing by a permutation and then by its inverse changes nothing."""
+    import numpy
+
     for order in ((0, 3, 1, 2), (3, 1, 0, 2)):
         inverse = tuple(int(axis) for axis in numpy.argsort(order))
         _back_and_forth(fixture, fixture.tensor(2, 56, 61, 19), ("TRANSPOSE", order), ("TRANSPOSE", inverse))
@@ -152,6 +152,8 @@ def packed(fixture: RelationFixture) -> None:
 @cases.relation("all_indices", "GATHER", WITH_INTEGERS)
 def gathered(fixture: RelationFixture) -> None:
     """All slices along an axis, in their order, are the whole; another order and its inverse too."""
+    import numpy
+
     order = numpy.roll(numpy.arange(23)[::-1], 5)
     inverse = tuple(int(index) for index in numpy.argsort(order))
     _back_and_forth(fixture, fixture.tensor(*_IMAGE), ("GATHER", 2, tuple(range(17))))
@@ -333,6 +335,8 @@ def selected(fixture: RelationFixture) -> None:
 @cases.relation("indices_and_values", "TOPK_V2 GATHER", WITH_INTEGERS)
 def largest(fixture: RelationFixture) -> None:
     """The largest values are those at their indices, and all values together descend."""
+    import numpy
+
     given, net = fixture.distinct(131), fixture.net()
     values, indices = net.results("TOPK_V2", [net.input(given), 131], [like(fixture.operand_type), like(INT32)])
     found, places = fixture.run(net, values, indices)

@@ -7,8 +7,6 @@ which would multiply an error of the move.
 
 from __future__ import annotations
 
-import numpy
-
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
@@ -135,6 +133,8 @@ def output_channels(fixture: RelationFixture) -> None:
 @cases.relation("padded_before", "CONV_2D", MOVED)
 def padded_convolution(fixture: RelationFixture) -> None:
     """Explicit padding is zeros around the image."""
+    import numpy
+
     filters, offsets, net = weights(fixture, 9, 5, 4, 11), bias(fixture, 9), fixture.net()
     given = fixture.steps(2, 23, 17, 11)
     inside = net.apply("CONV_2D", net.input(given), filters, offsets, 3, 1, 2, 4, 2, 1, 0, result=output(fixture))
@@ -146,6 +146,8 @@ def padded_convolution(fixture: RelationFixture) -> None:
 @cases.relation("spread_filter", "CONV_2D", MOVED, since=Version.V1_2)
 def dilated(fixture: RelationFixture) -> None:
     """A dilated filter is a larger one with zeros between its elements."""
+    import numpy
+
     filters, offsets, net = weights(fixture, 9, 2, 3, 11), bias(fixture, 9), fixture.net()
     name, result = net.input(fixture.steps(2, 23, 17, 11)), output(fixture)
     spread = numpy.full((9, 4, 5, 11), result.zero_point, filters.array.dtype)
@@ -197,6 +199,8 @@ for _operation in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"):
 @cases.relation("identity", "CONV_2D", FLOATS)
 def identity(fixture: RelationFixture) -> None:
     """A filter of one pixel that takes each channel once changes nothing."""
+    import numpy
+
     given, net = fixture.tensor(1, 224, 224, 3), fixture.net()
     unit = numpy.eye(3).reshape(3, 1, 1, 3)
     filters = fixture.full(0.0, 1)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy
-
 from npu_conformance.corpus.vectors import Graph
 from npu_conformance.vts.lib.relations.declare import RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
@@ -48,6 +46,8 @@ def rnn(fixture: RelationFixture) -> None:
 @cases.relation("steps", "UNIDIRECTIONAL_SEQUENCE_RNN RNN", FLOATS)
 def sequence_rnn(fixture: RelationFixture) -> None:
     """A sequence is one step after the other."""
+    import numpy
+
     net, own = fixture.net(), [weights(fixture, _UNITS, _SIZE), weights(fixture, _UNITS, _UNITS), bias(fixture, _UNITS)]
     steps, state = fixture.steps(3, _BATCH, _SIZE), net.input(fixture.steps(_BATCH, _UNITS))
     whole = net.apply("UNIDIRECTIONAL_SEQUENCE_RNN", net.input(steps), *own, state, 6, 1)
@@ -117,6 +117,8 @@ def lstm(fixture: RelationFixture) -> None:
 @cases.relation("steps", "UNIDIRECTIONAL_SEQUENCE_LSTM LSTM", FLOATS)
 def sequence_lstm(fixture: RelationFixture) -> None:
     """Without recurrent weights the outputs of a sequence are those of single steps that pass on the cell."""
+    import numpy
+
     net, own, operand = fixture.net(), _lstm_cell(fixture), like(fixture.operand_type)
     steps = fixture.steps(3, _BATCH, _SIZE)
     states: list[Any] = [net.input(fixture.steps(_BATCH, _UNITS)) for _ in range(2)]
@@ -171,6 +173,8 @@ def _binary(fixture: RelationFixture, operation: str, given: Tensor) -> Graph:
 @cases.relation("branch", "IF ADD SUB", WITH_INTEGERS)
 def branches(fixture: RelationFixture) -> None:
     """A branch that is taken computes what it computes outside."""
+    import numpy
+
     first, second = fixture.tensor(23, 17, 9), fixture.tensor(23, 17, 9)
     graphs = (_binary(fixture, "ADD", first), _binary(fixture, "SUB", first))
     for condition, operation in ((1, "ADD"), (0, "SUB")):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import oracles
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vector_types import Graph, Vector, VectorOperand
 from npu_conformance.corpus.wire_model import build_model
@@ -39,6 +38,8 @@ class Net:
 
     def expected_of(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """What the oracles find for the outputs of other inputs."""
+        from npu_conformance.corpus import oracles
+
         return oracles.evaluate(self.vector.main, inputs, self.vector.referenced)
 
 
