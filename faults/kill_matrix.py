@@ -81,9 +81,14 @@ def expected_cases(fault: Fault, cases: Iterable[Case]) -> list[Case]:
 def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False, stop_at_first: bool = False) -> Row:
     """Run a fault against the cases it names, or against every one that applies."""
     chosen = _of_its_kind(fault, cases) if every_case else expected_cases(fault, cases)
-    blank = Row(fault.id, fault.breaks, len(chosen))
     if not chosen:
-        return msgspec.structs.replace(blank, missed=fault.caught_by, problem="it names no case that exists")
+        return Row(fault.id, fault.breaks, missed=fault.caught_by, problem="it names no case that exists")
+    return run_fault_against(fault, chosen, stop_at_first=stop_at_first)
+
+
+def run_fault_against(fault: Fault, chosen: Sequence[Case], *, stop_at_first: bool = False) -> Row:
+    """Run a fault against these cases; where none of them applies, nothing has noticed it."""
+    blank = Row(fault.id, fault.breaks, len(chosen))
     started = time.perf_counter()
     answer = in_child(lambda: _noticing(fault, chosen, stop_at_first), _Noticed, SECONDS)
     seconds = time.perf_counter() - started

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from npu_conformance.faults.kill_matrix import Row, VariantRow
 from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH_OF_ONE, End, MutationRun, Share
+from npu_conformance.faults.reach import Reach
 
 _WIDTH = 60
 
@@ -29,6 +30,15 @@ def variant_lines(row: VariantRow) -> list[str]:
     alarms = f"{len(row.red)} FALSE ALARMS" if row.red else f"NONE OF {row.cases} CASES PASSES"
     lines = [f"RED     {row.variant}: {row.problem.upper() or alarms}"]
     return lines + [f"          {case}: {message[: _WIDTH * 3]}" for case, message in row.red[:5]]
+
+
+def reach_lines(row: Reach) -> list[str]:
+    """One area, and the cases that no fault turns red."""
+    reached = row.cases - len(row.unreached)
+    return [
+        f"{row.area}: {reached} of {row.cases} cases, by {row.faults} faults",
+        *(f"  {one}" for one in row.unreached),
+    ]
 
 
 def faults_summary(rows: Sequence[Row]) -> str:

@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-cases", action="store_true", help="run every case, not only those that should catch the fault"
     )
+    parser.add_argument(
+        "--reach", action="store_true", help="tell which cases no fault turns red, by area; IDs are areas, default all"
+    )
     parser.add_argument("--variants", action="store_true", help="run the conforming variants: none may be red")
     parser.add_argument(
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
@@ -57,6 +60,8 @@ def execute(options: argparse.Namespace) -> int:
         return _mutants(options, cases)
     if options.variants:
         return _variants(options, cases)
+    if options.reach:
+        return _reach(options, cases)
     return _faults(options, cases)
 
 
@@ -101,6 +106,21 @@ def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
         _say(options, [report.fault_line(row)])
     _conclude(options, rows, [report.faults_summary(rows)])
     return OK if all(row.is_caught for row in rows) else WRONG
+
+
+def _reach(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    from npu_conformance.faults import reach
+
+    known = reach.areas(cases)
+    for unknown in sorted(set(options.ids) - set(known)):
+        raise UsageError(f"--reach: no area is called {unknown}; there are {' '.join(known)}")
+    rows = []
+    for area in options.ids or known:
+        rows.append(reach.reach(area, cases, registry.faults().values()))
+        _say(options, report.reach_lines(rows[-1]))
+    left, whole = sum(len(row.unreached) for row in rows), sum(row.cases for row in rows)
+    _conclude(options, rows, [f"{whole - left} of {whole} cases about behaviour are in some fault's reach"])
+    return OK if not left else WRONG
 
 
 def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
