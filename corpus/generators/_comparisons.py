@@ -72,6 +72,7 @@ def vectors(operation: str) -> Vectors:
     yield from _plain(operation)
     yield from _quantized(operation)
     yield from _every_byte(operation)
+    yield from _few_codes_broadcast(operation)
     yield from _special(operation)
     yield from _shapes(operation)
     yield from _rejections.binary(operation, activation=False, mismatch="C1", outputs="C3", result=BOOL8)
@@ -155,6 +156,26 @@ def _every_byte(operation: str) -> Vectors:
                 tensor(kind, (8,), [value - shift for value in columns], scale=0.125, zero_point=10 - shift),
             ),
             {"output": tensor(BOOL8, (32, 8))},
+            hazards=["compare-by-value"],
+            excluded=["all_inputs_as_internal"],
+        )
+
+
+def _few_codes_broadcast(operation: str) -> Vectors:
+    """Seven codes against themselves, those below and those above: with one scale for both, codes alone count."""
+    for kind in (QUANT8, SIGNED):
+        shift = 128 if kind is SIGNED else 0
+        codes = [code - shift for code in (4, 33, 66, 100, 133, 200, 251)]
+        scale, zero_point = 0.38945311307907104, 57 - shift
+        against = [code + step for step in (-1, 0, 1) for code in codes]
+        yield positive(
+            f"{SHORT[kind]}_few_codes_broadcast",
+            operation,
+            _inputs(
+                tensor(kind, (7,), codes, scale=scale, zero_point=zero_point),
+                tensor(kind, (3, 7), against, scale=scale, zero_point=zero_point),
+            ),
+            {"output": tensor(BOOL8, (3, 7))},
             hazards=["compare-by-value"],
             excluded=["all_inputs_as_internal"],
         )
