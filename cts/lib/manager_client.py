@@ -98,9 +98,9 @@ class Client:
         self.process = context.application(uid, pid)
         self.manager: Manager = context.present(self.process.interfaces.manager, "manager")
 
-    def request(self, request: ModelLoadRequest) -> None:
-        """Submit a request; its callbacks go to the recorder."""
-        self.manager.request_can_load_model(request, self.recorder)
+    def request(self, request: ModelLoadRequest, recorder: CallbackRecorder | None = None) -> None:
+        """Submit a request; its callbacks go to the recorder, the client's own unless one is given."""
+        self.manager.request_can_load_model(request, recorder or self.recorder)
 
     def granted(self, request: ModelLoadRequest) -> ModelLoadStatusListener:
         """Submit a request, check that it is granted, and return the listener of the decision."""

@@ -11,7 +11,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from npu_conformance.cts.lib.manager_client import GRANT, WAIT, Client, Event, Notification, control, install_only
+from npu_conformance.cts.lib.manager_client import (
+    GRANT,
+    WAIT,
+    CallbackRecorder,
+    Client,
+    Event,
+    Notification,
+    control,
+    install_only,
+)
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -34,6 +43,8 @@ from npu_conformance.specs.npu.types import (
 SMALL, MEDIUM, LARGE = ModelSize
 """Under the budget policy's defaults: a quarter, a half, and all of the budget."""
 SETTINGS, FIRST_APP = 10_100, 10_201
+UIDS_OF_A_USER = 100_000
+"""The uids of another user of the device are so many higher, as in Android."""
 UNLOAD: Notification = ("unload", None)
 """An unload request in either form: `received` leaves the reason out."""
 CALLBACK_SECONDS = 5.0
@@ -55,10 +66,12 @@ class ManagerFixture:
         self._relieve()
         self.settings.manager.set_policy(policy, parameters)
 
-    def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> ClientApp:
-        """Install the next app, with a process, at this importance."""
+    def app(
+        self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37, user: int = 0
+    ) -> ClientApp:
+        """Install the next app, with a process, at this importance. user: of the device; 0 is the first."""
         first = FIRST_APP if self.context.manifest.virtual_clock else self.context.case_uid(FIRST_APP)
-        uid = first + len(self.clients)
+        uid = user * UIDS_OF_A_USER + first + len(self.clients)
         client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
@@ -119,12 +132,17 @@ class ClientApp:
         return self.client.uid
 
     def asks(
-        self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None
+        self,
+        size: int = LARGE,
+        priority: int = ModelPriority.NORMAL,
+        *,
+        identifier: int | None = None,
+        recorder: CallbackRecorder | None = None,
     ) -> RequestedModel:
-        """Submit a request, with an id of its own unless one is given."""
+        """Submit a request, with an id of its own unless one is given. recorder: of its callbacks, or the process's."""
         request = ModelLoadRequest(next(self._ids) if identifier is None else identifier, size, priority)
-        model = RequestedModel(self, request)
-        self.client.request(request)
+        model = RequestedModel(self, request, recorder)
+        self.client.request(request, recorder)
         return model
 
     def granted(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> RequestedModel:
@@ -159,11 +177,12 @@ class ClientApp:
 class RequestedModel:
     """A model that an app wants, or has, in the driver's memory."""
 
-    def __init__(self, app: ClientApp, request: ModelLoadRequest) -> None:
+    def __init__(self, app: ClientApp, request: ModelLoadRequest, recorder: CallbackRecorder | None = None) -> None:
         self.app = app
         self.request = request
         self._client = app.client
-        self._since = len(app.client.recorder.events)
+        self._recorder = recorder or app.client.recorder
+        self._since = len(self._recorder.events)
 
     @property
     def name(self) -> str:
@@ -173,7 +192,7 @@ class RequestedModel:
     @property
     def events(self) -> list[Event]:
         """The callbacks since it was submitted, as they came."""
-        later = self._client.recorder.events[self._since :]
+        later = self._recorder.events[self._since :]
         return [event for event in later if event.request.id == self.request.id]
 
     @property

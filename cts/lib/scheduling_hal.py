@@ -10,7 +10,7 @@ from npu_conformance.cts.lib.manager_client import barrier
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.errors import DeadObject, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import (
     DEBOUNCE_DURATION_MS,
@@ -36,6 +36,8 @@ class RecordingHal(Scheduling):
         self.callback: SchedulingCallback | None = None
         self.received_at_push: list[int] = []
         """How many callbacks all apps together had got when each push came."""
+        self.dead = False
+        """True where its process has ended: every push is lost."""
         self.wrong: list[str] = []
         """Pushes that no HAL would take (NPU-HAL-004, -005)."""
         self._ids = itertools.count(1)
@@ -95,6 +97,8 @@ class RecordingHal(Scheduling):
         checks.equal(self.wrong, [], "pushes that a HAL has to reject")
 
     def _keep(self, call: str, configs: tuple[SchedulingConfig, ...]) -> None:
+        if self.dead:
+            raise DeadObject("the HAL has died")
         while self._fixture.context.subject.serve_pending():  # what was sent before this push counts as before
             pass
         uids = [config.uid for config in configs]

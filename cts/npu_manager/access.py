@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
-from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_fixture import UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
 from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -16,6 +17,9 @@ from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
 
 cases = CaseGroup("cts.npu_manager.access", interface="manager", group=Group.MANAGER_PRIORITIES)
+
+_NATIVE = 10_298
+"""A uid of no app."""
 
 
 @cases.case("set_policy_without_permission", "NPU-ACC-004", group=Group.MANAGER_VALIDATION)
@@ -29,6 +33,17 @@ def set_policy_without_permission(context: CaseContext) -> None:
     camera.expect(1, GRANT)
     listener.notify_model_unloaded(request)
     camera.expect(1, GRANT, COMPLETE)
+
+
+@cases.case("set_policy_by_strangers", "NPU-ACC-004", group=Group.MANAGER_VALIDATION)
+def set_policy_by_strangers(context: CaseContext) -> None:
+    """A uid without an app sets no policy, though the app of that number in the first user of the device may."""
+    camera = install(context, CAMERA)
+    request = ModelLoadRequest(1)
+    camera.granted(request)
+    for uid in (_NATIVE, CAMERA + UIDS_OF_A_USER, CAMERA + 10 * UIDS_OF_A_USER):
+        _denied(Client(context, uid), Policy.TURN_TAKING)
+    camera.expect(1, GRANT)
 
 
 @cases.case("calls_without_permission", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
@@ -51,6 +66,23 @@ def calls_without_permission(context: CaseContext) -> None:
         context.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
     elif (camera.recorder.of(1), camera.recorder.of(2)) != ([GRANT], []):
         context.warn_quality(f"calls rejected without {PERMISSION} had an effect all the same")
+
+
+@cases.case("rejected_caller_is_not_ranked", "NPU-ACC-005")
+def rejected_caller_is_not_ranked(context: CaseContext) -> None:
+    """A call that is rejected for lack of the permission ought not to give its uid a config at the HAL."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(Importance.VISIBLE, declares=False, target_sdk=36)
+    request = ModelLoadRequest(1)
+    with recording_hal(fixture) as hal:
+        before = hal.table.get(app.uid)
+        fixture.control.grant_permission(app.uid, PERMISSION, False)
+        for call in (app.client.request, app.client.manager.cancel_model_load):
+            _is_denied(partial(call, request))
+        fixture.control.grant_permission(app.uid, PERMISSION, True)
+        fixture.settle()
+        if (found := hal.table.get(app.uid)) != before:
+            context.warn_quality(f"a rejected caller was given {found}; before its calls it had {before}")
 
 
 def _denied(client: Client, policy: Policy) -> None:
@@ -140,6 +172,32 @@ def undeclared_apps(context: CaseContext) -> None:
         with switched(context, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
+
+
+@cases.case("updated_target", "NPU-ACC-009", "NPU-PRI-012")
+def updated_target(context: CaseContext) -> None:
+    """An update to an earlier API gives direct access back to an undeclared app; one to API 37 ought to count too."""
+    fixture = ManagerFixture(context)
+    app, always = (fixture.app(Importance.VISIBLE, declares=False, target_sdk=37) for _ in range(2))
+    with switched(context, Flag.BLOCK_MISSING_FEATURE, True):
+        _access_after_updates(fixture, app, always)
+        fixture.control.update_app(app.uid, False, 36)
+        first, _ = _access_after_updates(fixture, app, always)
+        checks.equal(first, True, f"direct access of uid {app.uid}, which was updated from API 37 to 36")
+        fixture.control.update_app(app.uid, False, 37)
+        updated, other = _access_after_updates(fixture, app, always)
+        if updated != other:
+            context.warn_quality("an app updated from API 36 to 37 has other access than one that was made for 37")
+
+
+def _access_after_updates(fixture: ManagerFixture, *apps: ClientApp) -> list[bool]:
+    """Direct access of apps that work, as the table for a new HAL has it."""
+    fixture.settle()
+    with recording_hal(fixture) as hal:
+        found = [_direct_access(hal, app) for app in apps]
+        for app in apps:
+            hal.requested(app.uid)
+    return found
 
 
 @cases.case("undeclared_app_at_work", "NPU-ACC-007", "NPU-ACC-009")

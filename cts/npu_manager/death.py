@@ -186,6 +186,25 @@ def connection_closed(context: CaseContext) -> None:
     parked.receives(PARKED, GRANT)
 
 
+@cases.case("one_connection_closed", "NPU-LIF-020", "NPU-LIF-019")
+def one_connection_closed(context: CaseContext) -> None:
+    """A process whose connection ends takes its own requests; another process of the app ought to keep its own."""
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(FOREGROUND), fixture.app(VISIBLE)
+    kept = app.loads(MEDIUM)
+    ending = Client(context, app.uid, 5002)
+    ending.granted(ModelLoadRequest(102, MEDIUM))
+    parked = other.asks(MEDIUM)
+    parked.receives(PARKED)
+    ending.process.close()
+    fixture.until(lambda: GRANT in parked.received)
+    parked.receives(PARKED, GRANT)
+    kept.unload()
+    fixture.wait(lambda: COMPLETE in kept.received)
+    if kept.received != [GRANT, COMPLETE]:
+        context.warn_quality("the end of one process's connection drops the requests of another of the same uid")
+
+
 @cases.case("removed_app", "NPU-LIF-019", "NPU-PRI-010")
 def removed_app(context: CaseContext) -> None:
     """Removing an app ends its process, and with that its requests."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.manager_client import PARKED, Client, answered, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ClientApp, ManagerFixture
-from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -18,6 +18,7 @@ from npu_conformance.specs.npu.types import (
     DUMP_PERMISSION,
     ROOT_UID,
     SHELL_UID,
+    SYSTEM_UID,
     Atom,
     EndReason,
     Importance,
@@ -95,6 +96,17 @@ def dump_of_priorities(context: CaseContext) -> None:
         checks.equal({uid: priority for uid, _, priority in lines}, at_hal, "the dump's table against the HAL's")
 
 
+@cases.case("dump_of_another_user", "NPU-OBS-001")
+def dump_of_another_user(context: CaseContext) -> None:
+    """An app of another user of the device is in the dump with the uid that it has there, as request and priority."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE, user=10)
+    app.granted(LARGE)
+    text = _dump(fixture)
+    _contains(text, f"    {app.uid} [{package_of(app.uid)}]: ")
+    _contains(text, f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+
+
 @cases.case("dump_without_permission", "NPU-OBS-002")
 def dump_without_permission(context: CaseContext) -> None:
     """An app that may not dump gets a rejection that names the service, and sees nothing of other apps."""
@@ -169,21 +181,57 @@ def shell_suspends_pushes(context: CaseContext) -> None:
 
 @cases.case("shell_root_only", "NPU-OBS-005")
 def shell_root_only(context: CaseContext) -> None:
-    """A caller other than root cannot suspend pushes, whatever the command answers."""
+    """A caller other than root, be it the system, cannot suspend pushes, whatever the command answers."""
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
         try:
-            result = _shell(context, app.uid)("disable")
-        except SecurityDenied:
-            result = ShellResult(1)
-        try:
-            checks.that(result.exit_code != 0, "cmd npu disable of an app: expected an exit code other than 0, found 0")
+            for uid in (app.uid, SHELL_UID, SYSTEM_UID, UIDS_OF_A_USER):
+                code = _disable(context, uid)
+                checks.that(code != 0, f"cmd npu disable of uid {uid}: expected an exit code other than 0, found 0")
             app.moves(CACHED)
             hal.expect(app.uid, CACHED)
         finally:
             _shell(context, ROOT_UID)("enable")
+
+
+def _disable(context: CaseContext, uid: int) -> int:
+    try:
+        return _shell(context, uid)("disable").exit_code
+    except SecurityDenied:
+        return 1
+
+
+@cases.case("shell_enable_sends_all", "NPU-OBS-005", "NPU-PRI-006")
+def shell_enable_sends_all(context: CaseContext) -> None:
+    """One `enable` sends the whole table and the callback, however often `disable` was said and whatever was missed.
+
+    Somebody else may have set other configs meanwhile.
+    """
+    fixture = ManagerFixture(context)
+    root = _shell(context, ROOT_UID)
+    app = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
+        for times in (1, 2):
+            _suspended(root, hal, times)
+            hal.expect(app.uid, VISIBLE)
+            checks.equal([call for call, _ in hal.pushes], ["set"], f"pushes at enable after {times} times disable")
+            checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
+            app.moves(CACHED)
+            hal.expect(app.uid, CACHED)
+            app.moves(VISIBLE)
+            hal.expect(app.uid, VISIBLE)
+
+
+def _suspended(root: Callable[..., ShellResult], hal: RecordingHal, times: int) -> None:
+    """Suspend pushes so many times, have the HAL forget everything, and resume them once."""
+    for _ in range(times):
+        root("disable")
+    hal.pushes.clear()
+    hal.table.clear()
+    hal.callback = None
+    checks.equal(root("enable").exit_code, 0, "exit code of cmd npu enable")
 
 
 @cases.case("requests_logged", "NPU-OBS-006")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, UNLOAD, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_work import Run
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -107,6 +107,26 @@ def table_after_death(context: CaseContext) -> None:
         parked.receives(PARKED, WAIT, GRANT)
 
 
+@cases.case("table_after_a_lost_push", "NPU-PRI-007", "NPU-PRI-006")
+def table_after_a_lost_push(context: CaseContext) -> None:
+    """A HAL that is found dead when something is pushed is done without, and the next gets the table and the callback.
+
+    Without a hint that the HAL has died, the push is the first that the manager learns of it.
+    """
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as first:
+        app = fixture.app(VISIBLE)
+        first.expect(app.uid, VISIBLE)
+        first.dead = True
+        app.moves(CACHED)
+        app.loads(LARGE)
+        with _next_hal(fixture) as second:
+            _judge_first_table(second, {app: CACHED})
+            checks.that(second.callback is not None, "expected the callback registered with the new HAL, found none")
+            app.moves(VISIBLE)
+            second.expect(app.uid, VISIBLE)
+
+
 @cases.case("rotation_after_death", "NPU-PRI-007", "NPU-POL-018")
 def rotation_after_death(context: CaseContext) -> None:
     """Work that the new HAL reports counts as before."""
@@ -168,15 +188,17 @@ def uid_without_an_app(context: CaseContext) -> None:
     """A uid that no app has may work and change its importance: it is unknown at first, and disturbs nobody."""
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
-    fixture.control.remove_app(_NATIVE)
+    fixture.control.grant_permission(app.uid, ATTRIBUTION_PERMISSION, True)
     with recording_hal(fixture) as hal:
-        hal.works(_NATIVE)
-        checks.member(hal.priority(_NATIVE), (None, MAX_PRIORITY), "priority of a uid without an app at the HAL")
-        with suppress(IllegalArgument):  # it may be unknown to the control interface, too
-            fixture.control.set_importance(_NATIVE, FOREGROUND)
+        for uid in (_NATIVE, UIDS_OF_A_USER + SYSTEM_UID, 10 * UIDS_OF_A_USER + app.uid):
+            fixture.control.remove_app(uid)
+            hal.works(uid)
+            _judge_unknown(hal, uid)
+            with suppress(IllegalArgument):  # it may be unknown to the control interface, too
+                fixture.control.set_importance(uid, FOREGROUND)
+            fixture.control.remove_app(uid)
         app.granted()
         hal.expect(app.uid, VISIBLE)
-        fixture.control.remove_app(_NATIVE)
 
 
 @cases.case("removed_app", "NPU-PRI-010")
@@ -204,6 +226,20 @@ def attribution(context: CaseContext) -> None:
             hal.expect(app.uid, CACHED)
         checks.equal(hal.table[holder.uid].can_attribute_other_uid, True, "attribution of a holder of the permission")
         checks.equal(hal.table[other.uid].can_attribute_other_uid, False, "attribution of another app")
+
+
+@cases.case("attribution_withdrawn", "NPU-PRI-011")
+def attribution_withdrawn(context: CaseContext) -> None:
+    """An app from which the permission to attribute work is taken may not do so, by the next table at the latest."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    for permitted in (True, False, True):
+        fixture.control.grant_permission(app.uid, ATTRIBUTION_PERMISSION, permitted)
+        fixture.settle()
+        with recording_hal(fixture) as hal:
+            hal.expect(app.uid, VISIBLE)
+            found = hal.table[app.uid].can_attribute_other_uid
+            checks.equal(found, permitted, f"attribution of an app whose permission is {permitted}")
 
 
 @cases.case("legacy_app_that_works", "NPU-PRI-008", "NPU-ACC-009")
@@ -287,6 +323,13 @@ def _judge_first_table(hal: RecordingHal, apps: dict[ClientApp, Importance]) -> 
     for app, importance in apps.items():
         checks.equal(pushed.get(app.uid), int(importance), f"priority of uid {app.uid} in the first table")
     _judge_fixed(hal)
+
+
+def _judge_unknown(hal: RecordingHal, uid: int) -> None:
+    """A uid without an app is no stronger than any, and has no right that an app would need a permission for."""
+    checks.member(hal.priority(uid), (None, MAX_PRIORITY), f"priority of uid {uid}, which no app has, at the HAL")
+    may_attribute = uid in hal.table and hal.table[uid].can_attribute_other_uid
+    checks.equal(may_attribute, False, f"attribution of uid {uid}, which no app has")
 
 
 def _judge_fixed(hal: RecordingHal) -> None:

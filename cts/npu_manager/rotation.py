@@ -74,6 +74,23 @@ def heir_needs_more(context: CaseContext) -> None:
         wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
+@cases.case("heir_is_outranked", "NPU-POL-022", "NPU-POL-014")
+def heir_is_outranked(context: CaseContext) -> None:
+    """A parked request for which somebody makes room already stays live when a stronger one takes that room."""
+    with _equals(context, 3) as (hal, (first, second, third)):
+        held, other, parked = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
+        parked.receives(PARKED)
+        hal.works(first.uid)
+        held.receives(GRANT, UNLOAD)
+        wanted = first.fixture.app(Importance.FOREGROUND).asks(MEDIUM)
+        wanted.receives(WAIT)
+        parked.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, WAIT, PARKED], [PARKED, WAIT, CANCELLED])
+        for model in (held, wanted, other):
+            model.cancel()
+        parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT], [PARKED, WAIT, PARKED, GRANT],
+                               [PARKED, WAIT, CANCELLED])  # fmt: skip
+
+
 @cases.case("other_ends", "NPU-POL-019")
 def other_ends(context: CaseContext) -> None:
     """Work that ends in another way than completion rotates nothing."""

@@ -176,6 +176,21 @@ def loaded_when_parked(context: CaseContext) -> None:
     late.receives_one_of([PARKED, GRANT], [WAIT, GRANT])
 
 
+@cases.case("loaded_when_waiting", "NPU-LIF-026")
+def loaded_when_waiting(context: CaseContext) -> None:
+    """A model that is loaded while its request waits is counted as resident too, and asked to unload."""
+    fixture = ManagerFixture(context)
+    held, wanted = _waiting(fixture)
+    wanted.load()
+    wanted.receives(WAIT, UNLOAD)
+    held.unload()
+    late = fixture.app(CACHED).asks(SMALL)
+    late.receives_one_of([PARKED], [WAIT])
+    wanted.unload()
+    wanted.receives(WAIT, UNLOAD, COMPLETE)
+    late.receives_one_of([PARKED, GRANT], [WAIT, GRANT])
+
+
 @cases.case("asked_then_cancelled", "NPU-LIF-012", "NPU-LIF-013")
 def asked_then_cancelled(context: CaseContext) -> None:
     """A client that is asked to unload may cancel instead: CANCELLED, and its capacity is free."""

@@ -97,6 +97,19 @@ def zero(context: CaseContext) -> None:
         checks.equal(received, list(UNDISTURBED) * (len(received) // len(UNDISTURBED)), "events of the run")
 
 
+@cases.case("zero_withholds_nothing", "NPU-HAL-028", "NPU-HAL-024")
+def zero_withholds_nothing(context: CaseContext) -> None:
+    """With a debounce time of 0 the end is notified when it happens, and not the default time later."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        camera = npu.app(npu.camera)
+        npu.register_recorder(0)
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(2)
+        checks.equal(camera.received()[-1:], [COMPLETED], "last event 2 ms after the end of a run")
+
+
 @cases.case("default_returns", "NPU-HAL-027", "NPU-HAL-028")
 def default_returns(context: CaseContext) -> None:
     """A registration without a debounce time has the default, whatever an earlier one asked for."""

@@ -68,6 +68,25 @@ def set_empty_clears(context: CaseContext) -> None:
         _expect(npu, camera=DEFAULT)
 
 
+@cases.case("set_during_work", "NPU-HAL-001", "NPU-HAL-002", "NPU-HAL-003")
+def set_during_work(context: CaseContext) -> None:
+    """What is set or updated while a uid has work counts for its later work, like what is set at rest."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        for change, expected in (
+            (lambda: npu.configure(), DEFAULT),
+            (lambda: npu.configure(config(npu.camera, 300)), 300),
+            (lambda: npu.update(config(npu.camera, 200)), 200),
+        ):
+            npu.configure(config(npu.camera, 100))
+            run = camera.start()
+            npu.pass_ms(15)
+            npu.need_running(run)
+            change()
+            npu.settle()
+            _expect(npu, camera=expected)
+
+
 @cases.case("update_keeps_others", "NPU-HAL-003")
 def update_keeps_others(context: CaseContext) -> None:
     """Updating one uid leaves the configs of the others."""

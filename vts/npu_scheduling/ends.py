@@ -8,6 +8,7 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import (
     FAILED,
     REQUESTED,
@@ -165,6 +166,19 @@ def _declare(name: str, end: End, notification: Notification, check: Check, requ
 for _name, (_end, _notification) in _ENDS.items():
     for _suffix, _requirements, _check in _ABOUT:
         _declare(f"{_name}{_suffix}", _end, _notification, _check, _requirements)
+
+
+@cases.case("cancelled_leaves_work_for_the_canceller", "NPU-HAL-030", "NPU-HAL-015")
+def cancelled_leaves_work_for_the_canceller(context: CaseContext) -> None:
+    """Who cancels ends what it has submitted itself, not what another uid has submitted on its behalf."""
+    with scheduling_fixture(context) as npu:
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.configure(config(camera.uid, 100), config(assistant.uid, 400, attribute=True))
+        run = assistant.start(InferenceRun(original_uid=camera.uid))
+        npu.pass_ms(15)
+        npu.need_running(run)
+        camera.cancel()
+        checks.that(npu.end_of(run), "inferences for the uid that cancels: expected success, found a failure")
 
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import ROOT_UID, SYSTEM_UID
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
 from npu_conformance.vts.lib.npu_scheduling.fixture import config, scheduling_fixture
@@ -83,6 +84,17 @@ def no_attribution(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         npu.app(npu.camera).is_rejected(InferenceRun(original_uid=_SOMEBODY))
+
+
+@cases.case("default_attributes_nothing", "NPU-HAL-007", "NPU-HAL-012")
+def default_attributes_nothing(context: CaseContext) -> None:
+    """A uid without config, be it root or the system, works for itself and not for another."""
+    with scheduling_fixture(context) as npu:
+        has_one_uid = context.manifest.inference_tool is not None and context.manifest.inference_tool.uid is not None
+        for uid in (npu.camera,) if has_one_uid else (npu.camera, ROOT_UID, SYSTEM_UID):
+            app = npu.app(uid)
+            app.is_rejected(InferenceRun(original_uid=_SOMEBODY))
+            app.works()
 
 
 @cases.case("attribution", "NPU-HAL-012", "NPU-HAL-015", "NPU-HAL-039")

@@ -1,0 +1,76 @@
+"""Unload requests that nobody answers in time, and what may have become of the model by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT
+from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, ManagerFixture
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import Importance, Policy
+
+cases = CaseGroup("cts.npu_manager.overdue", interface="manager", group=Group.MANAGER_REQUESTS)
+
+FOREGROUND, CACHED = Importance.FOREGROUND, Importance.CACHED
+_SECOND_NS = 1_000_000_000
+
+
+@contextmanager
+def _a_minute_for_an_unload(context: CaseContext) -> Iterator[ManagerFixture]:
+    """Apps under a manager that lets unload requests be unanswered for a minute of a virtual clock."""
+    if not context.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
+    fixture = ManagerFixture(context)
+    with fixture.unload_timeout(60 * _SECOND_NS):
+        yield fixture
+
+
+@cases.case("loaded_again_is_no_answer", "NPU-LIF-027", "NPU-LIF-015")
+def loaded_again_is_no_answer(context: CaseContext) -> None:
+    """A client that answers an unload request by reporting its model as loaded again has not answered."""
+    with _a_minute_for_an_unload(context) as fixture:
+        held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)
+        fixture.control.advance_clock(30 * _SECOND_NS)
+        held.load()
+        held.receives(GRANT, UNLOAD)
+        fixture.control.advance_clock(90 * _SECOND_NS)
+        wanted.receives(WAIT, GRANT)
+
+
+@cases.case("of_an_earlier_policy", "NPU-LIF-022", "NPU-LIF-027")
+def of_an_earlier_policy(context: CaseContext) -> None:
+    """The time of an unload request is over with its policy, and ends no later request, whatever id that has."""
+    with _a_minute_for_an_unload(context) as fixture:
+        app = fixture.app(CACHED)
+        held = app.loads(LARGE)
+        fixture.app(FOREGROUND).asks(LARGE).receives(WAIT)
+        held.receives(GRANT, UNLOAD)
+        fixture.settings.manager.set_policy(Policy.BUDGET, None)
+        fixture.settle()
+        again = app.asks(LARGE, identifier=held.request.id)
+        again.receives(GRANT)
+        again.load()
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        again.receives(GRANT)
+
+
+@cases.case("of_an_ended_request", "NPU-LIF-027", "NPU-LIF-013")
+def of_an_ended_request(context: CaseContext) -> None:
+    """The time of an unload request is over with its answer, and ends no later request, whatever id that has."""
+    with _a_minute_for_an_unload(context) as fixture:
+        app, other = fixture.app(CACHED), fixture.app(FOREGROUND)
+        held, wanted = app.loads(LARGE), other.asks(LARGE)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)
+        held.unload()
+        held.receives(GRANT, UNLOAD, COMPLETE)
+        wanted.cancel()
+        again = app.asks(LARGE, identifier=held.request.id)
+        again.receives(GRANT)
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        again.receives(GRANT)
