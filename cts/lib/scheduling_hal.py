@@ -68,11 +68,17 @@ class RecordingHal(Scheduling):
         self._manager.on_work_requested(self._work(uid, original))
         self._settle()
 
-    def works(self, uid: int, reason: int = EndReason.COMPLETED, original: int | None = None) -> None:
+    def works(
+        self,
+        uid: int,
+        reason: int = EndReason.COMPLETED,
+        original: int | None = None,
+        start: int = StartReason.INITIAL,
+    ) -> None:
         """Report work from its request to its end. original: for whom; by default for the uid itself."""
         manager = self._manager
         manager.on_work_requested(self._work(uid, original))
-        manager.on_work_started(self._work(uid, original), StartReason.INITIAL)
+        manager.on_work_started(self._work(uid, original), start)
         manager.on_work_ended(self._work(uid, original), reason)
         self._settle()
 

@@ -76,6 +76,22 @@ def frees_the_memory_once(context: CaseContext) -> None:
     checks.that(not both, f"two buffers of {size} bytes: expected room for one, found both allocated")
 
 
+@cases.case("supported_where_it_preempts", "NPU-BUF-008")
+def supported_where_it_preempts(context: CaseContext) -> None:
+    """What isSupported denies fails also where memory is short: a request that preempts a buffer was not denied."""
+    app = BufferApp(context).supported()
+    size = most(app)
+    for weak, strong in _ORDERS:
+        app.allocated(app.request(1, size, priority=weak))
+        request = app.request(2, size, priority=strong)
+        (supported,) = app.allocator.is_supported((request,))
+        (answer,) = app.get(request)
+        app.flush()
+        checks.that(supported or answer.errno != 0, "a request that isSupported denied: expected an error, found none")
+        app.free(1, *([2] if answer.errno == 0 else []))
+        app.recorder.events.clear()
+
+
 @cases.case("not_while_mapped", "NPU-BUF-009")
 def not_while_mapped(context: CaseContext) -> None:
     """A mapped buffer keeps its bytes and is not preempted, whoever wants the memory."""

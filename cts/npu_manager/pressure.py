@@ -8,8 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+    RequestedModel,
+)
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -77,6 +85,71 @@ def no_grant_before_they_leave(context: CaseContext) -> None:
         late = fixture.app(Importance.FOREGROUND).asks(SMALL)
         late.receives_one_of([WAIT], [PARKED])
     late.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("no_grant_until_it_holds", "NPU-POL-027", "NPU-POL-010")
+def no_grant_until_it_holds(context: CaseContext) -> None:
+    """What leaves under pressure makes room for nobody, however important, before the reduced budget holds."""
+    for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
+        fixture = ManagerFixture(context)
+        models = _four(fixture)
+        with pressed(fixture, press, level):
+            leaving = _asked(models)
+            wanted = fixture.app(Importance.FOREGROUND).asks(SMALL)
+            for model in leaving:
+                wanted.receives_one_of([WAIT], [PARKED])
+                model.unload()
+            wanted.receives_one_of([WAIT], [PARKED])
+        wanted.receives_one_of([PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("eased", "NPU-LIF-008", "NPU-POL-027")
+def eased(context: CaseContext) -> None:
+    """Where pressure eases without ending, what comes later is not granted before what was parked and fits as well."""
+    for press, levels in ((_heat, _HEAT), (_shortage, _SHORTAGE)):
+        fixture = ManagerFixture(context, parameters=PolicyParameters(8))
+        with pressed(fixture, press, levels[-1]):
+            parked = [fixture.app(Importance.VISIBLE).asks(size) for size in (SMALL, MEDIUM, LARGE)]
+            for level in levels[-2::-1]:
+                press(fixture, level)
+                fixture.settle()
+                _judge_none_is_forgotten(fixture, parked)
+
+
+def _judge_none_is_forgotten(fixture: ManagerFixture, parked: list[RequestedModel]) -> None:
+    """See that no weaker request of its size has a grant that a parked one could have had."""
+    for model in parked:
+        before = model.received
+        late = fixture.app(Importance.CACHED).asks(model.request.size)
+        fixture.settle()
+        checks.that(
+            GRANT in before or GRANT not in late.received,
+            f"{model.name} stays parked; a later request of its size of a weaker app: expected no grant, found one",
+        )
+        late.cancel()
+
+
+@cases.case("policy_set_meanwhile", "NPU-POL-027", "NPU-LIF-022")
+def policy_set_meanwhile(context: CaseContext) -> None:
+    """A policy that is set while pressure lasts grants what it grants where it was set before, and no more."""
+    for policy in (Policy.BUDGET, Policy.TURN_TAKING):
+        for level in _HEAT:
+            fixture = ManagerFixture(context, policy)
+            app = fixture.app(Importance.VISIBLE)
+            with pressed(fixture, _heat, level):
+                expected = [_decision(fixture, app, size) for size in (SMALL, MEDIUM, LARGE)]
+                fixture.settings.manager.set_policy(policy, None)
+                found = [_decision(fixture, app, size) for size in (SMALL, MEDIUM, LARGE)]
+            checks.equal(found, expected, f"decisions of {policy.name}, set at thermal status {level}")
+
+
+def _decision(fixture: ManagerFixture, app: ClientApp, size: int) -> list[Notification]:
+    """What a request alone receives, before it is cancelled."""
+    model = app.asks(size)
+    fixture.wait(lambda: bool(model.received))
+    found = model.received
+    model.cancel()
+    return found
 
 
 @cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")

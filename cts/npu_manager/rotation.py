@@ -74,6 +74,20 @@ def heir_needs_more(context: CaseContext) -> None:
         wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
+@cases.case("own_request_waits", "NPU-POL-016", "NPU-POL-018")
+def own_request_waits(context: CaseContext) -> None:
+    """Completed work makes no room for a further request of the app itself, alone or beside that of a weaker app."""
+    with _equals(context, 1) as (hal, (app,)):
+        held, own = app.loads(LARGE), app.asks(LARGE)
+        own.receives(PARKED)
+        hal.works(app.uid)
+        held.receives(GRANT)
+        app.fixture.app(CACHED).asks(MEDIUM).receives(PARKED)
+        hal.works(app.uid)
+        held.receives(GRANT)
+        own.receives(PARKED)
+
+
 @cases.case("heir_is_outranked", "NPU-POL-022", "NPU-POL-014")
 def heir_is_outranked(context: CaseContext) -> None:
     """A parked request for which somebody makes room already stays live when a stronger one takes that room."""
@@ -184,20 +198,21 @@ def least_recent_first(context: CaseContext) -> None:
 @cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
 def heirs_of_two_sizes(context: CaseContext) -> None:
     """Whoever is next when an app completes work, an equal that waits as well loses nothing by it."""
-    with _equals(context, 3) as (hal, (holder, early, late)):
-        held = holder.loads(LARGE)
-        hal.works(early.uid)
-        hal.works(late.uid)
-        last, next_one = late.asks(LARGE), early.asks(MEDIUM)
-        last.receives(PARKED)
-        next_one.receives(PARKED)
-        hal.works(holder.uid)
-        held.receives(GRANT, UNLOAD)
-        held.unload()
-        for model in (next_one, last):
-            model.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
-        if GRANT not in next_one.received:
-            context.warn_quality("the app that completed work most recently is served first")
+    for early_size, late_size in ((MEDIUM, LARGE), (LARGE, MEDIUM)):
+        with _equals(context, 3) as (hal, (holder, early, late)):
+            held = holder.loads(LARGE)
+            hal.works(early.uid)
+            hal.works(late.uid)
+            last, next_one = late.asks(late_size), early.asks(early_size)
+            last.receives(PARKED)
+            next_one.receives(PARKED)
+            hal.works(holder.uid)
+            held.receives(GRANT, UNLOAD)
+            held.unload()
+            for model in (next_one, last):
+                model.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+            if GRANT not in next_one.received:
+                context.warn_quality(f"the app that completed work most recently is served before one of {early_size}")
 
 
 @cases.case("no_starvation", "NPU-POL-029", "NPU-POL-010")

@@ -73,11 +73,12 @@ def set_during_work(context: CaseContext) -> None:
     """What is set or updated while a uid has work counts for its later work, like what is set at rest."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        for change, expected in (
-            (lambda: npu.configure(), DEFAULT),
+        changes: tuple[tuple[Callable[[], None], int], ...] = (
+            (npu.configure, DEFAULT),
             (lambda: npu.configure(config(npu.camera, 300)), 300),
             (lambda: npu.update(config(npu.camera, 200)), 200),
-        ):
+        )
+        for change, expected in changes:
             npu.configure(config(npu.camera, 100))
             run = camera.start()
             npu.pass_ms(15)

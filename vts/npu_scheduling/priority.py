@@ -17,6 +17,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     STARTED,
     UNDISTURBED,
     USER,
+    Recorder,
     events_of,
     first_of,
     last_of,
@@ -31,6 +32,8 @@ _JUDGED_SECONDS = 0.3
 _HEAD_START_MS = 100
 """By which AOSP's test lets the weaker work begin first."""
 _LONG_DEBOUNCE_MS = 2_000
+_SOON_MS = 20
+"""Well within the debounce time, also twice."""
 _WITHIN_MS = 105
 """Into the weaker work, and not at a round number: where inferences take whole tens it is within one."""
 
@@ -102,6 +105,31 @@ def feature_id_decides_nothing(context: CaseContext) -> None:
         checks.equal(order, ["strong", "weak"], "order in which the runs ended")
 
 
+@cases.case("names_among_equals", "NPU-HAL-040")
+def names_among_equals(context: CaseContext) -> None:
+    """Equal works are started in one order, whichever of them has a feature id."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        uids = (npu.camera, npu.assistant, npu.gallery)
+        npu.configure(*(config(uid, 500) for uid in uids))
+        apps = [npu.app(uid) for uid in uids]
+        order = _order_of_starts(npu, apps, None)
+        if _order_of_starts(npu, apps, None) != order:
+            raise NotApplicable("the order of equal works changes from time to time")
+        for named in apps:
+            checks.equal(_order_of_starts(npu, apps, named), order, f"order of starts where uid {named.uid} has a name")
+
+
+def _order_of_starts(npu: SchedulingFixture, apps: list[App], named: App | None) -> list[int]:
+    """The uids of runs that begin together, by their starts and by their ends. named: the one with a feature id."""
+    recorder = Recorder()
+    npu.register_callback(recorder)
+    for app in apps:
+        app.start(InferenceRun(feature_id="app.night_mode" if app is named else None))
+    npu.settle()
+    return [event.work.uid for event in recorder.events if event.event_type != "requested"]
+
+
 @cases.case("equals", "NPU-HAL-009")
 def equals(context: CaseContext) -> None:
     """Among equals nobody starves: both runs come to their end."""
@@ -152,6 +180,47 @@ def paused_and_resumed(context: CaseContext) -> None:
         pauses = events_of(weak.events(), PAUSED)
         if not pauses:
             raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
+
+
+@cases.case("paused_twice", "NPU-HAL-041", "NPU-HAL-029", "NPU-HAL-031")
+def paused_twice(context: CaseContext) -> None:
+    """Of work that is paused time and again every pause is notified with its start as RESUMED, or neither is."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.register_recorder()
+        weak_run = weak.start()
+        for _ in range(2):
+            npu.pass_ms(_WITHIN_MS)
+            npu.need_running(weak_run)
+            checks.that(npu.end_of(strong.start(), step_ms=1), "the stronger inferences: expected success, found none")
+        npu.settle()
+        checks.equal(without_pauses(weak.received()), list(UNDISTURBED), "events without pauses that were resumed from")
+
+
+@cases.case("request_withdraws_the_pause", "NPU-HAL-024", "NPU-HAL-041")
+def request_withdraws_the_pause(context: CaseContext) -> None:
+    """A pause is an end as any: a request within the debounce time withdraws it, and the start behind it as well."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.register_recorder()
+        weak.start()
+        npu.pass_ms(_WITHIN_MS)
+        strong.start()
+        npu.wait(lambda: STARTED in strong.received(), "start of the stronger inferences", step_ms=1)
+        npu.pass_ms(_SOON_MS)
+        weak.start()
+        npu.settle()
+        started = first_of(strong.events(), STARTED).work.timestamp_ms
+        pauses = [event.work.timestamp_ms - started for event in events_of(weak.events(), PAUSED)]
+        early = [late for late in pauses if -_SOON_MS < late <= _SOON_MS]
+        checks.equal(
+            early, [], f"pauses notified of a uid with a request {_SOON_MS} ms after the stronger work's start"
+        )
+        checks.equal(without_pauses(weak.received()), list(UNDISTURBED), "events without pauses that were resumed from")
 
 
 @cases.case("pause_has_its_times", "NPU-HAL-021", "NPU-HAL-031")

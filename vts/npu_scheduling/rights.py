@@ -55,6 +55,19 @@ def direct_access_withdrawn(context: CaseContext) -> None:
         camera.is_rejected()
 
 
+@cases.case("direct_access_withdrawn_during_work", "NPU-HAL-011")
+def direct_access_withdrawn_during_work(context: CaseContext) -> None:
+    """A uid that loses direct access while it has work submits no more, though that work may go on."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 500))
+        run = camera.start()
+        npu.pass_ms(15)
+        npu.need_running(run)
+        npu.update(config(npu.camera, 500, direct=False))
+        camera.is_rejected()
+
+
 @cases.case("direct_access_by_uid", "NPU-HAL-011")
 def direct_access_by_uid(context: CaseContext) -> None:
     """Direct access that is denied to one uid is not denied to another."""

@@ -1,0 +1,58 @@
+"""What the dump says of requests, the maximum and apps of other users of the device, whatever state they are in."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.manager_client import PARKED, WAIT, package_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
+from npu_conformance.cts.lib.manager_observation import contains, dump, state_of, states_of
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.npu.types import Importance, PolicyParameters, ThermalStatus
+
+cases = CaseGroup("cts.npu_manager.dump", interface="manager", group=Group.MANAGER_QUERIES)
+
+VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
+
+
+@cases.case("another_user", "NPU-OBS-001")
+def another_user(context: CaseContext) -> None:
+    """An app of another user of the device is in the dump with the uid that it has there, as request and priority."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE, user=10)
+    app.granted(LARGE)
+    text = dump(fixture)
+    contains(text, f"    {app.uid} [{package_of(app.uid)}]: ")
+    contains(text, f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+
+
+@cases.case("every_state", "NPU-OBS-001")
+def every_state(context: CaseContext) -> None:
+    """Every live request has a line of its own in the dump: asked ones as loaded, waiting ones not as parked."""
+    fixture = ManagerFixture(context)
+    holder, waiter = fixture.app(CACHED), fixture.app(VISIBLE)
+    first = [holder.loads(SMALL), holder.loads(SMALL)]
+    loaded = states_of(dump(fixture), holder)
+    checks.equal(len(loaded), len(first), "lines of an app with two loaded models in the dump")
+    waiter.asks(LARGE).receives(WAIT)
+    checks.equal(states_of(dump(fixture), holder), loaded, "states of models that are asked to unload, in the dump")
+    weak = fixture.app(Importance.GONE)
+    weak.asks(LARGE).receives(PARKED)
+    text = dump(fixture)
+    checks.that(state_of(text, waiter) != state_of(text, weak), "expected another state for a waiting than a parked")
+
+
+@cases.case("maximum", "NPU-OBS-001")
+def maximum(context: CaseContext) -> None:
+    """The maximum in the dump is the policy's, also while pressure leaves less of it."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(6))
+    try:
+        fixture.control.set_thermal_pressure(ThermalStatus.CRITICAL)
+    except Unsupported as error:
+        raise NotApplicable(f"pressure cannot be arranged: {error}") from None
+    try:
+        contains(dump(fixture), "Max: 6")
+    finally:
+        fixture.control.set_thermal_pressure(ThermalStatus.NONE)

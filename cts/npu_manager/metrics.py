@@ -1,0 +1,102 @@
+"""What the metrics say of decisions, loads and work of every kind: each record ought to name what really happened."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.manager_client import PARKED, WAIT
+from npu_conformance.cts.lib.manager_fixture import LARGE, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_observation import judge_atoms, metrics_reader
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import EndReason, Flag, Importance, StartReason
+
+cases = CaseGroup("cts.npu_manager.metrics", interface="manager", group=Group.MANAGER_QUERIES)
+
+_ENDS = {
+    EndReason.CANCELLED_USER: 3,
+    EndReason.CANCELLED_SYSTEM: 4,
+    EndReason.PAUSED: 5,
+    EndReason.FAILED: 6,
+    EndReason.COMPLETED: 7,
+}
+"""The numbers of the log, which has unspecified and the starts before them."""
+
+
+@cases.case("decisions", "NPU-OBS-006")
+def decisions(context: CaseContext) -> None:
+    """Each decision ought to be logged: load now as 1, the wait for an unload as 2, and not prioritised as 3."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    held = fixture.app(Importance.CACHED).loads(LARGE)
+    wanted, weak = fixture.app(Importance.VISIBLE), fixture.app(Importance.GONE)
+    take()
+    waiting = wanted.asks(LARGE)
+    waiting.receives(WAIT)
+    weak.asks(LARGE).receives(PARKED)
+    held.unload()
+    found = [atom for atom in take() if atom.name == "NpuModelLoadPolicyResponded"]
+    answers = [(wanted.uid, 2), (weak.uid, 3), (wanted.uid, 1)]
+    judge_atoms(
+        context, found, [("NpuModelLoadPolicyResponded", {"uid": uid, "status": status}) for uid, status in answers]
+    )
+
+
+@cases.case("ungranted_load", "NPU-OBS-006", "NPU-LIF-026")
+def ungranted_load(context: CaseContext) -> None:
+    """A model that is loaded without a grant ought to be logged as loaded, and as unloaded when it leaves."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    fixture.app(Importance.FOREGROUND).loads(LARGE)
+    app = fixture.app(Importance.CACHED)
+    parked = app.asks(LARGE)
+    parked.receives(PARKED)
+    take()
+    parked.load()
+    parked.unload()
+    found = [atom for atom in take() if atom.values.get("uid") == app.uid]
+    judge_atoms(
+        context, found, [("NpuModelLoadStateChanged", {"uid": app.uid, "id": 1, "state": state}) for state in (1, 2)]
+    )
+
+
+@cases.case("work_of_every_kind", "NPU-OBS-006")
+def work_of_every_kind(context: CaseContext) -> None:
+    """Work that is resumed, paused, cancelled or done for another uid ought to be logged as such, by its submitter."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    app, other = fixture.app(Importance.VISIBLE), fixture.app(Importance.CACHED)
+    with recording_hal(fixture) as hal:
+        for start, original in ((StartReason.INITIAL, app.uid), (StartReason.RESUMED, other.uid)):
+            for end, number in _ENDS.items():
+                take()
+                hal.works(app.uid, end, original, start)
+                values = {"uid": app.uid, "original_uid": original}
+                expected = [(1, 0), (2, start + 1), (3, number)]
+                judge_atoms(
+                    context,
+                    list(take()),
+                    [
+                        ("NpuWorkEventOccurred", {**values, "type": type_, "reason": reason})
+                        for type_, reason in expected
+                    ],
+                )
+
+
+@cases.case("blocked_again", "NPU-OBS-007")
+def blocked_again(context: CaseContext) -> None:
+    """An app that is let through for a while and blocked again ought to be logged as blocked once in a boot."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    take()
+    app = fixture.app(Importance.VISIBLE, declares=False)
+    with recording_hal(fixture) as hal:
+        for enabled in (True, False, True):
+            with switched(context, Flag.BLOCK_MISSING_FEATURE, enabled):
+                hal.requested(app.uid)
+                fixture.control.update_app(app.uid, not enabled, 37)
+                fixture.settle()
+                fixture.control.update_app(app.uid, False, 37)
+                fixture.settle()
+    blocked = [atom for atom in take() if atom.name == "NpuAppBlocked" and atom.values.get("uid") == app.uid]
+    if len(blocked) > 1:
+        context.warn_quality(f"an app that was blocked, let through and blocked again was logged {len(blocked)} times")
