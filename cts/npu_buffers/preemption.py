@@ -132,7 +132,10 @@ def during_an_allocation(context: CaseContext) -> None:
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
         victim.allocator.get_buffers((victim.request(1, size, priority=priority, segment=segment),))
 
-    _interrupted(context, begin, "allocated")
+    victim = _interrupted(context, begin, "allocated")
+    if ("allocated", Errno.ECANCELED) in victim.recorder.of(1):
+        (again,) = victim.get(victim.request(1))
+        check_errno(again.errno, [0, Errno.ENOMEM], "the id of a cut off allocation, used again")
 
 
 @cases.case("by_set_priority", "NPU-BUF-009", "NPU-BUF-014")
@@ -177,8 +180,11 @@ def _preempted(context: CaseContext) -> tuple[BufferApp, NpuBuffer, int]:
     raise NotApplicable("the manager does not preempt buffers: what finds no room fails")
 
 
-def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], None], pending: str) -> None:
-    """Let another app take the memory while something is under way, and judge what its owner receives."""
+def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], None], pending: str) -> BufferApp:
+    """Let another app take the memory while something is under way, and judge what its owner receives.
+
+    Return the owner.
+    """
     for weak, strong in _ORDERS:
         victim, other = BufferApp(context, CAMERA).supported(), BufferApp(context, ASSISTANT).supported()
         size = most(victim)
@@ -187,7 +193,7 @@ def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], No
         victim.awaited(lambda v=victim: v.recorder.count(pending, 1) > 0, f"{pending}: an answer")  # type: ignore[misc]
         victim.flush()
         if _judged(victim, pending):
-            return
+            return victim
         victim.application.close()
         other.application.close()
     raise NotApplicable("the manager does not preempt buffers of another app")
@@ -202,6 +208,6 @@ def _judged(victim: BufferApp, pending: str) -> bool:
         return False
     ends = [[(pending, errno), ("preempted", 0)] for errno in (0, Errno.ECANCELED)]
     checks.member(events, ends, "callbacks of a preempted buffer")
-    answer = victim.recorder.answers[-1]
-    checks.equal(answer.buffer is None, answer.errno != 0, "no buffer exactly where there is an error")
+    for answer in victim.recorder.answers:
+        checks.equal(answer.buffer is None, answer.errno != 0, "no buffer exactly where there is an error")
     return True

@@ -28,10 +28,6 @@ Arrangement = Callable[[ManagerFixture], list[RequestedModel]]
 """Makes requests, of which the first has the state that matters."""
 
 
-def _granted(fixture: ManagerFixture) -> list[RequestedModel]:
-    return [fixture.app(VISIBLE).granted(LARGE)]
-
-
 def _loaded(fixture: ManagerFixture) -> list[RequestedModel]:
     return [fixture.app(VISIBLE).loads(LARGE)]
 
@@ -54,7 +50,6 @@ def _parked(fixture: ManagerFixture) -> list[RequestedModel]:
 
 
 _STATES: dict[str, Arrangement] = {
-    "granted": _granted,
     "loaded": _loaded,
     "asked": _asked,
     "waiting": _waiting,

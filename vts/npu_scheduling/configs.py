@@ -30,7 +30,6 @@ _IN_DISORDER = {
     "own_minimum_below_0": (5, -1, 1000),
     "own_maximum_above_1000": (5, 0, 1001),
     "above_own_maximum_of_0": (5, 0, 0),
-    "below_own_minimum_of_1000": (995, 1000, 1000),
 }
 """A priority with its own minimum and maximum."""
 _MANY = 2000
