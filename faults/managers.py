@@ -28,6 +28,8 @@ EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
 """The faults that show in AOSP's profile only."""
 EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
 """The faults that show in inferences on the device's own HAL."""
+EDITED_BUFFERS = source_edits.read(Path(__file__).parent / "npu_buffers" / "faults.json")
+"""The faults of the source of the allocators, in the public page's profile."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """The conforming variants."""
 
@@ -91,6 +93,7 @@ FAULTS = (
     *(edited_fault(row, _edited(row)) for row in EDITED),
     *(edited_fault(row, _edited(row, "aosp")) for row in EDITED_AOSP),
     *(edited_fault(row, _at_work(row)) for row in EDITED_AT_WORK),
+    *(edited_fault(row, _edited(row)) for row in EDITED_BUFFERS),
 )  # fmt: skip
 """One fault for each manager."""
 

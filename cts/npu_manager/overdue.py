@@ -61,7 +61,7 @@ def of_an_earlier_policy(context: CaseContext) -> None:
 
 @cases.case("of_an_ended_request", "NPU-LIF-027", "NPU-LIF-013")
 def of_an_ended_request(context: CaseContext) -> None:
-    """The time of an unload request is over with its answer, and ends no later request, whatever id that has."""
+    """The time of an unload request is over with its answer: a later request of its id, asked as well, has its own."""
     with _a_minute_for_an_unload(context) as fixture:
         app, other = fixture.app(CACHED), fixture.app(FOREGROUND)
         held, wanted = app.loads(LARGE), other.asks(LARGE)
@@ -70,7 +70,14 @@ def of_an_ended_request(context: CaseContext) -> None:
         held.unload()
         held.receives(GRANT, UNLOAD, COMPLETE)
         wanted.cancel()
+        fixture.control.advance_clock(40 * _SECOND_NS)
         again = app.asks(LARGE, identifier=held.request.id)
         again.receives(GRANT)
-        fixture.control.advance_clock(120 * _SECOND_NS)
-        again.receives(GRANT)
+        again.load()
+        late = other.asks(LARGE)
+        late.receives(WAIT)
+        fixture.control.advance_clock(40 * _SECOND_NS)
+        again.receives(GRANT, UNLOAD)
+        late.receives(WAIT)
+        fixture.control.advance_clock(40 * _SECOND_NS)
+        late.receives(WAIT, GRANT)

@@ -18,7 +18,7 @@ from npu_conformance.cts.lib.manager_client import (
     install_only,
     pass_time,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -155,6 +155,22 @@ def status_quo_takes_any_size(context: CaseContext) -> None:
             continue
         app.client.manager.cancel_model_load(request)
     app.loads(LARGE).receives(GRANT)
+
+
+@cases.case("set_again", "NPU-LIF-022", "NPU-POL-005", "NPU-POL-009")
+def set_again(context: CaseContext) -> None:
+    """Parameters hold until a policy is set again, be it the same with others, and are nobody's defaults after that."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(4, {"1": 4}))
+    app = fixture.app()
+    app.loads(MEDIUM)
+    app.asks(SMALL).receives(PARKED)
+    _expect_rejected(fixture, PolicyParameters(0, {"1": 3}), "maximum 0 and a weight")
+    for parameters in (PolicyParameters(4, {"2": 2}), PolicyParameters(4), None):
+        fixture.settings.manager.set_policy(Policy.BUDGET, parameters)
+        fixture.settle()
+        for _ in range(2):
+            app.loads(MEDIUM)
+        app.asks(SMALL).receives(PARKED)
 
 
 @cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")
