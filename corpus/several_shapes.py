@@ -37,19 +37,19 @@ _WEIGHTS = ("weights", "filter", "bias", "_to_")
 def several_shapes(operation: str, version: Version) -> list[Vector]:
     """Vectors with an example for each of two shapes, and with 0 for each size in which these differ."""
     legal = [one for one in vectors.headers(operation) if one.rejected is None and one.since <= version]
-    stored = [vector for one in legal if _is_simple(vector := vectors.load(operation, one.name))]
+    stored = [vector for one in legal if is_simple(vector := vectors.load(operation, one.name))]
     alike: defaultdict[Hashable, list[Vector]] = defaultdict(list)
     for vector in stored:
         alike[_without_shapes(vector)].append(vector)
-    found = [_open(group[0], pair) for group in alike.values() if (pair := _two_shapes(group))]
+    found = [opened(group[0], pair) for group in alike.values() if (pair := _two_shapes(group))]
     if not found and operation in BATCHED:
         types = {one.name: one.types for one in legal}
         firsts = {types[one.name]: one for one in reversed(stored) if _has_batch(one)}
-        found = [_open(one, [one.examples[0], _twice(one)]) for one in firsts.values()]
+        found = [opened(one, [one.examples[0], _twice(one)]) for one in firsts.values()]
     return found
 
 
-def _is_simple(vector: Vector) -> bool:
+def is_simple(vector: Vector) -> bool:
     """One graph of one operation on general values, and nothing without elements."""
     arrays = [array for one in vector.examples for array in (*one.inputs.values(), *one.outputs.values())]
     is_whole = bool(vector.examples) and all(array.size for array in arrays)
@@ -118,7 +118,7 @@ def _twice(vector: Vector) -> Example:
     return Example(inputs, {name: twice(array) for name, array in first.outputs.items()})
 
 
-def _open(vector: Vector, examples: Sequence[Example]) -> Vector:
+def opened(vector: Vector, examples: Sequence[Example]) -> Vector:
     """The vector with these examples, whose model leaves open what is not the same in all of them."""
     operands = dict(vector.operands)
     for name in (*vector.inputs, *vector.outputs):

@@ -23,8 +23,9 @@ from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.execution import Execution
-from npu_conformance.vts.lib.executors import execute
+from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
+from npu_conformance.vts.lib.sums import sum_of
 
 _behaviours = CaseGroup("vts.memory", group=Group.MEMORY)
 _KINDS = {
@@ -119,6 +120,34 @@ def read_only_inputs(context: CaseContext) -> None:
     chosen.check(addition.result(outputs), addition.SUM, "sum from read-only memory")
 
 
+@_behaviours.case("inputs.read_only_in_turn", "NNHAL-EXECUTE-010", "NNHAL-EXECUTE-001", since=Version.FL5)
+def read_only_in_turn(context: CaseContext) -> None:
+    """One prepared model reads one read-only pool, another one of the same size, and the first one again."""
+    _by_pools_in_turn(context, _READ_ONLY)
+
+
+@_behaviours.case("several.in_turn", "NNHAL-EXECUTE-001", "NNHAL-MEMORY-001")
+def several_in_turn(context: CaseContext) -> None:
+    """One prepared model uses one pool, another one of the same size, and the first one again."""
+    _by_pools_in_turn(context)
+
+
+def _by_pools_in_turn(context: CaseContext, prot: int | None = None) -> None:
+    """Add B to A, then to other values in another pool, and so on, by each executor. prot: of the inputs' pools."""
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    asked = [sum_of(context, chosen, values) for values in (addition.B, (-3.0, 1.5))]
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            for one in (*asked, *asked):
+                one.clear()
+                inputs, outputs = one.request.pools
+                if prot is not None and inputs.pool is not None:
+                    inputs = replace(inputs, pool=replace(inputs.pool, prot=prot))
+                request = replace(one.request, pools=(inputs, outputs))
+                one.check(bind(context, prepared_model, request, executor=executor)(), f"{executor} execution")
+
+
 @_behaviours.case("large.four_mebibytes", "NNHAL-MEMORY-001")
 def large_pool(context: CaseContext) -> None:
     """Arguments may lie at the far end of a pool of four mebibytes."""
@@ -199,6 +228,34 @@ def mapped_behind_the_beginning(context: CaseContext) -> None:
     checks.equal(bytes(pool.read(0, _PAGE)), bytes(_PAGE), "first page after the execution")
     pool.write(_PAGE, chosen.packed(addition.B))
     _adds_constant_of(context, chosen, memory)
+
+
+@_behaviours.case("mmap_fd.two_parts", "NNHAL-MEMORY-001", "NNHAL-EXECUTE-001")
+def two_parts_of_a_file(context: CaseContext) -> None:
+    """Two pools of one request, or of one model, may be two parts of one file."""
+    chosen, file = addition.supported(context), context.pool(3 * _PAGE, "mmap_fd")
+    parts = [replace(file.memory, offset=page * _PAGE, size=_PAGE) for page in range(3)]
+    for page, values in enumerate((addition.A, addition.B)):
+        file.write(page * _PAGE, chosen.packed(values))
+    inputs = tuple(RequestArgument(location=DataLocation(page, 0, addition.SIZE)) for page in range(2))
+    outputs = (RequestArgument(location=DataLocation(2, 0, addition.SIZE)),)
+    request = Request(inputs, outputs, tuple(RequestMemoryPool(pool=part) for part in parts))
+    prepared_model = chosen.prepared(context)
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            file.write(2 * _PAGE, bytes(addition.SIZE))
+            execution = bind(context, prepared_model, request, executor=executor)()
+            checks.status(execution.status, {ErrorStatus.NONE}, "execution with three parts of one file")
+            chosen.check(bytes(file.read(2 * _PAGE, addition.SIZE)), addition.SUM, "sum of two parts of one file")
+    with context.configuration("constant"):
+        _adds_constant_of_second_part(context, chosen, parts)
+
+
+def _adds_constant_of_second_part(context: CaseContext, chosen: Addition, parts: list[Memory]) -> None:
+    """The model has two pools; its constant lies in the second one, and other data in the first."""
+    model = chosen.model_with_constant(*parts[:2], location=DataLocation(1, 0, addition.SIZE))
+    prepared_model = addition.prepared(context, model)
+    chosen.adds(context, prepared_model, context.pool(addition.POOL), inputs=1, what="execution with parts of a file")
 
 
 @_behaviours.case("mmap_fd.read_only_constant", "NNHAL-MEMORY-001")

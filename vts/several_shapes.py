@@ -1,14 +1,17 @@
 """One prepared model, several shapes: an operation is executed with one shape, a larger one, and the first again.
 
-The sizes that change are unknown to the model and come with the requests (NNHAL-PREPARE-014). A device may support such
-models or not; one that prepares them computes every shape.
+So it is with shapes of as many elements, with tensors that are empty every now and then, and with inputs that only some
+requests give. The sizes that change are unknown to the model and come with the requests (NNHAL-PREPARE-014). A device
+may support such models or not; one that prepares them computes every shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from npu_conformance.corpus import vectors
+from npu_conformance.corpus import turns, vectors
 from npu_conformance.corpus.several_shapes import several_shapes
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_request
@@ -33,50 +36,118 @@ _WITHOUT = {
 """Operations whose vectors differ in more than shapes, and that do not work on each batch by itself."""
 
 
+_OF_FIXED_SIZE = {
+    "AXIS_ALIGNED_BBOX_TRANSFORM", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN",
+    "BOX_WITH_NMS_LIMIT", "DETECTION_POSTPROCESSING", "EMBEDDING_LOOKUP", "FILL", "GENERATE_PROPOSALS",
+    "HASHTABLE_LOOKUP", "HEATMAP_MAX_KEYPOINT", "IF", "LSH_PROJECTION", "LSTM", "QUANTIZED_16BIT_LSTM",
+    "QUANTIZED_LSTM", "RANDOM_MULTINOMIAL", "RNN", "ROI_ALIGN", "ROI_POOLING", "SVDF",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN", "WHILE",
+}  # fmt: skip
+"""Operations of whose inputs no other shape of as many elements is known, or is as good."""
+
+_EMPTIED = {
+    "ADD", "DEQUANTIZE", "DIV", "HARD_SWISH", "LOGISTIC", "MUL", "QUANTIZE", "RELU", "RELU1", "RELU6", "SOFTMAX", "SUB",
+    "TANH",
+}  # fmt: skip
+"""Operations that are given tensors without elements."""
+
+_WITH_OPTIONAL = {
+    "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSH_PROJECTION", "LSTM", "QUANTIZED_LSTM",
+    "SQUEEZE", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+}  # fmt: skip
+"""Operations with inputs that a request may leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What differs from one execution to the next. requirements: beside those of every kind."""
+
+    name: str
+    find: Callable[[str, Version], list[Vector]]
+    has: Callable[[str], bool]
+    requirements: tuple[str, ...]
+    description: str
+    since: Version = Version.V1_2
+
+
+_SHAPES = ("NNHAL-PREPARE-014", "NNHAL-SHAPE-002")
+_KINDS = (
+    _Kind(
+        "executed",
+        several_shapes,
+        lambda operation: operation not in _WITHOUT,
+        _SHAPES,
+        "A model whose sizes come with the requests computes one shape, another one, and the first one again.",
+    ),
+    _Kind(
+        "same_size",
+        turns.same_size,
+        lambda operation: operation not in _OF_FIXED_SIZE,
+        _SHAPES,
+        "A model computes several shapes of as many elements, one after the other, each as if it was the only one.",
+    ),
+    _Kind(
+        "emptied",
+        turns.emptied,
+        lambda operation: operation in _EMPTIED,
+        (*_SHAPES, "NNHAL-SHAPE-010", "NNHAL-ACCURACY-008"),
+        "Tensors of a model are empty in one execution and not in the next; a further output is there in each.",
+    ),
+    _Kind(
+        "omitted",
+        turns.omitted,
+        lambda operation: operation in _WITH_OPTIONAL,
+        ("NNHAL-REQUEST-003", "NNHAL-EXECUTE-018"),
+        "An optional input that a request leaves out has no value, whatever an earlier request gave it.",
+        Version.V1_0,
+    ),
+)
+
+
 def cases() -> Iterator[Case]:
-    """A case for each operation that has examples of two shapes."""
+    """The cases of every operation that has examples of several shapes."""
     for operation in vectors.operations():
-        if operation not in _WITHOUT:
-            yield _case(operation)
+        yield from cases_under(operation)
 
 
 def cases_under(subject: str) -> Iterator[Case]:
-    """The case of one operation."""
-    if subject in vectors.operations() and subject not in _WITHOUT:
-        yield _case(subject)
+    """The cases of one operation."""
+    if subject in vectors.operations():
+        yield from (_case(subject, kind) for kind in _KINDS if kind.has(subject))
 
 
-def _case(operation: str) -> Case:
-    def run(context: CaseContext) -> None:
-        found = several_shapes(operation, context.version)
-        if not found:
-            raise NotApplicable(f"HAL {context.version} has no two shapes of {operation}")
-        for number, vector in enumerate(found):
-            _by_two_executors(context, vector, number)
-
+def _case(operation: str, kind: _Kind) -> Case:
     since = min(header.since for header in vectors.headers(operation) if header.rejected is None)
     return Case(
-        f"vts.several_shapes.{operation}.executed",
-        run,
-        (result_requirement(operation), "NNHAL-PREPARE-014", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001"),
-        "A model whose sizes come with the requests computes one shape, another one, and the first one again.",
-        since=max(since, Version.V1_2),
+        f"vts.several_shapes.{operation}.{kind.name}",
+        functools.partial(_run, operation, kind),
+        (result_requirement(operation), "NNHAL-EXECUTE-001", *kind.requirements),
+        kind.description,
+        since=max(since, kind.since),
         group=Group.EXECUTION,
         scope=Scope.DEFAULT,
         operations=(operation,),
     )
 
 
+def _run(operation: str, kind: _Kind, context: CaseContext) -> None:
+    found = kind.find(operation, context.version)
+    if not found:
+        raise NotApplicable(f"HAL {context.version} has no such model of {operation}")
+    for number, vector in enumerate(found):
+        _by_two_executors(context, vector, number)
+
+
 def _by_two_executors(context: CaseContext, vector: Vector, number: int) -> None:
     """Execute in the usual way and in one of the others, which take turns."""
-    first, second = vector.examples
-    names = executors(context.version, finding_shapes=True)
+    is_open = any(operand.is_open for operand in vector.operands.values())
+    names = executors(context.version, finding_shapes=is_open)
     for executor in dict.fromkeys((names[0], names[number % len(names)])):
         name = f"{vector.name}.{executor}"
         if context.wants(name):
             with context.configuration(name):
                 prepared_model = prepared(context, vector)
-                for turn, example in enumerate((first, second, first)):
+                for turn, example in enumerate((*vector.examples, vector.examples[0])):
                     _execute(context, prepared_model, vector, example, executor, turn)
 
 
@@ -88,7 +159,8 @@ def _execute(
     inputs.write(0, built.input_data)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     execution = bind(context, prepared_model, request, executor=executor)()
-    if turn == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
+    is_open = any(operand.is_open for operand in vector.operands.values())
+    if turn == 0 and is_open and execution.status == ErrorStatus.GENERAL_FAILURE:
         raise NotSupported("the device does not execute with sizes that come with the request")
     shapes = " ".join(str(list(array.shape)) for array in example.inputs.values())
     what = f"execution {turn + 1}, with inputs of shape {shapes}"
@@ -96,7 +168,10 @@ def _execute(
         checks.status(execution.status, {ErrorStatus.NONE}, what)
     expected = [example.outputs[name].shape for name in vector.outputs]
     with checks.about("NNHAL-SHAPE-002"):
-        checks.equal([one.dimensions for one in execution.output_shapes], expected, f"shapes of the outputs, {what}")
+        if execution.output_shapes or (is_open and context.version >= Version.V1_2):
+            checks.equal(
+                [one.dimensions for one in execution.output_shapes], expected, f"shapes of the outputs, {what}"
+            )
     content = outputs.read(0, built.output_size)
     found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
     judge(context, vector, example, found)

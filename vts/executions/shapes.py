@@ -114,17 +114,18 @@ def insufficient_is_a_result(context: CaseContext) -> None:
 def padding_is_no_room(context: CaseContext) -> None:
     """An output that lacks a byte does not fit, whatever padding lies behind it; and none of it goes there."""
     chosen = addition.supported(context)
-    asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
-    length = addition.SIZE - 1
-    request = asked.with_output(length=length, padding=64 - length)
-    for executor in executors(context.version, finding_shapes=True):
-        with context.configuration(executor):
+    prepared_model = prepared_or_unsupported(context, twice(chosen.model()))
+    asked, length = sum_of(context, chosen, outputs=2), addition.SIZE - 1
+    names = executors(context.version, finding_shapes=True)
+    for number, executor in itertools.product(range(2), names):
+        with context.configuration(f"{executor}.{('first', 'second')[number]}"):
             asked.clear()
+            request = asked.with_output(number, length=length, padding=64 - length)
             execution = bind(context, prepared_model, request, executor=executor)()
             _may_decline(execution)
             expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
             checks.status(execution.status, expected, "execution with an output that would fit into its padding")
-            behind = set(asked.outputs.read(length, 64 - length))
+            behind = set(asked.outputs.read(64 * number + length, 64 - length))
             checks.equal(behind, {FILL}, "bytes of the padding behind the output")
 
 
@@ -211,8 +212,9 @@ def _by_each_executor(
                 timing_rules(context, execution, measured=measured)
                 _may_decline(execution)
                 check(asked, execution)
-            asked.clear()
-            asked.check(bind(context, prepared_model, asked.request, executor=executor)(), "the execution after it")
+            other = asked.put((-3.0, 1.5))
+            other.check(bind(context, prepared_model, asked.request, executor=executor)(), "the execution after it")
+            asked.put(addition.B)
 
 
 def _may_decline(execution: Execution) -> None:

@@ -90,10 +90,10 @@ class Addition:
         summand = self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1)
         return self._model(summand, (0, 1))
 
-    def model_with_constant(self, pool: Memory) -> Model:
-        """The second summand is a constant in the first bytes of a pool."""
-        constant = self._tensor(OperandLifeTime.CONSTANT_POOL, 1, DataLocation(length=SIZE))
-        return self._model(constant, (0,), (pool,))
+    def model_with_constant(self, *pools: Memory, location: DataLocation | None = None) -> Model:
+        """The second summand is a constant in the first bytes of the first pool, or at another place."""
+        constant = self._tensor(OperandLifeTime.CONSTANT_POOL, 1, location or DataLocation(length=SIZE))
+        return self._model(constant, (0,), pools)
 
     def prepared(self, context: CaseContext, constant: Memory | None = None) -> PreparedModel:
         """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""

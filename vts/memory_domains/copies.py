@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
@@ -24,6 +26,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _WRONG_SIZES = (SIZE // 2, SIZE * 2, SIZE - 1, SIZE + 1)
+_READ_ONLY = 1
 _KINDS = ("ashmem", "mmap_fd", "hardware_buffer_blob")
 
 
@@ -173,6 +176,19 @@ def kinds(context: CaseContext) -> None:
         for target in _KINDS:
             with context.configuration(f"{source}.{target}"):
                 _copies(context, source, target)
+
+
+@cases.case("copy_from.read_only", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-021", since=_SINCE)
+@in_each_type
+def copy_from_read_only(fixture: BufferFixture) -> None:
+    """Data can be copied in from a file that may only be read: copyFrom has nothing to write there."""
+    made = _closed(fixture)
+    for values in (A, B):
+        source = fixture.pool(fixture.chosen.packed(values), "mmap_fd")
+        memory = replace(source.memory, prot=_READ_ONLY)
+        copied = status_of(functools.partial(made.buffer.copy_from, memory, ()))
+        checks.status(copied, {NONE}, "copyFrom of memory that may only be read")
+        fixture.holds(made, values, "content copied from memory that may only be read")
 
 
 @cases.case("copy.pixels", "NNHAL-MEMDOMAIN-016", "NNHAL-MEMDOMAIN-022", since=_SINCE)

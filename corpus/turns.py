@@ -1,0 +1,159 @@
+"""One model for requests that differ: tensors of as many elements in other dimensions, optional ones, empty ones.
+
+The models are those of stored vectors, with more of their operands as inputs. The expected values are the oracles'.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
+from npu_conformance.corpus.several_shapes import is_simple, opened
+from npu_conformance.corpus.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperation
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+_SHAPES = 3
+"""So many shapes are taken in turn."""
+
+_ROWS = (0, 2, 1, 0, 3)
+"""Numbers of rows that are taken of three, one execution after the other."""
+
+_SIZE, _IMAGE, _BEGIN = "slice_size", "image", "slice_begin"
+"""Operands of the vectors whose tested operation gets a tensor without elements."""
+
+
+def same_size(operation: str, version: Version) -> list[Vector]:
+    """A vector whose inputs come in several shapes of as many elements; none where the operation takes no others."""
+    for header in _legal(operation, version):
+        if _may_be_rearranged(header):
+            vector = vectors.load(operation, header.name)
+            examples = list(itertools.islice(_rearranged(vector, version), _SHAPES)) if is_simple(vector) else []
+            if len(examples) > 1:
+                return [opened(vector, examples)]
+    return []
+
+
+def omitted(operation: str, version: Version) -> list[Vector]:
+    """A vector whose optional inputs a request may leave out; none where the operation has none that is known."""
+    headers = [one for one in _legal(operation, version) if one.operations == (operation,)]
+    pairs = ((one, other) for one in headers for other in headers if _optional_in(one, other))
+    fewest = min(pairs, key=lambda pair: len(_optional_in(*pair)), default=None)
+    if fewest is None:
+        return []
+    made = _leaving_out(operation, *fewest)
+    is_open = any(operand.is_open for operand in made.operands.values())
+    return [] if is_open and version < Version.V1_2 else [made]
+
+
+def emptied(operation: str, version: Version) -> list[Vector]:
+    """Vectors whose operation gets some of the rows of an image, or none; all of them are the last output."""
+    names = [one.name for one in _legal(operation, version) if one.name.endswith("zero_sized")]
+    return [_of_some_rows(vectors.load(operation, name)) for name in names]
+
+
+def _legal(operation: str, version: Version) -> list[VectorHeader]:
+    return [one for one in vectors.headers(operation) if one.rejected is None and one.since <= version]
+
+
+def _may_be_rearranged(header: VectorHeader) -> bool:
+    """True where an input has several sizes that are not all the same."""
+    shapes = [one.dimensions for one in header.operands.values() if one.role == "input"]
+    return any(len(set(shape)) > 1 and 0 not in shape for shape in shapes)
+
+
+def _rearranged(vector: Vector, version: Version) -> Iterator[Example]:
+    """The inputs of the first example, of which those of the largest shape get others as far as the rules allow."""
+    inputs = vector.examples[0].inputs
+    largest = max((array.shape for array in inputs.values()), key=lambda shape: (math.prod(shape), len(shape)))
+    for shape in dict.fromkeys([largest, *itertools.permutations(largest)]):
+        given = {name: array.reshape(shape) if array.shape == largest else array for name, array in inputs.items()}
+        if _is_legal(vector, given, version):
+            yield _evaluated(_of_any_shape(vector), given)
+
+
+def _is_legal(vector: Vector, inputs: Mapping[str, Array], version: Version) -> bool:
+    """True where the one operation of a vector may have these inputs, as far as the model's rules can tell."""
+    builder = ModelBuilder(version)
+    for name, operand in vector.operands.items():
+        if name in inputs:
+            builder.input(replace(operand, dimensions=inputs[name].shape), inputs[name], name)
+        elif operand.value is not None:
+            builder.constant(operand, operand.value, name)
+        elif name not in vector.outputs:
+            builder.omitted(operand, name)
+    (operation,) = vector.operations
+    results = [replace(vector.operands[name], dimensions=()) for name in operation.outputs]
+    try:
+        builder.apply(operation.type, operation.inputs, results)
+    except IllegalOperationError:
+        return False
+    return True
+
+
+def _of_any_shape(vector: Vector) -> Vector:
+    """The vector without the shapes of its outputs."""
+    outputs = {name: replace(vector.operands[name], dimensions=()) for name in vector.outputs}
+    return replace(vector, operands={**vector.operands, **outputs})
+
+
+def _evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Example:
+    from npu_conformance.corpus import oracles
+
+    return Example(inputs, oracles.evaluate(vector.main, inputs))
+
+
+def _optional_in(given: VectorHeader, without: VectorHeader) -> tuple[str, ...]:
+    """The arguments in which alone two vectors differ: the second one omits them. None where more than that differs."""
+    if given.operands.keys() != without.operands.keys() or given.relaxed != without.relaxed:
+        return ()
+    pairs = {name: (given.operands[name], without.operands[name]) for name in given.operands}
+    names = tuple(name for name, (one, two) in pairs.items() if one.role != "omitted" and two.role == "omitted")
+    same = all(_form(one) == _form(two) for name, (one, two) in pairs.items() if name not in names)
+    return names if same else ()
+
+
+def _form(operand: HeaderOperand) -> Hashable:
+    return operand.type, operand.dimensions, operand.scalar, operand.role == "omitted"
+
+
+def _leaving_out(operation: str, given: VectorHeader, without: VectorHeader) -> Vector:
+    """The first vector, with an example that lacks what the second one omits."""
+    vector, names = vectors.load(operation, given.name), _optional_in(given, without)
+    values = {name: value for name in names if (value := vector.operands[name].value) is not None}
+    operands = {**vector.operands, **{name: replace(vector.operands[name], value=None) for name in names}}
+    open_model = replace(vector, operands=operands, inputs=(*vector.inputs, *values))
+    whole = {**vector.examples[0].inputs, **values}
+    rest = {name: array for name, array in whole.items() if name not in names}
+    examples = [_evaluated(_of_any_shape(open_model), inputs) for inputs in (whole, rest)]
+    return opened(open_model, examples)
+
+
+def _of_some_rows(vector: Vector) -> Vector:
+    """A vector whose SLICE takes no rows, with a request that says how many it takes."""
+    import numpy
+
+    image = replace(vector.operands[_IMAGE], dimensions=(max(_ROWS), *vector.operands[_IMAGE].dimensions[1:]))
+    size = vector.operands[_SIZE]
+    operands = {**vector.operands, _IMAGE: image, _SIZE: replace(size, value=None)}
+    every = numpy.array(image.dimensions, numpy.int32)
+    operands |= {"every_row": replace(size, value=every), "rows": image}
+    operations = (*vector.operations, VectorOperation("SLICE", (_IMAGE, _BEGIN, "every_row"), ("rows",)))
+    made = replace(
+        vector,
+        operands=operands,
+        operations=operations,
+        inputs=(_IMAGE, _SIZE),
+        outputs=(*vector.outputs, "rows"),
+    )
+    elements = numpy.arange(every.prod()).reshape(image.dimensions) % 7
+    data = elements.astype(vector.examples[0].inputs[_IMAGE].dtype)
+    sizes = [numpy.array((rows, *image.dimensions[1:]), numpy.int32) for rows in _ROWS]
+    return replace(made, examples=tuple(_evaluated(made, {_IMAGE: data, _SIZE: one}) for one in sizes))

@@ -1,0 +1,65 @@
+"""Arguments and constants lie where their offsets say: at any multiple of the size of their elements."""
+
+from __future__ import annotations
+
+import itertools
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
+from npu_conformance.vts.lib.executors import bind, executors
+from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
+
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
+
+_POOL = 64
+
+
+@cases.case("layout.odd_places", "NNHAL-EXECUTE-009", "NNHAL-EXECUTE-001", "NNHAL-MODEL-031")
+def odd_places(context: CaseContext) -> None:
+    """Arguments and constants may begin at odd multiples of their elements' size, which need not be aligned to more."""
+    addition.supported(context)
+    for chosen, executor in itertools.product(ADDITIONS, executors(context.version)):
+        if chosen.since <= context.version and all(context.supported_operations(chosen.model())):
+            name = f"{chosen.operand_type.name.lower()}.{executor}"
+            with context.configuration(f"{name}.arguments"):
+                _adds_at_odd_places(context, chosen, executor, chosen.prepared(context), inputs=2)
+            with context.configuration(f"{name}.constant"):
+                prepared_model = _with_constant_at_odd_place(context, chosen)
+                _adds_at_odd_places(context, chosen, executor, prepared_model, inputs=1)
+
+
+def _with_constant_at_odd_place(context: CaseContext, chosen: Addition) -> PreparedModel:
+    """The model whose second summand lies behind one foreign element of a pool."""
+    pool, element = context.pool(_POOL), SIZE // chosen.elements
+    pool.write(0, bytes([FILL]) * _POOL)
+    pool.write(element, chosen.packed(addition.B))
+    return addition.prepared(context, chosen.model_with_constant(pool.memory, location=DataLocation(0, element, SIZE)))
+
+
+def _adds_at_odd_places(
+    context: CaseContext, chosen: Addition, executor: str, prepared_model: PreparedModel, *, inputs: int
+) -> None:
+    asked, element = sum_of(context, chosen), SIZE // chosen.elements
+    request = _at_odd_places(asked, element, inputs)
+    execution = bind(context, prepared_model, request, executor=executor)()
+    checks.status(execution.status, {ErrorStatus.NONE}, f"{executor} execution with arguments at odd places")
+    found = bytes(asked.outputs.read(0, 2 * element + SIZE))
+    chosen.check(found[element : element + SIZE], asked.expected, "sum at an odd place")
+    checks.equal({*found[:element], *found[element + SIZE :]}, {FILL}, "bytes around the output")
+
+
+def _at_odd_places(asked: Sum, element: int, inputs: int) -> Request:
+    """The request with one element in front of each input and of the output."""
+    places = (element, 2 * element + SIZE)
+    for place, values in zip(places, (addition.A, addition.B), strict=True):
+        asked.inputs.write(place, asked.chosen.packed(values))
+    arguments = tuple(RequestArgument(location=DataLocation(0, place, SIZE)) for place in places[:inputs])
+    return replace(asked.with_output(offset=element), inputs=arguments)
