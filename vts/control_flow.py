@@ -16,16 +16,33 @@ from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
     ErrorStatus,
+    OperationType,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution
 from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.loops import expect_aborted
-from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, MAPPING, with_operand, within
+from npu_conformance.vts.lib.structure_models import (
+    BRANCHES,
+    EXTENSION,
+    LOOP,
+    MAPPING,
+    graph,
+    reference,
+    with_operand,
+    within,
+)
 
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
@@ -65,6 +82,17 @@ def default_timeout(context: CaseContext) -> None:
     checks.that(elapsed >= _DEFAULT_SECONDS, f"aborted after {elapsed:.3f} s: expected {_DEFAULT_SECONDS:g} s")
 
 
+@cases.case("WHILE.longer_timeout", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", since=Version.V1_3)
+def longer_timeout(context: CaseContext) -> None:
+    """An endless loop whose timeout is longer than the default one is aborted after its own, and not before."""
+    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    timeout = DEFAULT_LOOP_TIMEOUT_DURATION_NS + 200 * MILLISECOND
+    execution, _ = _run(context, prepared_model, _FOR_EVER, timeout)
+    elapsed = time.monotonic() - started
+    expect_aborted(execution, "an endless loop")
+    checks.that(elapsed >= timeout / 1e9, f"aborted after {elapsed:.3f} s: expected {timeout / 1e9:g} s")
+
+
 @cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
 def ends_by_itself(context: CaseContext) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
@@ -87,6 +115,15 @@ def operations_of_branches(context: CaseContext) -> None:
             checks.that(
                 is_rejected, "prepareModel of an operation that is not supported: expected a failure, found NONE"
             )
+
+
+@cases.case("IF.operations_of_nested_branches", "NNHAL-SUPPORT-007", since=Version.V1_3)
+def operations_of_nested_branches(context: CaseContext) -> None:
+    """IF is not supported where a branch has another IF with an operation that the device does not support."""
+    for outer, inner in itertools.product(range(2), repeat=2):
+        with context.configuration("_in_".join(("then", "else")[number] for number in (inner, outer))):
+            model = _nested(_with_foreign_branch(inner), outer)
+            checks.equal(context.supported_operations(model), (False,), "support of IF around a foreign operation")
 
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
@@ -121,6 +158,16 @@ def _with_foreign_branch(number: int) -> Model:
     operation = replace(branches[number].operations[0], type=EXTENSION)
     branches[number] = replace(branches[number], operations=(operation,))
     return replace(BRANCHES, referenced=tuple(branches), extension_name_to_prefix=MAPPING)
+
+
+def _nested(model: Model, number: int) -> Model:
+    """The IF of a model in one branch of another IF, whose own condition is an input of both branches."""
+    inner = model.main
+    other = graph([*inner.operands[:1], *inner.operands[3:]], [Operation(OperationType.RELU, (1,), (2,))])
+    branches = (inner, other) if number == 0 else (other, inner)
+    operands = [inner.operands[0], reference(2), reference(3), *inner.operands[3:]]
+    outer = graph(operands, [Operation(OperationType.IF, (0, 1, 2, 0, 3), (4,))])
+    return replace(model, main=outer, referenced=(*model.referenced, *branches))
 
 
 def _with_open_branches(size: int) -> Model:

@@ -5,6 +5,7 @@ AOSP asks for version string, type, extensions and cache files in the 1.2 suite 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -23,7 +25,9 @@ from npu_conformance.specs.neuralnetworks.enums import (
 )
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.client import files_needed
+from npu_conformance.vts.lib.executors import execute
 
 cases = CaseGroup("vts.queries", group=Group.QUERIES)
 
@@ -149,6 +153,30 @@ def same_answers_after_restart(context: CaseContext) -> None:
     after = {name: query() for name, query in _queries(context)}
     for name, answer in before.items():
         checks.equal(after[name], answer, f"{name}, asked after a restart")
+
+
+@cases.case("repeatability.after_other_calls", "NNHAL-QUERY-021", "NNHAL-QUERY-002")
+def same_answers_after_other_calls(context: CaseContext) -> None:
+    """Models that are rejected, prepared and executed change no answer, nor is the device busy when they are done."""
+    before = {name: query() for name, query in _queries(context)}
+    rejected = types.Model(main=types.Subgraph((), (), (), ()))
+    for model in (rejected, addition.model(), rejected):
+        _use(context, model)
+        for name, query in _queries(context):
+            checks.equal(query(), before[name], f"{name}, asked after other calls")
+        if context.version <= HIDL_LAST:
+            with checks.about("NNHAL-QUERY-002"):
+                checks.equal(context.device.get_status(), DeviceStatus.AVAILABLE, "getStatus of an idle device")
+
+
+def _use(context: CaseContext, model: types.Model) -> None:
+    """Ask for support of a model, prepare and execute it, whatever comes of that."""
+    with contextlib.suppress(ServiceError):
+        context.device.get_supported_operations(model)
+    prepared_model = context.prepare(model).prepared_model
+    if prepared_model is not None:
+        request = addition.request(context.pool(addition.POOL).memory)
+        execute(context, prepared_model, request, measure=False)
 
 
 @cases.case("liveness.ping", "NNHAL-QUERY-001", scope=Scope.SMOKE)

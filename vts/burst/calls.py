@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import time
 from functools import partial
@@ -137,12 +138,12 @@ def release_then_another(context: CaseContext) -> None:
     """A token that was released may name another memory."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
-    for turn in range(4):
+    for token, turn in itertools.product((0, 9, _LARGE), range(4)):
         pool = fixture.another_pool() if turn % 2 else fixture.pool
         fixture.fill(PAIRS[turn], PAIRS[1], pool)
-        execution = call(burst, fixture.request(pool), (9,))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} of token 9", pool)
-        checks.succeeds(lambda: burst.release_memory_resource(9), "releaseMemoryResource of a used token")
+        execution = call(burst, fixture.request(pool), (token,))
+        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} of token {token}", pool)
+        checks.succeeds(partial(burst.release_memory_resource, token), "releaseMemoryResource of a used token")
 
 
 @cases.case("release.harmless", "NNHAL-BURST-015", since=Version.FL5)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from npu_conformance.corpus import vectors
+from npu_conformance.corpus.constant_layouts import COPIED, POOLED
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
@@ -33,7 +35,6 @@ from npu_conformance.vts.lib.caching.client import (
     outcome,
 )
 from npu_conformance.vts.lib.executors import execute
-from npu_conformance.vts.lib.support import supports
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PRIOR = bytes(range(256)) * 256
@@ -44,6 +45,7 @@ _VECTORS = {
     "quant8_dense": ("FULLY_CONNECTED", "quant8_rank2_relu6_dyadic"),
     "float32_convolution": ("CONV_2D", "float32_wide_same_stride1x2"),
     "per_channel_convolution": ("CONV_2D", "per_channel_wide_tails_stride2x1_relu1"),
+    "float32_branches": ("IF", "float32_condition_0"),
 }
 """Stored models with weights, by the names of their configurations."""
 
@@ -62,11 +64,13 @@ def every_type(context: CaseContext) -> None:
 
 @cases.case("saving.stored_models", "NNHAL-CACHE-010", since=Version.V1_2)
 def stored_models(context: CaseContext) -> None:
-    """Models with weights give the stored results after they were restored."""
+    """Models with weights, within the model and in pools, give the stored results after they were restored."""
     caching = client(context)
-    for name, (operation, stored) in _VECTORS.items():
-        with context.configuration(name):
-            _stored_model(context, caching, vectors.load(operation, stored))
+    for (name, stored), layout in itertools.product(_VECTORS.items(), (COPIED, POOLED)):
+        vector = vectors.load(*stored)
+        if vector.since <= context.version:
+            with context.configuration(name if layout == COPIED else f"{name}.{layout}"):
+                _stored_model(context, caching, vector, layout)
 
 
 @cases.case("saving.nonzero_offset", "NNHAL-CACHE-006", since=Version.V1_2)
@@ -136,7 +140,7 @@ def token_ignored(context: CaseContext) -> None:
             caching.prepared_right(chain, preparation, f"prepareModel with a token, but no files, length {length}")
 
 
-@cases.case("saving.no_room", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
+@cases.case("saving.no_room", "NNHAL-CACHE-002", "NNHAL-CACHE-003", "NNHAL-QUERY-021", since=Version.V1_2)
 def no_room(context: CaseContext) -> None:
     """Files that cannot be written, as on a full disk, do not disturb the preparation."""
     caching, chain = client(context), chain_of(context)
@@ -146,6 +150,9 @@ def no_room(context: CaseContext) -> None:
             cache.files[number].stop_growing()
             preparation = caching.save(chain.model(), cache.handles(), transport=_transport(caching))
             caching.prepared_right(chain, preparation, "prepareModel with a cache file that cannot grow")
+            with checks.about("NNHAL-QUERY-021"):
+                wanted = caching.device.get_number_of_cache_files_needed()
+                checks.equal(wanted, caching.wanted, "getNumberOfCacheFilesNeeded after a cache that was not written")
             restored = caching.restore(cache.handles(), transport=_transport(caching))
             caching.right_or_rejected(chain, restored, "prepareModelFromCache of what could not be saved")
 
@@ -160,10 +167,12 @@ def late_deadline(context: CaseContext) -> None:
     caching.must_restore(chain, cache.handles())
 
 
-def _stored_model(context: CaseContext, caching: Client, vector: Vector) -> None:
-    if vector.since > context.version or not supports(context, vector):
-        raise NotSupported(f"{vector.operation} is not supported in the types of {vector.name}")
-    cache, model = caching.cache(), build_model(vector, context.version).model
+def _stored_model(context: CaseContext, caching: Client, vector: Vector, layout: str) -> None:
+    create_pool = context.filled_pool if layout != COPIED else None
+    model = build_model(vector, context.version, create_pool=create_pool, constants=layout).model
+    if not all(context.supported_operations(model)):
+        raise NotSupported(f"{vector.operation} is not supported in the types of {vector.name}, or with pools")
+    cache = caching.cache()
     prepared_model = caching.save(model, cache.handles()).prepared_model
     if prepared_model is None:
         checks.fail("prepareModel of a supported model with cache files", "a prepared model", "null")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
@@ -12,12 +13,15 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
-from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, timing_rules
-from npu_conformance.vts.lib.executors import bind
+from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, ExecutionOptions, config_of, timing_rules
+from npu_conformance.vts.lib.executors import bind, run_reusable
 from npu_conformance.vts.lib.request_edits import EDITS, small_request
-from npu_conformance.vts.lib.sums import sum_of
+from npu_conformance.vts.lib.sums import prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
+
+_PASSED = 1
+"""A deadline in the past."""
 
 _FORMS = ("reusable", "reusable_fenced")
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
@@ -72,6 +76,40 @@ def invalid_request(context: CaseContext) -> None:
                 execution = run()
                 what = f"{turn} run of a reusable execution whose request is invalid"
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
+
+
+@cases.case("reusable.other_deadlines", "NNHAL-EXECUTE-014", "NNHAL-QOS-002", since=Version.FL8)
+def other_deadlines(context: CaseContext) -> None:
+    """Each run of a reusable execution has its own deadline: one that has passed says nothing of the next run."""
+    chosen = addition.supported(context)
+    asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
+    for executor in _FORMS:
+        with context.configuration(executor):
+            reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
+            for deadline in (_PASSED, NO_DEADLINE, _PASSED, NO_DEADLINE):
+                asked.clear()
+                execution = run_reusable(context, reusable, executor, deadline)
+                if deadline == NO_DEADLINE:
+                    asked.check(execution, "run without a deadline after one whose deadline had passed")
+
+
+@cases.case("reusable.open_outputs", "NNHAL-FENCED-002", "NNHAL-EXECUTE-015", since=Version.FL8)
+def open_outputs(context: CaseContext) -> None:
+    """A reusable execution whose outputs have no known shape is not run with fences, and runs without them."""
+    chosen = addition.supported(context)
+    asked = sum_of(context, chosen)
+    for name, dimensions in {"size": (0,), "rank": ()}.items():
+        with context.configuration(name):
+            prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), dimensions))
+            reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
+            for _ in range(2):
+                execution = run_reusable(context, reusable, "reusable_fenced", NO_DEADLINE)
+                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "fenced run with an open output")
+                asked.clear()
+                execution = run_reusable(context, reusable, "reusable", NO_DEADLINE)
+                if execution.status == ErrorStatus.GENERAL_FAILURE:
+                    raise NotSupported("the device does not execute with outputs that are not fully specified")
+                asked.check(execution, "run without fences")
 
 
 @cases.case("reusable.one_in_flight", "NNHAL-EXECUTE-016", since=Version.FL8)

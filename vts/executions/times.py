@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 import time
 
@@ -76,8 +77,18 @@ def of_long_work(context: CaseContext) -> None:
         )
 
 
-def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
-    """Execute a loop of so many rounds; returns the shortest of three times, as reported and as seen by the caller."""
+@cases.case("times.of_callers_that_wait", *_UNITS, "NNHAL-TIMING-004", "NNHAL-TIMING-007", since=Version.V1_3)
+def of_callers_that_wait(context: CaseContext) -> None:
+    """Executions that wait for each other report durations, of which the device's is within the driver's."""
+    prepared_model = addition.prepared(context, LOOP)
+    callers = [functools.partial(_loop, context, prepared_model, _ROUNDS, 1) for _ in range(4)]
+    for outcome in context.run_concurrently(callers):
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int, times: int = 3) -> tuple[int | None, int]:
+    """Execute a loop of so many rounds; returns the shortest of some times, as reported and as seen by the caller."""
     pool = context.pool(64)
     request = Request(
         tuple(RequestArgument(location=DataLocation(0, place, _SIZE)) for place in (0, 16)),
@@ -86,7 +97,7 @@ def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> t
     )
     pool.write(0, struct.pack("<f", 1.0 - rounds))
     pool.write(16, struct.pack("<f", 1.0))
-    measured = [_measure(context, prepared_model, request) for _ in range(3)]
+    measured = [_measure(context, prepared_model, request) for _ in range(times)]
     reported = [one for one, _ in measured if one is not None]
     return min(reported, default=None), min(elapsed for _, elapsed in measured)
 

@@ -11,6 +11,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
@@ -135,7 +136,23 @@ def _bind_reusable(
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected
-    return lambda: answer_of(lambda: reusable.execute_synchronously(options.deadline))
+    return lambda: run_reusable(context, reusable, "reusable", options.deadline, measured=options.measure)
+
+
+def run_reusable(
+    context: CaseContext, reusable: ReusableExecution, executor: str, deadline: int, *, measured: bool = False
+) -> Execution:
+    """Run a reusable execution once; with executor `reusable_fenced` without wait fences, and its end is waited for."""
+    if executor == "reusable":
+        return answer_of(lambda: reusable.execute_synchronously(deadline))
+    try:
+        result = reusable.execute_fenced((), deadline, NO_DURATION)
+    except ServiceError as error:
+        return Execution(error.status, (), None)
+    checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
+    launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
+    outcome = launching.finish(context, launched, measured=measured)
+    return Execution(outcome.status, (), outcome.launched)
 
 
 def _bind_burst(
@@ -191,18 +208,7 @@ def _bind_reusable_fenced(
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected
-
-    def run() -> Execution:
-        try:
-            result = reusable.execute_fenced((), options.deadline, NO_DURATION)
-        except ServiceError as error:
-            return Execution(error.status, (), None)
-        checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
-        launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
-        outcome = launching.finish(context, launched, measured=options.measure)
-        return Execution(outcome.status, (), outcome.launched)
-
-    return run
+    return lambda: run_reusable(context, reusable, "reusable_fenced", options.deadline, measured=options.measure)
 
 
 EXECUTORS: Mapping[str, Executor] = {

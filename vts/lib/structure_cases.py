@@ -18,7 +18,9 @@ from npu_conformance.vts.lib.rejection import (
     expect_rejected_at_prepare,
 )
 from npu_conformance.vts.lib.structure_models import SIZE, Row
+from npu_conformance.vts.lib.support import model_of
 
+_EXHAUSTED = {ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT}
 _MAPPING = ("X2", "X5")
 """The rules about the mapping of extensions, at which HIDL drivers of AOSP's do not look."""
 
@@ -52,11 +54,16 @@ def _case(row: Row) -> Case:
     )
 
 
-def answered(context: CaseContext, model: Model) -> None:
-    """The model is taken for valid: an answer for each operation, and a launched preparation, whatever it ends in."""
-    checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
+def answered(context: CaseContext, model: Model, *, is_sound: bool = True) -> None:
+    """The model is taken for valid: an answer for each operation, and a launched preparation, whatever it ends in.
+
+    is_sound: no document forbids the model; where all of it is supported the preparation succeeds (NNHAL-SUPPORT-005).
+    """
+    answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    if is_sound and answers and all(answers) and preparation.status not in _EXHAUSTED:
+        model_of(preparation)
     has_model = preparation.prepared_model is not None
     with checks.about("NNHAL-PREPARE-007"):
         succeeded = preparation.status == ErrorStatus.NONE
@@ -71,5 +78,5 @@ def rejected_or_answered(context: CaseContext, model: Model) -> None:
         checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the doubtful model")
         expect_preparation_rejected(context, model)
         return
-    answered(context, model)
+    answered(context, model, is_sound=False)
     context.warn_quality("the device takes a model that the interface text forbids; AOSP's VTS does not look at it")

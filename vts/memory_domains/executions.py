@@ -11,6 +11,8 @@ from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
+from npu_conformance.vts.lib.execution import ExecutionOptions
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
@@ -21,12 +23,15 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     Place,
     addition_with_activation,
     by_each_executor,
+    request_of,
 )
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _UNKNOWN_TOKEN = 100
+_PASSED = 1
+"""A deadline in the past."""
 
 
 def _filled(
@@ -132,6 +137,40 @@ def uninitialised(fixture: BufferFixture) -> None:
     zero = fixture.pool(fixture.chosen.packed((0.0, 0.0)))
     fixture.succeeds(model, (made, zero), (result,), "execution with the buffer of an output as input")
     fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
+
+
+@cases.case("execute.beside_an_output_too_small", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@by_each_executor
+def beside_an_output_too_small(fixture: BufferFixture) -> None:
+    """An output in a buffer is without content where another output did not fit its memory: the execution failed."""
+    model, inputs = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
+    for number in range(2):
+        made, short = fixture.allocate(model, outputs=(number,)), fixture.pool()
+        fixture.fill(made, B)
+        outputs: list[Place] = [Argument(short, location=DataLocation(length=SIZE - 1))]
+        outputs.insert(number, made)
+        execution = fixture.run(model, inputs, outputs)
+        checks.that(execution.status != NONE, "execution with an output too small: expected a failure, found NONE")
+        if fixture.executor in executors(fixture.context.version, finding_shapes=True):
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution in which an output did not fit")
+
+
+@cases.case("execute.missed_deadline", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@by_each_executor
+def missed_deadline(fixture: BufferFixture) -> None:
+    """An output in a buffer is without content after an execution that missed its deadline; to keep it is a warning."""
+    model, inputs = fixture.prepare(), [fixture.pool(fixture.chosen.packed(values)) for values in (A, B)]
+    made = fixture.allocate(model, outputs=(0,))
+    fixture.fill(made, A)
+    run = bind(
+        fixture.context, model, request_of(inputs, (made,)), ExecutionOptions(deadline=_PASSED), fixture.executor
+    )
+    execution = run()
+    if execution.status == NONE:
+        fixture.holds(made, SUM, "result of an execution whose deadline had passed")
+    else:
+        with asked_by_text_alone(fixture.context):
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
 
 
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)

@@ -11,7 +11,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SUM, A, B, Pair
+from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
@@ -159,6 +159,27 @@ def _is_rejected_as(fixture: BufferFixture, model: PreparedModel, made: DeviceBu
     places = (Argument(made, shape), Argument(_pool(fixture, B, factor), shape))
     result = Argument(_pool(fixture, A, factor), shape)
     fixture.fails(model, places, (result,), INVALID, f"execution with a shape {shape} that the buffer does not have")
+
+
+@cases.case(
+    "shapes.of_several_roles", "NNHAL-MEMDOMAIN-012", "NNHAL-MEMDOMAIN-018", "NNHAL-MEMDOMAIN-019", since=_SINCE
+)
+@by_each_executor
+def of_several_roles(fixture: BufferFixture) -> None:
+    """Where roles and descriptor each know other sizes, the buffer has all of them: no others, and none is open."""
+    count = fixture.elements // 2
+    rows, columns = fixture.prepare(dimensions=(0, 2)), fixture.prepare(dimensions=(count, 0))
+    orders = [((rows, columns), ()), ((columns, rows), ()), ((rows,), (count, 0)), ((columns,), (0, 2))]
+    for models, dimensions in orders:
+        made = fixture.allocate(*models, inputs=(0,), dimensions=dimensions)
+        for wrong in ((count, 4), (2 * count, 2), (0, 2), (count, 0)):
+            data = bytes(2 * len(fixture.chosen.packed(A)))
+            checks.status(fixture.copy_from(made, data, wrong), {INVALID}, f"copyFrom with dimensions {wrong}")
+        fixture.fill(made, A)
+        result, shape = fixture.pool(), (count, 2)
+        places = (Argument(made, shape), Argument(fixture.pool(fixture.chosen.packed(B)), shape))
+        fixture.succeeds(models[0], places, (Argument(result, shape),), f"execution of shape {shape}")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum")
 
 
 @cases.case("shapes.unknown_rank", "NNHAL-MEMDOMAIN-033", "NNHAL-MEMDOMAIN-019", since=_SINCE)
