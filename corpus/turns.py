@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 from npu_conformance.corpus.several_shapes import is_simple, opened
-from npu_conformance.corpus.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperation
+from npu_conformance.corpus.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperand, VectorOperation
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ _SHAPES = 3
 _ROWS = (0, 2, 1, 0, 3)
 """Numbers of rows that are taken of three, one execution after the other."""
 
-_SIZE, _IMAGE, _BEGIN = "slice_size", "image", "slice_begin"
-"""Operands of the vectors whose tested operation gets a tensor without elements."""
+_SLICED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED", "TENSOR_INT32"}
+"""Types of which SLICE takes rows."""
 
 
 def same_size(operation: str, version: Version) -> list[Vector]:
@@ -54,9 +55,31 @@ def omitted(operation: str, version: Version) -> list[Vector]:
 
 
 def emptied(operation: str, version: Version) -> list[Vector]:
-    """Vectors whose operation gets some of the rows of an image, or none; all of them are the last output."""
-    names = [one.name for one in _legal(operation, version) if one.name.endswith("zero_sized")]
-    return [_of_some_rows(vectors.load(operation, name)) for name in names]
+    """A vector whose operation gets some rows of an input, or none; all of them are the last output.
+
+    None where the operation takes no tensors without elements.
+    """
+    for header in _legal(operation, version):
+        inputs = [one for one in header.operands.values() if one.role == "input"]
+        if len(inputs) == 1 and header.operations == (operation,) and _may_be_cut(inputs[0]):
+            vector = vectors.load(operation, header.name)
+            given = [{vector.inputs[0]: rows} for rows in _cuts(vector) if rows.size]
+            if is_simple(vector) and all(_is_legal(vector, one, version) for one in given):
+                return [_of_some_rows(vector)]
+    return []
+
+
+def _may_be_cut(operand: HeaderOperand) -> bool:
+    return len(operand.dimensions) > 1 and 0 not in operand.dimensions and operand.type in _SLICED
+
+
+def _cuts(vector: Vector) -> list[Array]:
+    """The rows of the input that are taken in each execution, of as many as are needed."""
+    import numpy
+
+    (array,) = vector.examples[0].inputs.values()
+    rows = numpy.resize(array, (max(_ROWS), *array.shape[1:]))
+    return [rows[:count] for count in _ROWS]
 
 
 def _legal(operation: str, version: Version) -> list[VectorHeader]:
@@ -137,23 +160,32 @@ def _leaving_out(operation: str, given: VectorHeader, without: VectorHeader) -> 
 
 
 def _of_some_rows(vector: Vector) -> Vector:
-    """A vector whose SLICE takes no rows, with a request that says how many it takes."""
+    """The vector behind a SLICE, with a request that says how many rows it takes, and with a copy of all rows."""
     import numpy
 
-    image = replace(vector.operands[_IMAGE], dimensions=(max(_ROWS), *vector.operands[_IMAGE].dimensions[1:]))
-    size = vector.operands[_SIZE]
-    operands = {**vector.operands, _IMAGE: image, _SIZE: replace(size, value=None)}
-    every = numpy.array(image.dimensions, numpy.int32)
-    operands |= {"every_row": replace(size, value=every), "rows": image}
-    operations = (*vector.operations, VectorOperation("SLICE", (_IMAGE, _BEGIN, "every_row"), ("rows",)))
+    cut, data = vector.inputs[0], max(_cuts(vector), key=len)
+    rows = replace(vector.operands[cut], dimensions=data.shape)
+    size = VectorOperand(OperandType.TENSOR_INT32, (data.ndim,))
+    begin = replace(size, value=numpy.zeros(data.ndim, numpy.int32))
+    every = replace(size, value=numpy.array(data.shape, numpy.int32))
+    open_operands = {
+        name: replace(vector.operands[name], dimensions=(0,) * len(vector.operands[name].dimensions))
+        for name in (cut, *vector.outputs)
+    }
     made = replace(
         vector,
-        operands=operands,
-        operations=operations,
-        inputs=(_IMAGE, _SIZE),
-        outputs=(*vector.outputs, "rows"),
-    )
-    elements = numpy.arange(every.prod()).reshape(image.dimensions) % 7
-    data = elements.astype(vector.examples[0].inputs[_IMAGE].dtype)
-    sizes = [numpy.array((rows, *image.dimensions[1:]), numpy.int32) for rows in _ROWS]
-    return replace(made, examples=tuple(_evaluated(made, {_IMAGE: data, _SIZE: one}) for one in sizes))
+        since=max(vector.since, Version.V1_2),
+        operands={
+            **vector.operands, **open_operands,
+            "all_rows": rows, "no_row": begin, "sizes": size, "all_sizes": every, "copied_rows": rows,
+        },
+        operations=(
+            VectorOperation("SLICE", ("all_rows", "no_row", "sizes"), (cut,)),
+            *vector.operations,
+            VectorOperation("SLICE", ("all_rows", "no_row", "all_sizes"), ("copied_rows",)),
+        ),
+        inputs=("all_rows", "sizes"),
+        outputs=(*vector.outputs, "copied_rows"),
+    )  # fmt: skip
+    sizes = [numpy.array((count, *data.shape[1:]), numpy.int32) for count in _ROWS]
+    return replace(made, examples=tuple(_evaluated(made, {"all_rows": data, "sizes": one}) for one in sizes))

@@ -46,8 +46,9 @@ _OF_FIXED_SIZE = {
 """Operations of whose inputs no other shape of as many elements is known, or is as good."""
 
 _EMPTIED = {
-    "ADD", "DEQUANTIZE", "DIV", "HARD_SWISH", "LOGISTIC", "MUL", "QUANTIZE", "RELU", "RELU1", "RELU6", "SOFTMAX", "SUB",
-    "TANH",
+    "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED",
+    "HARD_SWISH", "L2_POOL_2D", "LOGISTIC", "MAX_POOL_2D", "MUL", "QUANTIZE", "RELU", "RELU1", "RELU6",
+    "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SLICE", "SOFTMAX", "TANH", "TRANSPOSE", "TRANSPOSE_CONV_2D",
 }  # fmt: skip
 """Operations that are given tensors without elements."""
 
