@@ -53,7 +53,7 @@ _EMPTIED = {
 """Operations that are given tensors without elements."""
 
 _WITH_OPTIONAL = {
-    "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSH_PROJECTION", "LSTM", "QUANTIZED_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM",
     "SQUEEZE", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
 }  # fmt: skip
 """Operations with inputs that a request may leave out."""
