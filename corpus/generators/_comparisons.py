@@ -5,6 +5,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, telling
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, tensor
@@ -70,6 +71,7 @@ _PAIRS: dict[str, tuple[OperandType, list[float], list[float], str]] = {
 def vectors(operation: str) -> Vectors:
     """All vectors of one comparison."""
     yield from _plain(operation)
+    yield from squares(operation, result=BOOL8)
     yield from _quantized(operation)
     yield from _every_byte(operation)
     yield from _few_codes_broadcast(operation)

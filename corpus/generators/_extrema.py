@@ -3,6 +3,7 @@
 import math
 
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored_bytes
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic, integers, uniform
 from npu_conformance.corpus.generators.operands import tensor
@@ -24,6 +25,7 @@ _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3,
 def vectors(operation: str) -> Vectors:
     """All vectors of one of the two."""
     yield from _plain(operation)
+    yield from squares(operation)
     yield from _quantized(operation)
     yield from _special(operation)
 

@@ -36,6 +36,7 @@ def binary(operation: str) -> Vectors:
         "every_byte", operation, {"input0": _every_byte(), "input1": tensor(BOOL8, (2, 1, 1), [0, 1])}, (2, 32, 8)
     )
     yield _positive("one_element", operation, _pair(9, (1,), (1, 1, 1, 1)), (1, 1, 1, 1))
+    yield _positive("row_with_square", operation, _pair(11, (3,), (3, 3)), (3, 3))
     yield _positive("rank5", operation, _pair(10, (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)), (2, 2, 3, 2, 2))
     yield _positive(
         "open_shapes",

@@ -7,6 +7,7 @@ from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
+from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SYMMETRIC = OperandType.TENSOR_QUANT8_SYMM
@@ -69,16 +70,21 @@ def _per_channel() -> Vectors:
     shapes = {0: (3, 2), 1: (2, 3), 2: (2, 1, 3), 3: (2, 1, 2, 3)}
     for target in (FLOAT32, FLOAT16):
         for channel_dim, shape in shapes.items():
-            yield positive(
-                f"per_channel_to_{_NAMES[target]}_dimension_{channel_dim}",
-                "DEQUANTIZE",
-                {
-                    "input": tensor(
-                        _PER_CHANNEL,
-                        shape,
-                        stored_bytes(channel_dim, shape, 128),
-                        channel_quant=((0.3, 2.7, 0.0625), channel_dim),
-                    )
-                },
-                {"output": tensor(target, shape)},
-            )
+            yield _of_channels(f"per_channel_to_{_NAMES[target]}_dimension_{channel_dim}", target, shape, channel_dim)
+        for channel_dim in range(3):
+            name = f"per_channel_to_{_NAMES[target]}_cube_dimension_{channel_dim}"
+            yield _of_channels(name, target, (3, 3, 3), channel_dim, "every dimension is as long as the list of scales")
+
+
+def _of_channels(
+    name: str, target: OperandType, shape: tuple[int, ...], channel_dim: int, description: str = ""
+) -> Vector:
+    scales = (0.3, 2.7, 0.0625)
+    data = stored_bytes(channel_dim, shape, 128)
+    return positive(
+        name,
+        "DEQUANTIZE",
+        {"input": tensor(_PER_CHANNEL, shape, data, channel_quant=(scales, channel_dim))},
+        {"output": tensor(target, shape)},
+        description=description,
+    )

@@ -2,8 +2,9 @@
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
-from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.operands import int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
 from npu_conformance.corpus.vectors import Vector
 
@@ -11,6 +12,7 @@ from npu_conformance.corpus.vectors import Vector
 def vectors() -> Vectors:
     """Float types, activations and broadcasting; int32 rounds down; division by zero must not crash."""
     yield from _arithmetic.floats("DIV")
+    yield from squares("DIV", rest={"activation": int32(0)})
     yield from _arithmetic.int32_row("DIV")
     yield _arithmetic.without_elements("DIV")
     yield _rounds_down()

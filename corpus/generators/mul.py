@@ -2,14 +2,16 @@
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
-from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.operands import int32, tensor
 from npu_conformance.corpus.generators.types import QUANT8, SIGNED
 
 
 def vectors() -> Vectors:
     """Every type, activation and way of broadcasting; a multiplier just below 1; wraparound of int32."""
     yield from _arithmetic.floats("MUL")
+    yield from squares("MUL", rest={"activation": int32(0)})
     yield from _arithmetic.quantized("MUL")
     yield from _multiplier_near_one()
     yield from _arithmetic.same_operand_twice("MUL")

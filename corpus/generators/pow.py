@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, uniform
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
@@ -20,6 +21,7 @@ def vectors() -> Vectors:
     Bases and exponents stay small: an error in the logarithm is multiplied by the exponent.
     """
     yield from _floats()
+    yield from squares("POW", _NAMES)
     yield from _special()
     yield from _shapes()
     yield from _rejections.binary("POW", activation=False, mismatch="C1", outputs="C3", names=_NAMES)

@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, stored_bytes
+from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic, uniform
 from npu_conformance.corpus.generators.operands import Operands, tensor
@@ -28,6 +29,7 @@ _NAMES = ("input", "alpha")
 def vectors() -> Vectors:
     """Every type and way of broadcasting, alphas below zero and above one, three quantisations apart, infinities."""
     yield from _floats()
+    yield from squares("PRELU", _NAMES, sign=-1.0)
     yield from _quantized()
     yield from _every_byte()
     yield from _special()

@@ -142,7 +142,7 @@ def uninitialised(fixture: BufferFixture) -> None:
 @cases.case("execute.beside_an_output_too_small", "NNHAL-MEMDOMAIN-016", since=_SINCE)
 @by_each_executor
 def beside_an_output_too_small(fixture: BufferFixture) -> None:
-    """An output in a buffer is without content where another output did not fit its memory: the execution failed."""
+    """An output in a buffer is without content where another output did not fit its memory; to keep it is a warning."""
     model, inputs = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
     for number in range(2):
         made, short = fixture.allocate(model, outputs=(number,)), fixture.pool()
@@ -151,8 +151,11 @@ def beside_an_output_too_small(fixture: BufferFixture) -> None:
         outputs.insert(number, made)
         execution = fixture.run(model, inputs, outputs)
         checks.that(execution.status != NONE, "execution with an output too small: expected a failure, found NONE")
+        # A fenced execution may be rejected, which leaves the buffer as it is.
         if fixture.executor in executors(fixture.context.version, finding_shapes=True):
-            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution in which an output did not fit")
+            with asked_by_text_alone(fixture.context):
+                what = "copyTo after an execution in which an output did not fit"
+                checks.status(fixture.copy_to(made), {GENERAL}, what)
 
 
 @cases.case("execute.missed_deadline", "NNHAL-MEMDOMAIN-016", since=_SINCE)

@@ -139,7 +139,11 @@ class Client:
             arguments = PreparationArguments(
                 model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
             )
-            return prepare(self.context.subject, self.device, model, arguments, recorder)
+            preparation = prepare(self.context.subject, self.device, model, arguments, recorder)
+        with checks.about("NNHAL-QUERY-021"):
+            wanted = self.device.get_number_of_cache_files_needed()
+            checks.equal(wanted, self.wanted, "getNumberOfCacheFilesNeeded after a preparation with cache files")
+        return preparation
 
     def restore(
         self,
