@@ -14,9 +14,10 @@ from npu_conformance.specs.versions import NEWEST, Version
 
 @dataclass(frozen=True)
 class Edited:
-    """The reference with its source edited."""
+    """The reference with its source edited. extended: it has its extensions."""
 
     edits: tuple[SourceEdit, ...]
+    extended: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Variant
 from npu_conformance.faults.guard import Life
+from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
@@ -63,7 +64,8 @@ def create(context: Context) -> Subject:
     if not isinstance(chosen.mechanism, Edited):
         raise ValueError(f"{chosen.id} is no fault of a driver: `npu-conformance faults {chosen.id}` runs it")
     source_edits.apply(chosen.mechanism.edits)
-    return Subject(device=ReferenceDevice(context, version))
+    extensions = own.register() if chosen.mechanism.extended else ()
+    return Subject(device=ReferenceDevice(context, version, extensions))
 
 
 def _create_guarded(context: Context) -> Subject:

@@ -63,7 +63,7 @@ def faults() -> MappingProxyType[str, Fault]:
     found += unchecked.faults()
     own = [path for path in _FOLDER.glob("*.json") if path.name not in (_HARNESS_FILE, _VARIANT_FILE)]
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
-        found += [edited_fault(row, Edited(row.edits)) for row in source_edits.read(path)]
+        found += [edited_fault(row, Edited(row.edits, row.extended)) for row in source_edits.read(path)]
     found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_FOLDER / _HARNESS_FILE)]
     return MappingProxyType(_by_id(found))
 

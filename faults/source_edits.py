@@ -38,7 +38,10 @@ class SourceEdit(Document, frozen=True):
 
 
 class EditedFault(Document, frozen=True):
-    """A fault or a variant by source edits, as the JSON files of this package hold it. See fault.Fault."""
+    """A fault or a variant by source edits, as the JSON files of this package hold it. See fault.Fault.
+
+    extended: the reference has its extensions.
+    """
 
     id: str
     description: str
@@ -48,6 +51,7 @@ class EditedFault(Document, frozen=True):
     hal: Version = NEWEST
     detected_as: DetectedAs = "red"
     hangs: bool = False
+    extended: bool = False
 
 
 class EditedFaultFile(Document, frozen=True):

@@ -43,6 +43,7 @@ from npu_conformance.vts.lib.structure_models import (
     with_operand,
     within,
 )
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
@@ -51,6 +52,8 @@ _SIZE, _POOL, _PLACES = 4, 64, (0, 16, 32)
 _FOR_EVER = (-1.0, 0.0)
 """a and b for WHILE a < b: a += b."""
 _ONE_ROUND = (0.0, 1.0)
+_MANY_ROUNDS = (-399.0, 1.0)
+_TRIES = 5
 
 
 @cases.case(
@@ -91,6 +94,34 @@ def longer_timeout(context: CaseContext) -> None:
     elapsed = time.monotonic() - started
     expect_aborted(execution, "an endless loop")
     checks.that(elapsed >= timeout / 1e9, f"aborted after {elapsed:.3f} s: expected {timeout / 1e9:g} s")
+
+
+@cases.case("WHILE.one_after_the_other", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
+def one_after_the_other(context: CaseContext) -> None:
+    """Each of two loops in one model has the timeout for itself; a device that aborts them every time gets a warning.
+
+    How long a loop takes is measured just before, and may change.
+    """
+    one, both = addition.prepared(context, LOOP), prepared_or_unsupported(context, _two_loops())
+    for _ in range(_TRIES):
+        started = time.monotonic_ns()
+        _run(context, one, _MANY_ROUNDS, MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
+        timeout = max(MILLISECOND, (time.monotonic_ns() - started) * 3 // 2)
+        pool = _filled(context, _MANY_ROUNDS)
+        inputs, output = _request(pool, _SIZE).inputs, _request(pool, _SIZE).outputs[0]
+        second = replace(output, location=DataLocation(0, _POOL - _SIZE, _SIZE))
+        request = Request(inputs * 2, (output, second), (RequestMemoryPool(pool=pool.memory),))
+        if execute(context, both, request, measure=False, loop_timeout=timeout).status == ErrorStatus.NONE:
+            return
+    context.warn_quality("two loops that end in time one by one are aborted where they are in one model")
+
+
+def _two_loops() -> Model:
+    """LOOP twice, side by side."""
+    main = LOOP.main
+    operands = [*main.operands, *main.operands[2:]]
+    (loop,) = main.operations
+    return replace(LOOP, main=graph(operands, [loop, replace(loop, inputs=(0, 1, 5, 6), outputs=(7,))]))
 
 
 @cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
@@ -189,13 +220,19 @@ def _run(
     context: CaseContext, prepared_model: PreparedModel, values: tuple[float, float], timeout: int, executor: str = ""
 ) -> tuple[Execution, float]:
     """Execute the loop; returns what came back, and the output."""
-    pool = context.pool(_POOL)
-    for offset, value in zip(_PLACES, values, strict=False):
-        pool.write(offset, struct.pack("<f", value))
+    pool = _filled(context, values)
     request = _request(pool, _SIZE)
     execution = execute(context, prepared_model, request, measure=False, executor=executor, loop_timeout=timeout)
     (output,) = struct.unpack("<f", pool.read(_PLACES[-1], _SIZE))
     return execution, output
+
+
+def _filled(context: CaseContext, values: tuple[float, float]) -> Pool:
+    """A pool with both inputs of the loop."""
+    pool = context.pool(_POOL)
+    for offset, value in zip(_PLACES, values, strict=False):
+        pool.write(offset, struct.pack("<f", value))
+    return pool
 
 
 def _ended(context: CaseContext, prepared_model: PreparedModel, timeout: int) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.constant_layouts import POOLED
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -102,6 +106,34 @@ def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
     execution = execute(context, prepared_model, request, measure=False, executor=executor)
     too_small = {_INVALID, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, *_DECLINES}
     checks.status(execution.status, too_small, "execution of a huge model in a small pool")
+
+
+@cases.case("support.of_pooled_parameters", "NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004")
+def of_pooled_parameters(context: CaseContext) -> None:
+    """Where parameters in a pool are illegal, a device that says that it supports the model and fails gets a warning.
+
+    It may see that later, when the model is executed; but what it doubts it has to deny.
+    """
+    for operation in vectors.operations():
+        for header in vectors.headers(operation):
+            rejected = header.rejected
+            is_known = rejected is not None and header.since <= context.version <= rejected.until
+            if rejected is not None and is_known and rejected.phase == "execution":
+                with context.configuration(f"{operation}.{header.name}"):
+                    _certain_of(context, vectors.load(operation, header.name))
+                break
+
+
+def _certain_of(context: CaseContext, vector: Vector) -> None:
+    model = build_model(vector, context.version, create_pool=context.filled_pool, constants=POOLED).model
+    try:
+        answers = context.supported_operations(model, is_valid=False)
+    except ServiceError as error:
+        checks.status(error.status, {_INVALID}, "getSupportedOperations of a model with illegal parameters")
+        return
+    status = context.prepare(model).status
+    if answers and all(answers) and status == ErrorStatus.GENERAL_FAILURE:
+        context.warn_quality(f"all of {vector.operation} with illegal parameters is supported, and cannot be prepared")
 
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)

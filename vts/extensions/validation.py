@@ -7,6 +7,7 @@ asks for the same by its rejected vectors.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import struct
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
@@ -29,7 +30,16 @@ from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
-from npu_conformance.vts.lib.structure_models import COPY, INPUT, beside, graph, with_operand, with_operations
+from npu_conformance.vts.lib.structure_models import (
+    COPY,
+    INPUT,
+    beside,
+    graph,
+    reference,
+    tensor,
+    with_operand,
+    with_operations,
+)
 
 _PREFIX, _LENGTH = 7, 4
 _COUNT, _NUMBERS = 0, 1
@@ -48,14 +58,15 @@ def cases() -> Iterator[Case]:
     }
     for name, (broken, description) in parts.items():
         yield _case(name, description, functools.partial(_expect_all_rejected, broken))
+    yield _case(
+        "branches", "What a definition forbids is rejected in the branches of IF, too.", _branches, Version.V1_3
+    )
     yield _case("counts", "A count out of range is rejected when the model is executed at the latest.", _counts)
     yield _case("echo", "An operand without data is rejected; one with 0 bytes is not.", _echo)
 
 
-def _case(name: str, description: str, run: Callable[[CaseContext], None]) -> Case:
-    return Case(
-        f"vts.extensions.validation.{name}", run, _VALIDATION, description, since=Version.V1_2, group=Group.VALIDATION
-    )
+def _case(name: str, description: str, run: Callable[[CaseContext], None], since: Version = Version.V1_2) -> Case:
+    return Case(f"vts.extensions.validation.{name}", run, _VALIDATION, description, since=since, group=Group.VALIDATION)
 
 
 def _expect_all_rejected(broken: dict[str, Model], context: CaseContext) -> None:
@@ -65,6 +76,26 @@ def _expect_all_rejected(broken: dict[str, Model], context: CaseContext) -> None
         quantised = name.startswith(("scale", "zero_point"))
         with context.configuration(name), checks.about(*(("NNHAL-MODEL-027",) if quantised else ())):
             expect_rejected_at_prepare(context, model)
+
+
+def _branches(context: CaseContext) -> None:
+    models.need(context, FIBONACCI)
+    models.prepared(context, _with_branches(_sound(), _sound()))
+    kinds = {"parameters": _parameters(), "signature": _signatures(), "number": _numbers(), "operand": _operands()}
+    for (kind, broken), branch in itertools.product(kinds.items(), ("then", "else")):
+        model = next(iter(broken.values()))
+        both = (model, _sound()) if branch == "then" else (_sound(), model)
+        with context.configuration(f"{kind}.{branch}"):
+            expect_rejected_at_prepare(context, _with_branches(*both))
+
+
+def _with_branches(first: Model, second: Model) -> Model:
+    """IF that computes one or the other; its count and its numbers are those of a sound model."""
+    count, numbers = _sound().main.operands
+    condition = tensor(OperandType.TENSOR_BOOL8, (1,), INPUT)
+    operands = [condition, reference(0), reference(1), count, numbers]
+    main = graph(operands, [Operation(OperationType.IF, (0, 1, 2, 3), (4,))])
+    return replace(_sound(), main=main, referenced=(first.main, second.main))
 
 
 def _counts(context: CaseContext) -> None:
