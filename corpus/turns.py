@@ -45,13 +45,13 @@ def same_size(operation: str, version: Version) -> list[Vector]:
 def omitted(operation: str, version: Version) -> list[Vector]:
     """A vector whose optional inputs a request may leave out; none where the operation has none that is known."""
     headers = [one for one in _legal(operation, version) if one.operations == (operation,)]
-    pairs = ((one, other) for one in headers for other in headers if _optional_in(one, other))
-    fewest = min(pairs, key=lambda pair: len(_optional_in(*pair)), default=None)
-    if fewest is None:
-        return []
-    made = _leaving_out(operation, *fewest)
-    is_open = any(operand.is_open for operand in made.operands.values())
-    return [] if is_open and version < Version.V1_2 else [made]
+    pairs = [(one, other) for one in headers for other in headers if _optional_in(one, other)]
+    for given, without in sorted(pairs, key=lambda pair: len(_optional_in(*pair))):
+        made = _leaving_out(operation, given, without, version)
+        is_open = made is not None and any(operand.is_open for operand in made.operands.values())
+        if made is not None and (version >= Version.V1_2 or not is_open):
+            return [made]
+    return []
 
 
 def emptied(operation: str, version: Version) -> list[Vector]:
@@ -144,17 +144,19 @@ def _optional_in(given: VectorHeader, without: VectorHeader) -> tuple[str, ...]:
 
 
 def _form(operand: HeaderOperand) -> Hashable:
-    return operand.type, operand.dimensions, operand.scalar, operand.role == "omitted"
+    return operand.type, operand.dimensions, operand.role == "omitted"
 
 
-def _leaving_out(operation: str, given: VectorHeader, without: VectorHeader) -> Vector:
-    """The first vector, with an example that lacks what the second one omits."""
+def _leaving_out(operation: str, given: VectorHeader, without: VectorHeader, version: Version) -> Vector | None:
+    """The first vector, with an example that lacks what the second one omits; None where that is not legal."""
     vector, names = vectors.load(operation, given.name), _optional_in(given, without)
     values = {name: value for name in names if (value := vector.operands[name].value) is not None}
     operands = {**vector.operands, **{name: replace(vector.operands[name], value=None) for name in names}}
     open_model = replace(vector, operands=operands, inputs=(*vector.inputs, *values))
     whole = {**vector.examples[0].inputs, **values}
     rest = {name: array for name, array in whole.items() if name not in names}
+    if not _is_legal(open_model, rest, version):
+        return None
     examples = [_evaluated(_of_any_shape(open_model), inputs) for inputs in (whole, rest)]
     return opened(open_model, examples)
 

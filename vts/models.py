@@ -13,7 +13,13 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, OperationType, Priority
+from npu_conformance.specs.neuralnetworks.enums import (
+    ErrorStatus,
+    ExecutionPreference,
+    OperandType,
+    OperationType,
+    Priority,
+)
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
@@ -26,7 +32,9 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.executors import execute, executors
-from npu_conformance.vts.lib.structure_models import unary
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
+from npu_conformance.vts.lib.structure_cases import answered
+from npu_conformance.vts.lib.structure_models import ADD, BRANCHES, SIZE, pooled, unary, within
 
 cases = CaseGroup("vts.models", group=Group.VALIDATION)
 
@@ -106,6 +114,23 @@ def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
     execution = execute(context, prepared_model, request, measure=False, executor=executor)
     too_small = {_INVALID, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, *_DECLINES}
     checks.status(execution.status, too_small, "execution of a huge model in a small pool")
+
+
+@cases.case("verdicts.of_one_main_graph", "NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-MODEL-031")
+def of_one_main_graph(context: CaseContext) -> None:
+    """Of models with the same main graph those are rejected whose values, pools or referenced graphs are wrong."""
+    memory = context.pool(SIZE).memory
+    pairs = {
+        "values": (ADD, replace(ADD, operand_values=ADD.operand_values[:-1])),
+        "pools": (pooled(memory), pooled(replace(memory, size=SIZE - 1))),
+    }
+    if context.version >= Version.V1_3:
+        pairs["graphs"] = (BRANCHES, within(BRANCHES, 1, 0, type=OperandType.TENSOR_INT32))
+    for name, (right, wrong) in pairs.items():
+        with context.configuration(name):
+            for _ in range(2):
+                answered(context, right)
+                expect_rejected_at_prepare(context, wrong)
 
 
 @cases.case("support.of_pooled_parameters", "NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004")

@@ -11,8 +11,11 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.fenced.fixture import FencedFixture, Sum
 from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
+from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.sums import sum_of
 
 cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
 
@@ -106,6 +109,24 @@ def inputs_at_the_signal(context: CaseContext) -> None:
         raise NotApplicable("the device waits in the call: nobody can write inputs after it")
     total.check_nothing_happens(launched)
     total.write(A)
+    launched.settle()
+    total.succeeds(launched)
+
+
+@cases.case("others_meanwhile", "NNHAL-EXECUTE-007", "NNHAL-FENCED-005", since=_SINCE)
+def others_meanwhile(context: CaseContext) -> None:
+    """While an execution waits for its fence, the same prepared model executes other requests, in each way."""
+    fixture = FencedFixture(context)
+    total, fence = fixture.sum(), context.fence()
+    launched = total.launch(fence, settle=fence.signal)
+    if not launched.is_waiting:
+        raise NotApplicable("the device waits in the call")
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            other = sum_of(context, fixture.chosen, (-3.0, 1.5))
+            execution = bind(context, fixture.prepared_model, other.request, executor=executor)()
+            if execution.status not in too_much(context):
+                other.check(execution, f"{executor} execution beside one that waits")
     launched.settle()
     total.succeeds(launched)
 
