@@ -121,12 +121,16 @@ def _cases_of_area(prefix: str, targets: list[_Target]) -> Iterator[Case]:
 
 
 class _Target:
-    """One word of the request: the beginning of ids, up to a dot or bracket, or a glob over whole ids."""
+    """One word of the request: the beginning of ids, up to a dot or bracket, or a glob over whole ids.
+
+    A dot at its end is left out: `vts.memory.` means what `vts.memory` does.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._beginning = text.rstrip(".")
         self._is_glob = _WILD.search(text) is not None
-        self._literal = _WILD.split(text, maxsplit=1)[0]
+        self._literal = _WILD.split(self._beginning, maxsplit=1)[0]
         self._pattern = glob(text)
         self._has_meaning = False
 
@@ -149,7 +153,7 @@ class _Target:
         if self._is_glob:
             found = self._pattern.fullmatch(case_id) is not None
         else:
-            found = case_id == self.text or case_id.startswith((f"{self.text}.", f"{self.text}["))
+            found = case_id == self._beginning or case_id.startswith((f"{self._beginning}.", f"{self._beginning}["))
         self._has_meaning |= found
         return found
 

@@ -86,7 +86,10 @@ def imported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ((), 5, 3),
         (("vts",), 4, 2),
         (("vts.queries",), 1, 1),
+        (("vts.queries.",), 1, 1),
+        (("vts.",), 4, 2),
         (("vts.generated.PAD",), 2, 1),
+        (("vts.generated.PAD..",), 2, 1),
         (("vts.generated.PAD.one",), 2, 1),
         (("vts.generated.PAD.one[relaxed]",), 1, 1),
         (("vts.generated.PAD*",), 3, 1),
@@ -105,7 +108,7 @@ def test_a_scope_includes_those_before_it(imported: list[str], scope: Scope, exp
     assert len(selection.select(Wanted(scope=scope)).cases) == expected
 
 
-@pytest.mark.parametrize("target", ["vtz", "vts.generated.PAD.two", "vts.gen", "vts.generated.CONV*"])
+@pytest.mark.parametrize("target", ["vtz", ".", "vts.generated.PAD.two", "vts.gen", "vts.generated.CONV*"])
 def test_a_target_that_means_nothing_is_refused(imported: list[str], target: str) -> None:
     with pytest.raises(DocumentError, match="no case is meant"):
         selection.select(Wanted((target,)))
