@@ -68,7 +68,7 @@ def calls_without_permission(context: CaseContext) -> None:
         context.warn_quality(f"calls rejected without {PERMISSION} had an effect all the same")
 
 
-@cases.case("rejected_caller_is_not_ranked", "NPU-ACC-005")
+@cases.case("rejected_caller_is_not_ranked", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
 def rejected_caller_is_not_ranked(context: CaseContext) -> None:
     """A call that is rejected for lack of the permission ought not to give its uid a config at the HAL."""
     fixture = ManagerFixture(context)

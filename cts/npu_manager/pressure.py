@@ -110,6 +110,8 @@ def eased(context: CaseContext) -> None:
         fixture = ManagerFixture(context, parameters=PolicyParameters(8))
         with pressed(fixture, press, levels[-1]):
             parked = [fixture.app(Importance.VISIBLE).asks(size) for size in (SMALL, MEDIUM, LARGE)]
+            for model in parked:
+                _decided(fixture, model)
             for level in levels[-2::-1]:
                 press(fixture, level)
                 fixture.settle()
@@ -146,8 +148,7 @@ def policy_set_meanwhile(context: CaseContext) -> None:
 def _decision(fixture: ManagerFixture, app: ClientApp, size: int) -> list[Notification]:
     """What a request alone receives, before it is cancelled."""
     model = app.asks(size)
-    fixture.wait(lambda: bool(model.received))
-    found = model.received
+    found = _decided(fixture, model)
     model.cancel()
     return found
 
@@ -277,3 +278,10 @@ def _judge_weakest_first(fixture: ManagerFixture, press: Press, level: int, reas
             model.receives(GRANT, UNLOAD, COMPLETE)
         for model in models[: -len(asked)]:
             model.receives(GRANT)
+
+
+def _decided(fixture: ManagerFixture, model: RequestedModel) -> list[Notification]:
+    """What a request has received, which is a decision at least (NPU-LIF-005)."""
+    fixture.wait(lambda: bool(model.received))
+    checks.that(bool(model.received), f"{model.name}: expected a decision, found none")
+    return model.received

@@ -14,7 +14,12 @@ PACKAGES = {"litert": "ai_edge_litert", "tflm": "tflite_micro", "onnx": "onnx"}
 STRIDES = {"litert": 7, "tflm": 13, "onnx": 13}
 """Every how many vectors one is taken: the command `vectors witness --engine ENGINE` takes all."""
 
-EXPLAINED = [(known.engine, known.operation, name) for known in disagreements.explained() for name in known.vectors]
+EXPLAINED = [
+    (known.engine, known.operation, name)
+    for known in disagreements.explained()
+    if known.engine in PACKAGES
+    for name in known.vectors
+]
 
 
 def said_of(engine: str, vector: Vector) -> witnesses.Testimony:

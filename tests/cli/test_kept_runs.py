@@ -68,8 +68,8 @@ def test_a_small_run_does_not_replace_a_large_one(command: Command) -> None:
     assert command("run", "vts.queries", RED, *PLUGIN)[0] == 1
     (large,) = runs()
     assert command("run", "vts.queries", *PLUGIN)[0] == 0
-    assert len(results(large)["cases"]) == 17
-    assert len(results(HOME / "latest")["cases"]) == 16
+    assert len(results(large)["cases"]) == 18
+    assert len(results(HOME / "latest")["cases"]) == 17
     code, out, _ = command("diff", str(large), str(HOME))
     assert (code, out.splitlines()[0]) == (0, f"1 cases are only in {large}")
     assert command("report", str(HOME))[1] == command("report", str(HOME / "latest" / "results.json"))[1]
@@ -83,7 +83,7 @@ def test_runs_at_once_keep_both_reports(command: Command) -> None:
     for each in both:
         each.communicate()
     counted = {folder.name[-5:]: len(results(folder)["cases"]) for folder in runs()}
-    assert counted == {"eries": 16, "dexes": 1}
+    assert counted == {"eries": 17, "dexes": 1}
     assert (HOME / "latest").resolve() in [folder.resolve() for folder in runs()]
 
 
@@ -101,7 +101,7 @@ def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
     code, out, _ = command("run", RED, *PLUGIN, "--report", "kept")
     (earlier,) = Path("kept").glob("earlier-*")
     assert (code, f"the earlier run in kept is kept in {earlier}\n" in out) == (1, True)
-    assert (len(results(Path("kept"))["cases"]), len(results(earlier)["cases"])) == (1, 16)
+    assert (len(results(Path("kept"))["cases"]), len(results(earlier)["cases"])) == (1, 17)
     assert command("report", str(earlier))[0] == 0
 
 
@@ -128,7 +128,7 @@ def test_only_the_same_run_is_resumed(command: Command) -> None:
         code, out, err = command(*changed, "--resume")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"npu-conformance: {folder}: cannot be resumed: {told}")
-    assert len(results(folder)["cases"]) == 16
+    assert len(results(folder)["cases"]) == 17
 
 
 def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Command) -> None:
@@ -142,7 +142,7 @@ def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Comman
     assert command(*target, "--resume", "-n", "3")[0] == 1
     folder = Path(".npu-conformance/ending/latest").resolve()
     whole = results(folder)
-    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "fail": 2}
+    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "not-supported": 1, "fail": 2}
     assert (whole["complete"], whole["problems"]) == (True, [])
     assert len(list((folder / "failures").iterdir())) == 2
     assert not (folder / "shards").exists()
@@ -157,7 +157,7 @@ def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(com
     assert "the run did not come to its end; the same command with --resume goes on from there\n" in out
     assert command(*target, "--resume")[0] == 1
     whole = results(Path(".npu-conformance/ending/latest"))
-    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "fail": 1}
+    assert whole["counts"] == {"pass": 7, "not-applicable": 9, "not-supported": 1, "fail": 1}
     assert (whole["complete"], whole["problems"]) == (True, [])
 
 

@@ -124,7 +124,7 @@ def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
     assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
     code, out, _ = command("diff", "few", "many")
-    assert (code, out) == (0, "15 cases are only in many\n0 verdicts changed, 0 for the worse\n")
+    assert (code, out) == (0, "16 cases are only in many\n0 verdicts changed, 0 for the worse\n")
 
 
 def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_processes_share_a_report(command: Command, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HOSTILE), os.environ.get("PYTHONPATH", "")]))
     code, out, _ = command("run", "vts.queries", "vts.validation.RELU6.graph_indexes", *PLUGIN, "-n", "2")
     assert code == 1
-    assert out.startswith("first-day 1 (vendor_plugins:first_day), HAL 1.0, seed 0: 17 cases, scope default, in 2 proc")
+    assert out.startswith("first-day 1 (vendor_plugins:first_day), HAL 1.0, seed 0: 18 cases, scope default, in 2 proc")
     folder = (FIRST_DAY / "latest").resolve()
     assert {path.name for path in folder.iterdir()} == {
         ".run", "events.jsonl", "results.json", "junit.xml", "report.html", "failures",

@@ -28,7 +28,7 @@ COLLECT = ("--npu-plugin=reference", "--collect-only", "-p", "no:randomly", "-W"
 def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
     result = run(QUERIES)
     assert result.ret == 0
-    result.assert_outcomes(passed=7, skipped=9)
+    result.assert_outcomes(passed=7, skipped=10)
     result.stdout.fnmatch_lines([
         "npu-conformance: --npu-plugin=vendor_plugins:first_day --npu-seed=0 --npu-scope=default",
         "*= npu-conformance =*",
@@ -80,7 +80,7 @@ def test_what_is_skipped_is_counted_by_reason(run: Run) -> None:
 def test_junit_has_a_test_case_for_each_case(run: Run, pytester: pytest.Pytester) -> None:
     run(QUERIES, "--junitxml=junit.xml")
     suite = ElementTree.parse(pytester.path / "junit.xml").getroot()[0]
-    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("16", "9", "0")
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("17", "10", "0")
     assert all(case.get("classname", "").endswith("vts.queries") for case in suite)
 
 
@@ -144,7 +144,7 @@ def test_the_installed_package_in_any_order_from_anywhere(tmp_path: Path) -> Non
     suite = ("--pyargs", "npu_conformance.vts", "--npu-plugin=reference", "-k", "queries", "-W", "error")
     finished = _pytest(*suite, "-p", "randomly", folder=tmp_path)
     assert finished.returncode == 0, finished.stdout
-    assert "14 passed, 2 skipped" in finished.stdout
+    assert "15 passed, 2 skipped" in finished.stdout
 
 
 def _collected(*arguments: str, folder: Path) -> list[str]:

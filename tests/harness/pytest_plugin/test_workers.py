@@ -53,7 +53,7 @@ def test_one_report_as_without_workers(run: Run, pytester: pytest.Pytester) -> N
         result.stdout.fnmatch_lines(
             ["*npu-conformance: symptoms*", "FAIL RELU6 *", "  npu-conformance replay */failures/*"]
         )
-        result.assert_outcomes(passed=8, skipped=10, failed=4)
+        result.assert_outcomes(passed=8, skipped=11, failed=4)
     assert _told(pytester.path / "0") == _told(pytester.path / "2")
     events = (pytester.path / "2" / "events.jsonl").read_text().splitlines()
     assert [json.loads(line)["event"] for line in (events[0], events[-1])] == ["run-started", "run-finished"]

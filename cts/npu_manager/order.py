@@ -1,0 +1,58 @@
+"""Who comes first: among parked requests the more important app, whatever the size; among equals nobody."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import Importance, ModelPriority
+
+cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
+
+FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+
+
+@cases.case("important_before_small", "NPU-POL-021", "NPU-LIF-008")
+def important_before_small(context: CaseContext) -> None:
+    """After an unload the most important parked request that fits is granted, and not the smallest one."""
+    for size in (MEDIUM, LARGE):
+        fixture = ManagerFixture(context)
+        held = fixture.app(FOREGROUND).loads(LARGE)
+        small = [fixture.app(CACHED).asks(SMALL) for _ in range(4)]
+        wanted = fixture.app(VISIBLE).asks(size)
+        for model in (*small, wanted):
+            model.receives(PARKED)
+        held.unload()
+        wanted.receives(PARKED, GRANT)
+        granted = sum(GRANT in model.received for model in small)
+        checks.equal(granted, 2 if size == MEDIUM else 0, "small requests that fit beside it")
+
+
+@cases.case("holder_sinks", "NPU-LIF-008", "NPU-POL-013")
+def holder_sinks(context: CaseContext) -> None:
+    """A parked request is reconsidered where the app that holds the budget becomes less important than its own."""
+    fixture = ManagerFixture(context)
+    holder = fixture.app(FOREGROUND)
+    held, parked = holder.loads(LARGE), fixture.app(VISIBLE).asks(LARGE)
+    parked.receives(PARKED)
+    holder.moves(CACHED)
+    held.receives(GRANT, UNLOAD)
+    parked.receives(PARKED, WAIT)
+    held.unload()
+    held.receives(GRANT, UNLOAD, COMPLETE)
+    parked.receives(PARKED, WAIT, GRANT)
+
+
+@cases.case("priority_among_equals", "NPU-POL-017")
+def priority_among_equals(context: CaseContext) -> None:
+    """The priority of a request takes nothing from an equally important app that has not completed work."""
+    for weak in (ModelPriority.BACKGROUND, ModelPriority.NORMAL):
+        fixture = ManagerFixture(context)
+        held = fixture.app(VISIBLE).loads(LARGE, weak)
+        parked = fixture.app(VISIBLE).asks(LARGE, ModelPriority.NORMAL)
+        parked.receives(PARKED)
+        held.receives(GRANT)
+        held.unload()
+        parked.receives(PARKED, GRANT)
