@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Importance, ModelPriority
+from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy
 
 cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -56,3 +57,35 @@ def priority_among_equals(context: CaseContext) -> None:
         held.receives(GRANT)
         held.unload()
         parked.receives(PARKED, GRANT)
+
+
+@cases.case("later_completions", "NPU-POL-023", "NPU-POL-017")
+def later_completions(context: CaseContext) -> None:
+    """Of two equal apps the one whose newest work ended first is served first, however much it completed before."""
+    for last in range(2):
+        fixture = ManagerFixture(context)
+        apps = [fixture.app(VISIBLE) for _ in range(2)]
+        with recording_hal(fixture) as hal:
+            for app in (apps[last], apps[1 - last], apps[last]):
+                hal.works(app.uid)
+        held = fixture.app(FOREGROUND).loads(LARGE)
+        wanted = [app.asks(LARGE) for app in apps]
+        for model in wanted:
+            model.receives(PARKED)
+        held.unload()
+        wanted[1 - last].receives(PARKED, GRANT)
+        wanted[last].receives(PARKED)
+
+
+@cases.case("parked_before_a_new_policy", "NPU-LIF-022", "NPU-REQ-012")
+def parked_before_a_new_policy(context: CaseContext) -> None:
+    """A request that was parked when the policy changed has ended: no later grant is its, and its id is free."""
+    fixture = ManagerFixture(context)
+    fixture.app(FOREGROUND).loads(LARGE)
+    app = fixture.app(FOREGROUND)
+    parked = app.asks(LARGE)
+    parked.receives(PARKED)
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    fixture.settle()
+    checks.that(GRANT not in parked.received, f"{parked.name}: expected no grant by the new policy, found one")
+    app.asks(LARGE, identifier=parked.request.id).receives(GRANT)
