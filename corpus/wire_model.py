@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 AIDL_ALIGNMENT = 64
 """AIDL's arguments start at, and with their padding end at, multiples of this many bytes (NNHAL-EXECUTE-011)."""
+_SPARE = 4096
+"""Bytes that each output of a vector that has to be refused has beyond its declared size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,10 @@ class BuiltRequest:
             raise ValueError(f"{name}: dimensions {list(dimensions)} do not fit into {region.length} bytes")
         return numpy.frombuffer(pool, dtype, elements, region.offset).reshape(dimensions).copy()
 
+    def read_like(self, example: Example, pool: bytes | memoryview) -> dict[str, Array]:
+        """A copy of each output from the bytes of the output pool, in the shapes that they have in the example."""
+        return {name: self.read(name, pool, array.shape) for name, array in example.outputs.items()}
+
 
 def build_request(
     vector: Vector,
@@ -221,14 +227,14 @@ def build_request(
     insufficient_output: bool = False,
     padded_outputs: bool = True,
     compact: bool = False,
-    spare_output_bytes: int = 0,
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
     A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
     that byte as padding; meant for outputs of more than one byte. padded_outputs: false keeps the places but offers no
     padding behind outputs, so that a device has no business there. compact: as for HIDL, whatever the version.
-    spare_output_bytes: room that each output has beyond its declared size.
+    Outputs of a vector that has to be refused have room to spare: a device that computes it all the same must not stop
+    for want of room, which would look like a refusal.
     """
     has_padding = version.is_aidl and not compact
     inputs = _Layout(has_padding=has_padding, aligned=has_padding)
@@ -236,9 +242,10 @@ def build_request(
         if name in example.inputs:
             inputs.append(name, example.inputs[name].nbytes)
     outputs = _Layout(has_padding=has_padding and padded_outputs, aligned=has_padding)
+    spare = 0 if vector.rejected is None else _SPARE
     for position, name in enumerate(vector.outputs):
         short = 1 if insufficient_output and position == 0 else 0
-        outputs.append(name, max(_output_bytes(name, vector, example), 1) + spare_output_bytes, short)
+        outputs.append(name, max(_output_bytes(name, vector, example), 1) + spare, short)
     data = bytearray(inputs.size)
     for name, region in inputs.regions.items():
         data[region.offset : region.offset + region.length] = example.inputs[name].tobytes()

@@ -18,8 +18,8 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
+from npu_conformance.vts.lib.execution import in_pools
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.vector_run import prepared
 
@@ -69,11 +69,7 @@ def _execute(context: CaseContext, vector: Vector) -> None:
     prepared_model = prepared(context, vector)
     (example,) = vector.examples
     built = build_request(vector, example, context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    request, outputs = in_pools(context, built)
     execution = execute(context, prepared_model, request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-    content = outputs.read(0, built.output_size)
-    found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-    judge(context, vector, example, found)
+    judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))

@@ -22,10 +22,9 @@ from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.execution import Execution, in_pools
 from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.vector_run import prepared
 
@@ -157,9 +156,7 @@ def _execute(
     context: CaseContext, prepared_model: PreparedModel, vector: Vector, example: Example, executor: str, turn: int
 ) -> None:
     built = build_request(vector, example, context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    request, outputs = in_pools(context, built)
     execution = bind(context, prepared_model, request, executor=executor)()
     is_open = any(operand.is_open for operand in vector.operands.values())
     if turn == 0 and is_open and execution.status == ErrorStatus.GENERAL_FAILURE:
@@ -169,9 +166,7 @@ def _execute(
     with checks.about("NNHAL-PREPARE-014"):
         checks.status(execution.status, {ErrorStatus.NONE}, what)
     _has_shapes(vector, example, execution, what)
-    content = outputs.read(0, built.output_size)
-    found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-    judge(context, vector, example, found)
+    judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))
 
 
 @checks.about("NNHAL-SHAPE-002")

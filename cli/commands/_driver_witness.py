@@ -11,21 +11,18 @@ from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import NO_DEADLINE
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.vts.lib.execution import in_pools, synchronous
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _CASE = Case("vectors.witness", lambda context: None, ())
-_NO_LOOP_TIMEOUT = -1
-_SPARE = 4096
-"""Bytes that outputs have to spare where it is not known what a driver makes of a vector that it should refuse."""
 
 
 class DriverWitness:
@@ -59,15 +56,12 @@ def _executed(context: CaseContext, vector: Vector, example: Example) -> Mapping
     prepared_model = context.prepare(build_model(vector, context.version).model).prepared_model
     if prepared_model is None:
         return None
-    spare = 0 if vector.rejected is None else _SPARE
-    built = build_request(vector, example, context.version, spare_output_bytes=spare)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-    result = prepared_model.execute_synchronously(request, False, NO_DEADLINE, _NO_LOOP_TIMEOUT)
-    if not result.output_sufficient_size:
+    built = build_request(vector, example, context.version)
+    request, outputs = in_pools(context, built)
+    execution = synchronous(prepared_model, request, measure=False)
+    if execution.status != ErrorStatus.NONE:
         return None
     content = outputs.read(0, built.output_size)
-    told = {name: shape.dimensions for name, shape in zip(vector.outputs, result.output_shapes, strict=False)}
+    told = {name: shape.dimensions for name, shape in zip(vector.outputs, execution.output_shapes, strict=False)}
     shapes = {name: told.get(name) or array.shape for name, array in example.outputs.items()}
     return {name: built.read(name, content, shape) for name, shape in shapes.items()}

@@ -95,9 +95,7 @@ def _witness(options: argparse.Namespace) -> int:
     for name, tally in tallies.items():
         print(tally.summary())
         if options.record and name != "oracle":
-            writing.record(name, tally.agreed)
-        if options.record and name in drivers:
-            writing.record_taken(name, tally.taken)
+            writing.record(name, tally.agreed, tally.taken)
     return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -55,25 +56,23 @@ def generated(operation: str, folder: Path = FOLDER) -> str:
     return text(operation, made)
 
 
-def record(engine: str, agreed: Mapping[str, Collection[str]], folder: Path = FOLDER) -> None:
-    """Write into the files of some operations with which vectors an engine agrees; what is said of others stays."""
+def record(
+    engine: str,
+    agreed: Mapping[str, Collection[str]],
+    taken: Mapping[str, Collection[str]] = MappingProxyType({}),
+    folder: Path = FOLDER,
+) -> None:
+    """Write into the files of some operations with which vectors an engine agrees; what is said of others stays.
+
+    taken: those that it executes although they are to be refused. What is recorded of these stays, too: an engine that
+    reads what is not there takes such a vector now and then.
+    """
     for operation, names in agreed.items():
         vectors = _stored(operation, folder)
         for vector in vectors:
             others = _engines(vector) - {engine}
             _set_engines(vector, others | {engine} if vector["name"] in names else others)
-        path_of(operation, folder).write_text(text(operation, vectors))
-
-
-def record_taken(engine: str, taken: Mapping[str, Collection[str]], folder: Path = FOLDER) -> None:
-    """Write into the files of some operations which vectors an engine executes although they are to be refused.
-
-    What is recorded stays: an engine that reads what is not there takes such a vector now and then.
-    """
-    for operation, names in taken.items():
-        vectors = _stored(operation, folder)
-        for vector in vectors:
-            if vector["name"] in names:
+            if vector["name"] in taken.get(operation, ()):
                 vector["taken_by"] = sorted({*vector.get("taken_by", ()), engine})
         path_of(operation, folder).write_text(text(operation, vectors))
 

@@ -21,6 +21,7 @@ def dump(fixture: ManagerFixture) -> str:
 
 
 def contains(text: str, part: str) -> None:
+    """Check that a dump has this part."""
     checks.that(part in text, f"expected {part!r}, found {text!r}")
 
 
@@ -37,6 +38,8 @@ def states_of(dump: str, app: ClientApp) -> list[str]:
 
 
 def metrics_reader(fixture: ManagerFixture) -> Callable[[], tuple[Atom, ...]]:
+    """Reads what was logged since the last call, once all is settled. NotApplicable where nobody can read it."""
+
     def take() -> tuple[Atom, ...]:
         fixture.settle()
         return fixture.control.take_metrics()

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
-from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.tolerance import Circumstances
@@ -44,7 +44,7 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
             checks.status(_execute(context, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
             content = outputs.read(0, built.output_size)
             if content != correct:
-                _judge(context, vector, _read(built, content), number)
+                _judge(context, vector, built.read_like(vector.examples[0], content), number)
                 correct = content
             yield number
     finally:
@@ -83,11 +83,6 @@ def _execute(context: CaseContext, prepared_model: PreparedModel, request: Reque
     if not context.subject.wait_until(lambda: answer.status is not None, seconds):
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     return answer.status
-
-
-def _read(built: BuiltRequest, content: bytes) -> Mapping[str, Array]:
-    expected = built.vector.examples[0].outputs
-    return {name: built.read(name, content, array.shape) for name, array in expected.items()}
 
 
 def _judge(context: CaseContext, vector: Vector, outputs: Mapping[str, Array], number: int) -> None:

@@ -164,11 +164,11 @@ def witnesses_in(file: Path) -> dict[str, list[str]]:
 
 def test_recording_changes_one_engine_of_the_vectors_of_one_operation(relu: Path) -> None:
     before, text = witnesses_in(relu), relu.read_text()
-    writing.record("nearby", {"RELU": ["float32_rank1", "float32_rank2"]}, relu.parent)
+    writing.record("nearby", {"RELU": ["float32_rank1", "float32_rank2"]}, folder=relu.parent)
     changed = {name: found for name, found in witnesses_in(relu).items() if found != before[name]}
     expected = ["oracle", "android", "litert", "nearby", "onnx", "tflm"]
     assert changed == {"float32_rank1": expected, "float32_rank2": expected}
-    writing.record("nearby", {"RELU": []}, relu.parent)
+    writing.record("nearby", {"RELU": []}, folder=relu.parent)
     assert relu.read_text() == text
     assert list(relu.parent.iterdir()) == [relu]
 
@@ -176,7 +176,7 @@ def test_recording_changes_one_engine_of_the_vectors_of_one_operation(relu: Path
 def test_what_an_engine_takes_is_recorded_and_stays(relu: Path) -> None:
     refused = next(header.name for header in vectors.headers("RELU") if header.rejected is not None)
     for names in ([refused], []):
-        writing.record_taken("nearby", {"RELU": names}, relu.parent)
+        writing.record("nearby", {"RELU": []}, {"RELU": names}, relu.parent)
         takers = {vector["name"]: vector.get("taken_by", []) for vector in json.loads(relu.read_text())["vectors"]}
         assert {name for name, found in takers.items() if "nearby" in found} == {refused}
 

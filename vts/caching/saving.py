@@ -17,7 +17,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import PrepareModelConfig, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import PrepareModelConfig
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import ADDITIONS
 from npu_conformance.vts.lib.caching.chains import Chain
@@ -34,6 +34,7 @@ from npu_conformance.vts.lib.caching.client import (
     client,
     outcome,
 )
+from npu_conformance.vts.lib.execution import in_pools
 from npu_conformance.vts.lib.executors import execute
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
@@ -185,14 +186,10 @@ def _stored_model(context: CaseContext, caching: Client, vector: Vector, layout:
 def _judge(context: CaseContext, vector: Vector, prepared_model: PreparedModel) -> None:
     for example in vector.examples:
         built = build_request(vector, example, context.version)
-        inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-        inputs.write(0, built.input_data)
-        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+        request, outputs = in_pools(context, built)
         execution = execute(context, prepared_model, request, measure=False)
         checks.status(execution.status, {NONE}, "execution")
-        content = outputs.read(0, built.output_size)
-        found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-        judge(context, vector, example, found)
+        judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))
 
 
 def _prepare_with_config(context: CaseContext, caching: Client, chain: Chain, cache: Cache) -> None:

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.execution import (
@@ -25,6 +25,7 @@ from npu_conformance.vts.lib.execution import (
     NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
+    in_pools,
     shape_rules,
     timing_rules,
 )
@@ -145,10 +146,8 @@ def zero_sized(context: CaseContext) -> None:
     """Outputs without elements are reported as such, and nothing is written to the memory that each has, or has not."""
     vector = _zero_sized(context)
     built = build_request(vector, vector.examples[0], context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
+    request, outputs = in_pools(context, built)
     outputs.write(0, bytes([FILL]) * built.output_size)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
     prepared_model = prepared(context, vector, unspecified=True)
     without_memory = replace(

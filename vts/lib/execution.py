@@ -9,6 +9,7 @@ from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
@@ -60,11 +61,16 @@ class ExecutionOptions:
     deadline: int = NO_DEADLINE
 
 
-def request_of(context: CaseContext, built: BuiltRequest) -> Request:
-    """The request in two pools of its own: one with its inputs, one for its outputs."""
+def in_pools(context: CaseContext, built: BuiltRequest) -> tuple[Request, Pool]:
+    """The request in two pools of its own, one with its inputs and one for its outputs; and the latter."""
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
-    return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)), outputs
+
+
+def request_of(context: CaseContext, built: BuiltRequest) -> Request:
+    """The request in two pools of its own, where nobody looks at its outputs."""
+    return in_pools(context, built)[0]
 
 
 def synchronous(

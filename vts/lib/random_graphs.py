@@ -57,8 +57,7 @@ def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:
         checks.that(
             bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
         )
-    content = outputs.read(0, built.output_size)
-    return {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+    return built.read_like(example, outputs.read(0, built.output_size))
 
 
 def _count(context: CaseContext, found: Judgement) -> None:

@@ -42,12 +42,6 @@ def _promised_ms(npu: SchedulingFixture) -> int:
     return found
 
 
-def _strong_and_weak(npu: SchedulingFixture) -> tuple[App, App]:
-    npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-    npu.register_recorder()
-    return npu.app(npu.camera), npu.app(npu.assistant)
-
-
 def _time_of(events: list[Event], notification: Notification) -> int:
     """The timestamp of the first event that says this."""
     return first_of(events, notification).work.timestamp_ms
@@ -67,7 +61,7 @@ def in_time(context: CaseContext) -> None:
     """Stronger work has the NPU within the promised time, wherever in the weaker work it comes; that one is paused."""
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
-        strong, weak = _strong_and_weak(npu)
+        strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             seen_strong, seen_weak = len(strong.events()), len(weak.events())
             runs = [weak.start()]
@@ -95,7 +89,7 @@ def notified(context: CaseContext) -> None:
     """
     with scheduling_fixture(context) as npu:
         _promised_ms(npu)
-        strong, weak = _strong_and_weak(npu)
+        strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             weak.start()
             npu.pass_ms(offset)
@@ -111,7 +105,7 @@ def goes_on(context: CaseContext) -> None:
     """Interrupted work goes on where it stopped: both works together take as long as each alone."""
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
-        strong, weak = _strong_and_weak(npu)
+        strong, weak = npu.strong_and_weak()
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
         for offset in _OFFSETS_MS:
             seen = len(weak.events())
@@ -166,7 +160,7 @@ def withdrawn(context: CaseContext) -> None:
     """Stronger work that is withdrawn again interrupts nothing: the weaker takes as long as alone."""
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
-        strong, weak = _strong_and_weak(npu)
+        strong, weak = npu.strong_and_weak()
         alone = _length_ms(npu, weak)
         for offset in (12, 18, 95):
             seen = len(weak.events())
@@ -223,7 +217,7 @@ def cleared(context: CaseContext) -> None:
     """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
     with scheduling_fixture(context) as npu:
         _promised_ms(npu)
-        strong, weak = _strong_and_weak(npu)
+        strong, weak = npu.strong_and_weak()
         runs = [strong.start()]
         npu.pass_ms(5)
         runs.append(weak.start())

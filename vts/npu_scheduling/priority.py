@@ -158,9 +158,7 @@ def attributed(context: CaseContext) -> None:
 
 def _paused(npu: SchedulingFixture, debounce_ms: int | None = None) -> App:
     """The weak app of two, whose work the strong one interrupts."""
-    npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-    strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-    npu.register_recorder(debounce_ms)
+    strong, weak = npu.strong_and_weak(debounce_ms)
     runs = [weak.start()]
     npu.pass_ms(_WITHIN_MS)
     runs.append(strong.start())
@@ -187,9 +185,7 @@ def paused_twice(context: CaseContext) -> None:
     """Of work that is paused time and again every pause is notified with its start as RESUMED, or neither is."""
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
+        strong, weak = npu.strong_and_weak()
         weak_run = weak.start()
         for _ in range(2):
             npu.pass_ms(_WITHIN_MS)
@@ -204,9 +200,7 @@ def request_withdraws_the_pause(context: CaseContext) -> None:
     """A pause is an end as any: a request within the debounce time withdraws it, and the start behind it as well."""
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
+        strong, weak = npu.strong_and_weak()
         weak.start()
         npu.pass_ms(_WITHIN_MS)
         strong.start()
@@ -258,9 +252,7 @@ def paused_and_cancelled(context: CaseContext) -> None:
     """Work that is cancelled while it is paused ends with a final reason and is not resumed."""
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
+        strong, weak = npu.strong_and_weak()
         weak_run = weak.start()
         npu.pass_ms(_WITHIN_MS)
         strong_run = strong.start()
@@ -278,9 +270,7 @@ def paused_and_cancelled(context: CaseContext) -> None:
 def no_pause_for_weaker(context: CaseContext) -> None:
     """Work is not paused for weaker work."""
     with scheduling_fixture(context) as npu:
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
+        strong, weak = npu.strong_and_weak()
         runs = [strong.start()]
         npu.pass_ms(_WITHIN_MS)
         runs.append(weak.start())

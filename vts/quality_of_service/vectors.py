@@ -16,9 +16,9 @@ from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
+from npu_conformance.vts.lib.execution import in_pools
 from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.support import supports
 
@@ -96,17 +96,12 @@ def _execute(
     assert prepared_model is not None
     example = vector.examples[0]
     built = build_request(vector, example, context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
+    request, outputs = in_pools(context, built)
     outputs.write(0, bytes([_FILL]) * built.output_size)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     execution = execute(
         context, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, context.version)
     )
     check_execution(context, execution, name)
     if execution.status != ErrorStatus.NONE:
         return
-    content = outputs.read(0, built.output_size)
-    judge(
-        context, vector, example, {key: built.read(key, content, array.shape) for key, array in example.outputs.items()}
-    )
+    judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))

@@ -148,6 +148,12 @@ class SchedulingFixture:
         """Connect as an app. NotApplicable where the subject cannot act as it."""
         return App(self, uid, pid)
 
+    def strong_and_weak(self, debounce_ms: int | None = None) -> tuple[App, App]:
+        """Two apps of which the first interrupts the work of the second, and the recorder, which sees both."""
+        self.configure(config(self.camera, 100), config(self.assistant, 1000))
+        self.register_recorder(debounce_ms)
+        return self.app(self.camera), self.app(self.assistant)
+
     def _is_quiet(self) -> bool:
         """True where the last event of every uid is an end for good."""
         last = {event.work.uid: event.notification for event in self.events(self._registered_callback)}

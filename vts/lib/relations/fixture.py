@@ -15,7 +15,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
-from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
+from npu_conformance.vts.lib.execution import in_pools
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, INT32, Net, Tensor, like
 from npu_conformance.vts.lib.vector_run import prepared
@@ -106,11 +106,9 @@ class RelationFixture:
             raise NotApplicable(f"the model needs HAL {vector.since}")
         prepared_model = prepared(context, vector, unspecified=unspecified)
         built = build_request(vector, vector.examples[0], context.version)
-        inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-        inputs.write(0, built.input_data)
+        request, outputs = in_pools(context, built)
         outputs.write(0, bytes([_FILL]) * built.output_size)
-        pools = RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)
-        execution = execute(context, prepared_model, built.request(*pools), measure=False)
+        execution = execute(context, prepared_model, request, measure=False)
         if unspecified and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported("the device does not execute with unspecified outputs")
         with checks.about("NNHAL-EXECUTE-001", *context.case.requirements[:1]):
