@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from npu_conformance.harness.run import execution
+from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
@@ -37,7 +37,7 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
     """Say why a run does not show that the subject conforms; none where it does."""
     interfaces = log.header.manifest.interfaces
     found = [*_of_outcomes(verdicts), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
-    executed, missing = execution.coverage(verdicts)
+    executed, missing = operation_evidence.coverage(verdicts)
     if missing and not executed:
         found.append("no operation was executed with the right values")
     if log.left_out:
@@ -60,7 +60,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     lines = list(_of_companions(verdicts))
     if not refused:
         return lines
-    executed, missing = execution.coverage(ran)
+    executed, missing = operation_evidence.coverage(ran)
     lines.append(f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})")
     if missing:
         count = f"{len(executed)} of {len(executed) + len(missing)} operations"
@@ -128,7 +128,7 @@ def _of_groups(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResul
 def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
     """Say why a mandatory group shows nothing of the subject; empty where something of it passed."""
     asked = [result for result in verdicts if result.group == group.value]
-    if any(map(execution.has_pass, asked)):
+    if any(map(operation_evidence.has_pass, asked)):
         return ""
     if any(result.outcome is not Outcome.NOT_APPLICABLE for result in asked):
         return f"nothing of the mandatory group {group.value} passes"

@@ -1,55 +1,169 @@
-"""What a verdict says about the execution of operations. Refusals of what is invalid say nothing about it."""
+"""One execution of a prepared model, and what it must answer whatever it computes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from npu_conformance.harness.run.cases import Group
-from npu_conformance.specs.documents.results import CaseResult
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.corpus.wire_model import BuiltRequest
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Hung
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import ServiceError, status_name
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    ExecutionConfig,
+    ExecutionResult,
+    OutputShape,
+    Request,
+    RequestMemoryPool,
+    Timing,
+)
+from npu_conformance.specs.versions import Version
 
-Operations = Mapping[str, Sequence[str]]
-"""Names of operations, with the types of their tensors."""
-
-
-def has_pass(result: CaseResult) -> bool:
-    """True where the case, or one of its configurations, passed."""
-    return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
-
-
-def named(result: CaseResult) -> Operations:
-    """The operations that a case is about, each with the types that the case has."""
-    return dict.fromkeys(result.operations, result.types)
-
-
-def refused(result: CaseResult) -> Operations:
-    """The operations that a device said no to, or did not execute; all of the case where no model was refused."""
-    models = [*result.refused, *(model for part in result.configurations for model in part.refused)]
-    found: dict[str, dict[str, None]] = {}
-    for model in models:
-        for use in [use for use in model if not use.supported] or model:
-            found.setdefault(use.operation, {}).update(dict.fromkeys(use.types))
-    return {operation: tuple(types) for operation, types in found.items()} or named(result)
+NO_DEADLINE = -1
+NO_LOOP_TIMEOUT = -1
+NO_DURATION = -1
 
 
-def asked(result: CaseResult) -> Operations:
-    """The operations whose execution the verdict is about.
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What came back: an ErrorStatus, shapes and timing (None where the version or a failure has none).
 
-    A pass is about what was executed; any other verdict about what the case would have executed. None where a model
-    went through a runtime, whose own CPU may have done the work.
+    launch_status: what an asynchronous launch returned.
     """
-    if result.interface != "device":
-        return {}
-    if result.outcome is Outcome.PASS:
-        return result.executed
-    if result.group == Group.VALIDATION.value or not result.operations:
-        return {}
-    return refused(result) if result.outcome is Outcome.NOT_SUPPORTED else named(result)
+
+    status: int
+    output_shapes: tuple[OutputShape, ...]
+    timing: Timing | None
+    launch_status: int = ErrorStatus.NONE
 
 
-def coverage(verdicts: Iterable[CaseResult]) -> tuple[list[str], list[str]]:
-    """The operations of which something was executed and is right, and those that were asked for in vain."""
-    ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
-    executed = {name for result in ran if has_pass(result) for name in result.executed}
-    tried = executed.union(*map(asked, ran))
-    return sorted(executed), sorted(tried - executed)
+class ExecutionRecorder(ExecutionCallback):
+    """A callback that keeps every answer it gets."""
+
+    def __init__(self) -> None:
+        self.answers: list[Execution] = []
+
+    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
+        """Keep the answer."""
+        self.answers.append(Execution(status, output_shapes, timing))
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionOptions:
+    """How to execute. measure: ask for times. loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME."""
+
+    measure: bool = False
+    loop_timeout: int = NO_LOOP_TIMEOUT
+    deadline: int = NO_DEADLINE
+
+
+def in_pools(context: CaseContext, built: BuiltRequest) -> tuple[Request, Pool]:
+    """The request in two pools of its own, one with its inputs and one for its outputs; and the latter."""
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)), outputs
+
+
+def request_of(context: CaseContext, built: BuiltRequest) -> Request:
+    """The request in two pools of its own, where nobody looks at its outputs."""
+    return in_pools(context, built)[0]
+
+
+def synchronous(
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
+) -> Execution:
+    """executeSynchronously; a failure is an answer here, not an exception."""
+    return answer_of(lambda: prepared_model.execute_synchronously(request, measure, deadline, loop_timeout))
+
+
+def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
+    """What a synchronous call came to; a failure is an answer here, not an exception."""
+    try:
+        result = call()
+    except ServiceError as error:
+        return Execution(error.status, (), None)
+    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    return Execution(status, result.output_shapes, result.timing)
+
+
+def asynchronous(
+    context: CaseContext,
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
+) -> Execution:
+    """execute with a callback; what the launch returned and what was notified must agree (NNHAL-EXECUTE-003, -004)."""
+    recorder = ExecutionRecorder()
+    launched: int = ErrorStatus.NONE
+    try:
+        prepared_model.execute(request, measure, deadline, loop_timeout, recorder)
+    except ServiceError as error:
+        launched = error.status
+    with checks.about("NNHAL-EXECUTE-003" if launched == ErrorStatus.NONE else "NNHAL-EXECUTE-004"):
+        answer = _notified(context, recorder, launched)
+    if context.version < Version.V1_2:
+        with checks.about("NNHAL-SHAPE-011"):
+            checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
+    return replace(answer, launch_status=launched)
+
+
+def _notified(context: CaseContext, recorder: ExecutionRecorder, launched: int) -> Execution:
+    """The one answer that the callback gets."""
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    answered = context.subject.wait_until(lambda: bool(recorder.answers), seconds)
+    if launched == ErrorStatus.NONE and not answered:
+        raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
+    checks.that(answered, f"execute returned {status_name(launched)}: expected a notification of the same, found none")
+    with checks.about("NNHAL-EXECUTE-003"):
+        checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    answer = recorder.answers[0]
+    if launched != ErrorStatus.NONE:
+        checks.status(answer.status, {launched}, "status notified after a failed launch")
+    return answer
+
+
+def config_of(options: ExecutionOptions) -> ExecutionConfig:
+    """The same as AIDL's ExecutionConfig, without hints."""
+    return ExecutionConfig(measure_timing=options.measure, loop_timeout_duration_ns=options.loop_timeout)
+
+
+@checks.about("NNHAL-SHAPE-007")
+def shape_rules(execution: Execution) -> None:
+    """Shapes come with a result, or where an output does not fit, only (NNHAL-SHAPE-007)."""
+    if execution.status not in (ErrorStatus.NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE):
+        checks.equal(execution.output_shapes, (), f"output shapes of an execution that ended with {execution.status}")
+
+
+def timing_rules(context: CaseContext, execution: Execution, *, measured: bool) -> None:
+    """Times come only if asked for and with status NONE, the device's within the driver's (NNHAL-TIMING-001, -004)."""
+    if execution.timing is None:
+        return
+    unavailable = context.version.unavailable_time
+    device, driver = execution.timing.time_on_device, execution.timing.time_in_driver
+    if execution.status != ErrorStatus.NONE:
+        with checks.about("NNHAL-TIMING-002"):
+            checks.equal((device, driver), (unavailable, unavailable), "timing of a failed execution")
+        return
+    if not measured:
+        with checks.about("NNHAL-TIMING-001"):
+            checks.equal((device, driver), (unavailable, unavailable), "timing that was not asked for")
+        return
+    for name, value in (("timeOnDevice", device), ("timeInDriver", driver)):
+        with checks.about("NNHAL-TIMING-006" if context.version.is_aidl else "NNHAL-TIMING-005"):
+            legal = value == unavailable or 0 <= value < 2**63
+            checks.that(legal, f"timing.{name}: expected a duration or {unavailable} for unavailable, found {value}")
+    if unavailable not in (device, driver):
+        with checks.about("NNHAL-TIMING-004"):
+            checks.that(device <= driver, f"timing: timeOnDevice {device} exceeds timeInDriver {driver}")

@@ -47,6 +47,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         group=case.group.value if case.group else None,
         warnings=tuple(own.warnings),
         notes=context.notes,
+        measurements=tuple(context.measurements),
         seed=context.seed,
         seconds=seconds,
         signal=own.details.signal,

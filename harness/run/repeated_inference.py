@@ -10,20 +10,18 @@ from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.tolerance import Circumstances
-from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.harness.run.execution import asynchronous, in_pools, synchronous
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
-from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
     from npu_conformance.harness.subject.handle import SubjectHandle
 
-_NO_DEADLINE = -1
 _UNWRITTEN = 0xA5
 """The content of output memory before each inference, so that one that writes nothing is seen."""
 
@@ -33,9 +31,7 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
     context = CaseContext(Case("mlts.stress.client.inference", lambda context: None, ()), subject)
     prepared_model = _prepared(context, vector)
     built = build_request(vector, vector.examples[0], context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    request, outputs = in_pools(context, built)
     correct = b""
     try:
         yield 0
@@ -59,30 +55,11 @@ def _prepared(context: CaseContext, vector: Vector) -> PreparedModel:
     return preparation.prepared_model
 
 
-class _Answer(ExecutionCallback):
-    """Keeps the status of an asynchronous execution."""
-
-    def __init__(self) -> None:
-        self.status: int | None = None
-
-    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
-        self.status = status
-
-
-def _execute(context: CaseContext, prepared_model: PreparedModel, request: Request) -> int | None:
+def _execute(context: CaseContext, prepared_model: PreparedModel, request: Request) -> int:
     """Execute synchronously, or with a callback before HAL 1.2; the status."""
-    try:
-        if context.version >= Version.V1_2:
-            result = prepared_model.execute_synchronously(request, False, _NO_DEADLINE, _NO_DEADLINE)
-            return ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        answer = _Answer()
-        prepared_model.execute(request, False, _NO_DEADLINE, _NO_DEADLINE, answer)
-    except ServiceError as error:
-        return error.status
-    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
-    if not context.subject.wait_until(lambda: answer.status is not None, seconds):
-        raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
-    return answer.status
+    if context.version >= Version.V1_2:
+        return synchronous(prepared_model, request, measure=False).status
+    return asynchronous(context, prepared_model, request, measure=False).status
 
 
 def _judge(context: CaseContext, vector: Vector, outputs: Mapping[str, Array], number: int) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, exit_code, row
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import conformance, execution
+from npu_conformance.harness.run import conformance, operation_evidence
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.evidence import by_requirement
@@ -116,13 +116,13 @@ def by_operation(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
 
     A pass counts for what was executed in it. That a model or a request is refused says nothing of an operation.
     """
-    return _counted((result, execution.asked(result)) for result in verdicts)
+    return _counted((result, operation_evidence.asked(result)) for result in verdicts)
 
 
 def unsupported(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
     """Operation and type of every case the subject does not support, with how many."""
     left = (result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED and result.operations)
-    return _counted((result, execution.refused(result)) for result in left)
+    return _counted((result, operation_evidence.refused(result)) for result in left)
 
 
 def _counted(verdicts: Iterable[tuple[CaseResult, Mapping[str, Sequence[str]]]]) -> tuple[OperationCounts, ...]:

@@ -29,6 +29,31 @@ FAILURE_FILE = "failure_file"
 DESCRIPTION = "description"
 """The note of a red result: what the case is about, in a line."""
 
+Unit = Literal["ms", "per second", "bytes", "fraction", "dB", "steps", "absolute", "squared", "percent", "ratio"]
+"""Units of measurements. steps: ULP of a float, one of the code of a quantised value."""
+
+
+class Measurement(Document, frozen=True, omit_defaults=True):
+    """A figure that a case measured; by itself it is no verdict.
+
+    subject: model or operation that it is about. name: what was measured, such as inference or top_1. value: the best
+    estimate, of times their median. low, high: its 95 % confidence interval. count: of samples. percentiles: by their
+    numbers ("0", "50", "99.9"). buckets: least value and number of samples of each bucket of a histogram, ascending.
+    beside: name of the plug-in that it was measured on, where that is not the one under test.
+    """
+
+    subject: str
+    name: str
+    unit: Unit
+    value: float
+    low: float | None = None
+    high: float | None = None
+    count: Count = 1
+    percentiles: dict[str, float] = field(default_factory=dict)
+    buckets: tuple[tuple[float, Count], ...] = ()
+    beside: str = ""
+
+
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 
 
@@ -104,6 +129,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     group: GroupName | None = None
     warnings: tuple[str, ...] = ()
     notes: dict[str, Note] = field(default_factory=dict)
+    measurements: tuple[Measurement, ...] = ()
     seed: int = 0
     seconds: Seconds = 0.0
     signal: int = 0

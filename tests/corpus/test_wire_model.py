@@ -173,4 +173,10 @@ def test_open_inputs_get_their_dimensions_and_omitted_ones_no_value() -> None:
     first, second = built.request(pool, pool).inputs
     assert first.dimensions == (1, 2, 1, 1, 3)
     assert second.dimensions == ()
-    assert built.outputs["output"].length == 24
+
+
+def test_an_output_of_what_has_to_be_refused_has_room_for_whatever_is_computed() -> None:
+    vector = vectors.load("ADD", "rank5_at_execution")
+    assert vector.rejected is not None
+    built = wire_model.build_request(vector, vector.examples[0], Version.V1_2)
+    assert built.outputs["output"].length >= 24 + 4096

@@ -6,10 +6,10 @@ import time
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.execution import NO_DEADLINE, Execution, timing_rules
 from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, timing_rules
 
 MILLISECOND = 1_000_000
 _HOUR = 3_600_000 * MILLISECOND

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Request
-from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
-from npu_conformance.vts.lib.burst.executor import Burst
-from npu_conformance.vts.lib.execution import (
+from npu_conformance.harness.run.execution import (
     NO_DEADLINE,
     NO_DURATION,
     NO_LOOP_TIMEOUT,
@@ -27,6 +20,13 @@ from npu_conformance.vts.lib.execution import (
     config_of,
     synchronous,
 )
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
+from npu_conformance.vts.lib.burst.executor import Burst
 from npu_conformance.vts.lib.fenced import launching
 
 Run = Callable[[], Execution]

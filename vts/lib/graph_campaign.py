@@ -22,8 +22,8 @@ from npu_conformance.harness.judge.graphs import QUICKLY, THOROUGHLY, decided
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run.digests import digests
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure
-from npu_conformance.harness.run.execution import has_pass
 from npu_conformance.harness.run.failures import FailureWriter, file_name
+from npu_conformance.harness.run.operation_evidence import has_pass
 from npu_conformance.harness.run.replay import Discard
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts.lib.random_graph_cases import case_of

@@ -15,14 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import ServiceError, status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
-from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.addition import Pair
-from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.lib.deadlines import LATE, PERSISTENT, deadline, seconds_in_driver
-from npu_conformance.vts.lib.execution import (
+from npu_conformance.harness.run.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
@@ -30,6 +23,13 @@ from npu_conformance.vts.lib.execution import (
     synchronous,
     timing_rules,
 )
+from npu_conformance.specs.errors import ServiceError, status_name
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.lib.deadlines import LATE, PERSISTENT, deadline, seconds_in_driver
 from npu_conformance.vts.lib.load import too_much, under_load
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)

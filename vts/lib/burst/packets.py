@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.execution import Execution
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
@@ -30,7 +31,6 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestArgument, Timing
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import Execution
 
 Elements = tuple[RequestElement, ...]
 _Element = TypeVar("_Element", bound=ResultElement)

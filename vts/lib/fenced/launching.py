@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.execution import Execution, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -22,7 +23,6 @@ from npu_conformance.specs.neuralnetworks.hal import (
 )
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request, Timing
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import Execution, timing_rules
 
 PLAIN, WITH_CONFIG = "executeFenced", "executeFencedWithConfig"
 
