@@ -182,5 +182,6 @@ def _summary(result: CaseResult) -> CaseSummary:
         message=result.message or _first_message(result),
         dispositions=result.dispositions,
         configurations={part.name: part.outcome for part in result.configurations},
+        measurements=result.measurements,
         waived=tuple(part.name for part in result.configurations if Disposition.WAIVED in part.dispositions),
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from npu_conformance.specs.documents import Document
-from npu_conformance.specs.documents.results import Count, Digests, Format, Seconds, Selection
+from npu_conformance.specs.documents.results import Count, Digests, Format, Measurement, Seconds, Selection
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -46,6 +46,7 @@ class CaseSummary(Document, frozen=True, omit_defaults=True):
     message: str = ""
     dispositions: tuple[Disposition, ...] = ()
     configurations: dict[str, Outcome] = field(default_factory=dict)
+    measurements: tuple[Measurement, ...] = ()
     waived: tuple[str, ...] = ()
     """Configurations whose outcome is waived."""
 
