@@ -54,6 +54,16 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
+def add_beside_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the second implementation, which figures are compared with."""
+    parser.add_argument(
+        "--beside", metavar="P", action=_Once, help="measure this plug-in, too, and judge accuracy against it: litert"
+    )
+    parser.add_argument(
+        "--beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in; repeatable"
+    )
+
+
 def add_wire_log_option(parser: argparse.ArgumentParser) -> None:
     """Declare the log of the wire."""
     parser.add_argument(
@@ -93,5 +103,7 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "inference_tool": options.inference_tool,
         "inference_tool_uid": options.inference_tool_uid,
         "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
+        "beside": getattr(options, "beside", None),
+        "beside_options": tuple(getattr(options, "beside_option", ())),
     }
     return SessionOptions(**{**given, **more})

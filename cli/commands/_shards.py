@@ -147,5 +147,6 @@ def _command(options: argparse.Namespace, directory: Path) -> list[str]:
     ):
         if value:
             command += [flag, str(value)]
-    command += session_options(options).tool_words
+    session = session_options(options)
+    command += [*session.tool_words, *session.beside_words]
     return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet"]

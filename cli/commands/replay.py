@@ -6,10 +6,12 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import (
+    add_beside_options,
     add_catalogue_option,
     add_plugin_options,
     add_wire_log_option,
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE|DIR", type=Path, help="a failure file; or a report folder: all of its failures"
     )
     add_plugin_options(parser)
+    add_beside_options(parser)
     add_catalogue_option(parser)
     add_wire_log_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
@@ -70,19 +73,20 @@ def _replay(options: argparse.Namespace) -> int:
 def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> Iterator[Replay]:
     """Run the failures one after the other on one subject, which serves the HAL version of their run."""
     from npu_conformance.harness.run import replay
-    from npu_conformance.harness.run.session_options import open_by_options
+    from npu_conformance.harness.run.session_options import open_beside, open_by_options
 
     versions = sorted({failure.hal_version.value for failure in documents})
     if options.hal is None and len(versions) > 1:
         raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose by --hal")
     options.hal = options.hal or versions[0]
     cases = [replay.rebuild(failure) for failure in documents]
-    subject = open_by_options(session_options(options))
-    try:
+    with ExitStack() as opened:
+        subject = opened.enter_context(closing(open_by_options(session_options(options))))
+        beside = open_beside(session_options(options))
+        if beside is not None:
+            opened.enter_context(closing(beside))
         for failure, case in zip(documents, cases, strict=True):
-            yield replay.replay(failure, case, subject)
-    finally:
-        subject.close()
+            yield replay.replay(failure, case, subject, beside=beside)
 
 
 def _explained(replayed: Replay, console: Console) -> str:

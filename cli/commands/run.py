@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import (
+    add_beside_options,
     add_plugin_options,
     add_selection_options,
     add_wire_log_option,
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     add_selection_options(parser)
     add_plugin_options(parser)
+    add_beside_options(parser)
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
     parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
     parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")

@@ -85,6 +85,8 @@ def _options(config: pytest.Config) -> SessionOptions:
         transports=tuple(option("--npu-transport")),
         inference_tool=option("--npu-inference-tool"),
         inference_tool_uid=option("--npu-inference-tool-uid"),
+        beside=option("--npu-beside"),
+        beside_options=tuple(option("--npu-beside-option")),
         scope=option("--npu-scope"),
         waivers=option("--npu-waivers"),
         baseline=option("--npu-baseline"),

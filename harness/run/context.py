@@ -111,7 +111,7 @@ class CaseContext:
     """One case while it runs.
 
     subject: the implementation under test. seed: of this case alone; equal for equal run seed and case id. scope: how
-    thorough the run is.
+    thorough the run is. beside: a second implementation, which figures are compared with; None without one.
     """
 
     def __init__(
@@ -123,11 +123,13 @@ class CaseContext:
         scope: Scope = Scope.DEFAULT,
         only: str = "",
         tolerance_of: ToleranceOf | None = None,
+        beside: SubjectHandle | None = None,
     ) -> None:
         self.case = case
         self.subject = subject
         self.seed = seed
         self.scope = scope
+        self.beside = beside
         self.own = Record(requirements=case.requirements)
         self.configurations: dict[str, Record] = {}
         self.notes: dict[str, Note] = {}

@@ -88,7 +88,7 @@ class Run:
 class Engine:
     """One run. Either `run()`, or `begin()`, `run_case()` for each and `finish()` (the pytest adapter).
 
-    earlier: results of the run that is resumed; their cases are not run again.
+    earlier: results of the run that is resumed; their cases are not run again. beside: see CaseContext.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class Engine:
         baseline: Baseline | None = None,
         earlier: Mapping[str, CaseResult] | None = None,
         on_failure: OnFailure | None = None,
+        beside: SubjectHandle | None = None,
     ) -> None:
         self._subject = subject
         self._sink = sink
@@ -109,6 +110,7 @@ class Engine:
         self._waivers = waivers or Waivers()
         self._baseline = baseline
         self._on_failure = on_failure
+        self._beside = beside
         self._started = time.monotonic()
         self.outcome = Run()
         self._pending = self._plan(cases, earlier or {})
@@ -203,6 +205,7 @@ class Engine:
             scope=options.scope,
             only=options.only,
             tolerance_of=self._waivers.tolerance,
+            beside=self._beside,
         )
 
     def _execute(self, case: Case, context: CaseContext) -> None:

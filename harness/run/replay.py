@@ -67,8 +67,14 @@ def replay_file(path: Path, subject: SubjectHandle, sink: Sink | None = None) ->
     return replay(failure, rebuild(failure), subject, sink)
 
 
-def replay(failure: FailureFile, case: Case, subject: SubjectHandle, sink: Sink | None = None) -> Replay:
-    """Run the case of a failure file, with the file's seed and scope."""
+def replay(
+    failure: FailureFile,
+    case: Case,
+    subject: SubjectHandle,
+    sink: Sink | None = None,
+    beside: SubjectHandle | None = None,
+) -> Replay:
+    """Run the case of a failure file, with the file's seed and scope. beside: see CaseContext."""
     only = failure.configurations[0] if len(failure.configurations) == 1 else ""
     options = EngineOptions(
         case_seed=failure.result.seed,
@@ -77,7 +83,7 @@ def replay(failure: FailureFile, case: Case, subject: SubjectHandle, sink: Sink 
         suite_version=failure.suite_version,
         digests=failure.digests,
     )
-    run = Engine([case], subject, sink or Discard(), options).run()
+    run = Engine([case], subject, sink or Discard(), options, beside=beside).run()
     return Replay(failure, run.results[0], case)
 
 

@@ -23,6 +23,7 @@ from npu_conformance.harness.run.folders import EVENTS, FAILURES, RESULTS, ROOT,
 from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.run.session_options import (
     SessionOptions,
+    open_beside,
     open_by_options,
     parse_options,
     start_by_options,
@@ -106,6 +107,7 @@ class Session:
         self.options = options
         self._starting: Starting | None = None
         self._subject: SubjectHandle | None = None
+        self._beside: SubjectHandle | None = None
         self._engine: Engine | None = None
         self._waivers = Waivers()
         self._baseline: Baseline | None = None
@@ -184,6 +186,7 @@ class Session:
         opened = self.open_report(taken, selection)
         if self.folder is not None:
             self._file = EventLog(self.folder / EVENTS, resume=True)
+        self._beside = open_beside(self.options)
         self._engine = Engine(
             taken,
             self.subject,
@@ -193,6 +196,7 @@ class Session:
             baseline=self._baseline,
             earlier=opened.earlier,
             on_failure=self._failure_writer(opened.options.digests),
+            beside=self._beside,
         )
 
     def run_all(self) -> Summary:
@@ -247,6 +251,9 @@ class Session:
         if self._subject is not None:
             self._subject.close()
             self._subject = None
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
 
     def close(self) -> None:
         """End the subject, close the event file and leave the report folder; safe to call twice."""

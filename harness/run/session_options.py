@@ -26,8 +26,9 @@ TRANSPORTS = ("path", "descriptor", "message")
 class SessionOptions:
     """What a run needs to know, as on a command line.
 
-    report: empty for a new folder by time, None for no report. keep: how many reports are kept. part_of: the report
-    folder of the whole run, where this one is a shard of it: failure files go there, and no pages are made.
+    beside: a second implementation, which figures are compared with. report: empty for a new folder by time, None for
+    no report. keep: how many reports are kept. part_of: the report folder of the whole run, where this one is a shard
+    of it: failure files go there, and no pages are made.
     """
 
     plugin: str
@@ -37,6 +38,8 @@ class SessionOptions:
     transports: tuple[str, ...] = ()
     inference_tool: str | None = None
     inference_tool_uid: int | None = None
+    beside: str | None = None
+    beside_options: tuple[str, ...] = ()
     scope: str = "default"
     waivers: str | None = None
     baseline: str | None = None
@@ -63,7 +66,7 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
-        words += self.tool_words
+        words += [*self.tool_words, *self.beside_words]
         for folder in self.catalogues:
             words += ["--catalogue", folder]
         return shlex.join(words)
@@ -74,6 +77,19 @@ class SessionOptions:
         command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
         uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
         return [*command, *uid]
+
+    @property
+    def beside_words(self) -> list[str]:
+        """The options that name the implementation to compare with."""
+        named = [word for option in self.beside_options for word in ("--beside-option", option)]
+        return [] if self.beside is None else ["--beside", self.beside, *named]
+
+
+def open_beside(options: SessionOptions) -> SubjectHandle | None:
+    """Open the implementation to compare with, as its own HAL version; None without one. LoadError, DocumentError."""
+    if options.beside is None:
+        return None
+    return start_subject(options.beside, parse_options(options.beside_options), transports=TRANSPORTS).open()
 
 
 def start_by_options(options: SessionOptions) -> Starting:
