@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 from benchmarks.figures import Figure
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution, synchronous
+from npu_conformance.harness.run.executing.burst import call, configure_burst
+from npu_conformance.harness.run.executing.burst_channel import Channel
+from npu_conformance.harness.run.executing.burst_packets import request_elements
+from npu_conformance.harness.run.executing.execution import Execution, synchronous
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation, pack, unpack_result
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.burst.channel import Channel
-from npu_conformance.vts.lib.burst.executor import call, configure_burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, burst_fixture
-from npu_conformance.vts.lib.burst.packets import request_elements
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, burst_fixture
 
 _ROUNDS, _TURNS = 30, 40
 

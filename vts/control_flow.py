@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -31,7 +32,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import (
     BRANCHES,

@@ -21,6 +21,7 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.vector_cases import attach, vector_from
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
@@ -31,7 +32,6 @@ from npu_conformance.specs.neuralnetworks.registered_extensions import Registere
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import vector_cases
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 AREA = "vts.extension"

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.executors import bind, execute, executors
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -23,7 +24,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
-from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.sums import sum_of
 

@@ -17,7 +17,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import ExecutionRecorder
+from npu_conformance.harness.run.executing.burst_channel import CAPACITY, SlotTable
+from npu_conformance.harness.run.executing.execution import ExecutionRecorder
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject
 from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name
@@ -28,7 +29,6 @@ from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable
 
 UID = 10_098
 """Whose connection carries the messages: a driver that ends it over one of them does not end the run."""

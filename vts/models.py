@@ -11,6 +11,7 @@ from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -31,7 +32,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_cases import answered
 from npu_conformance.vts.lib.structure_models import ADD, BRANCHES, SIZE, pooled, unary, within

@@ -15,6 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -27,7 +28,6 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.client import files_needed
-from npu_conformance.vts.lib.executors import execute
 
 cases = CaseGroup("vts.queries", group=Group.QUERIES)
 

@@ -22,7 +22,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import request_of
+from npu_conformance.harness.run.executing.execution import request_of
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -35,7 +36,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import edits
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
-from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
 from npu_conformance.vts.lib.support import model_of, supports
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
-from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit, small_request
 

@@ -20,12 +20,12 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution, in_pools
+from npu_conformance.harness.run.executing.execution import Execution, in_pools
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.vector_run import prepared
 
 _WITHOUT = {

@@ -11,7 +11,7 @@ from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import in_pools, synchronous
+from npu_conformance.harness.run.executing.execution import in_pools, synchronous
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError

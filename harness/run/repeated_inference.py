@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import asynchronous, in_pools, synchronous
+from npu_conformance.harness.run.executing.execution import asynchronous, in_pools, synchronous
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request

@@ -13,7 +13,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import timing_rules
+from npu_conformance.harness.run.executing.burst import NO_IDENTITY, call, configure_burst
+from npu_conformance.harness.run.executing.execution import timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -31,8 +32,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, configure_burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP

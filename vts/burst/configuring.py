@@ -9,16 +9,16 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import in_pools, request_of, timing_rules
+from npu_conformance.harness.run.executing.burst import Burst
+from npu_conformance.harness.run.executing.burst_channel import CAPACITY, SlotTable, configured, queue_memory
+from npu_conformance.harness.run.executing.execution import in_pools, request_of, timing_rules
 from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
 from npu_conformance.specs.neuralnetworks.types import QueueDescriptor
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable, configured, queue_memory
-from npu_conformance.vts.lib.burst.executor import Burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
+from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.request_edits import EDITS
 from npu_conformance.vts.lib.support import supports
 

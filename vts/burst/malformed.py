@@ -13,6 +13,8 @@ from msgspec.structs import astuple, replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst_channel import Channel
+from npu_conformance.harness.run.executing.burst_packets import Elements, failed, request_elements
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
     InputDimension,
@@ -26,9 +28,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
     pack,
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst.channel import Channel
-from npu_conformance.vts.lib.burst.fixture import PAIRS, added, burst_fixture
-from npu_conformance.vts.lib.burst.packets import Elements, failed, request_elements
+from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture
 
 INTRUDERS: tuple[RequestElement, ...] = (
     RequestInformation(10, 10, 10, 10),

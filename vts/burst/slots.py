@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst_channel import Channel, SlotTable
+from npu_conformance.harness.run.executing.burst_packets import failed, request_elements
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
-from npu_conformance.vts.lib.burst.fixture import PAIRS, added, burst_fixture
-from npu_conformance.vts.lib.burst.packets import failed, request_elements
+from npu_conformance.vts.lib.burst import PAIRS, added, burst_fixture
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 

@@ -14,7 +14,8 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import in_pools
+from npu_conformance.harness.run.executing.execution import in_pools
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -35,7 +36,6 @@ from npu_conformance.vts.lib.caching.client import (
     client,
     outcome,
 )
-from npu_conformance.vts.lib.executors import execute
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PRIOR = bytes(range(256)) * 256

@@ -14,12 +14,12 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.lib.vector_run import prepared
 

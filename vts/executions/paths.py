@@ -9,19 +9,19 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import (
+from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     ExecutionRecorder,
     shape_rules,
     timing_rules,
 )
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)

@@ -8,13 +8,19 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_DEADLINE, Execution, ExecutionOptions, config_of, timing_rules
+from npu_conformance.harness.run.executing.execution import (
+    NO_DEADLINE,
+    Execution,
+    ExecutionOptions,
+    config_of,
+    timing_rules,
+)
+from npu_conformance.harness.run.executing.executors import bind, run_reusable
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
-from npu_conformance.vts.lib.executors import bind, run_reusable
 from npu_conformance.vts.lib.request_edits import EDITS, small_request
 from npu_conformance.vts.lib.sums import prepared_or_unsupported, sum_of, with_dimensions
 

@@ -15,7 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import (
+from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
@@ -24,12 +24,12 @@ from npu_conformance.harness.run.execution import (
     shape_rules,
     timing_rules,
 )
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.sums import (
     FILL,

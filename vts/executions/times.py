@@ -9,13 +9,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import ExecutionOptions, timing_rules
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, timing_rules
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import sum_of

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -25,7 +26,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     SymmPerChannelQuantParams,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare

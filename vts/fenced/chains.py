@@ -9,14 +9,14 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.launching import Launched, wait
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B, Pair
-from npu_conformance.vts.lib.fenced.fixture import PLACES, POOL, FencedFixture, Sum
-from npu_conformance.vts.lib.fenced.launching import Launched, wait
+from npu_conformance.vts.lib.fenced import PLACES, POOL, FencedFixture, Sum
 
 cases = CaseGroup("vts.fenced.chains", group=Group.EXECUTION)
 

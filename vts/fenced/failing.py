@@ -8,11 +8,11 @@ from functools import partial
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, forms, wait
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.fenced.fixture import FencedFixture
-from npu_conformance.vts.lib.fenced.launching import FencedOptions, Launched, forms, wait
+from npu_conformance.vts.lib.fenced import FencedFixture
 
 cases = CaseGroup("vts.fenced.failing", group=Group.EXECUTION)
 

@@ -10,14 +10,14 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.launching import EXHAUSTED, MISSED, FencedOptions, finish, forms, launch
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.fenced.fixture import FencedFixture, Sum
-from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, FencedOptions, finish, forms, launch
+from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 

@@ -12,14 +12,14 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing import launching
+from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.executing.launching import FencedOptions, forms
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import B, Pair
-from npu_conformance.vts.lib.executors import execute
-from npu_conformance.vts.lib.fenced import launching
-from npu_conformance.vts.lib.fenced.fixture import FencedFixture
-from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
+from npu_conformance.vts.lib.fenced import FencedFixture
 from npu_conformance.vts.lib.support import supports
 
 cases = CaseGroup("vts.fenced.outcomes", group=Group.EXECUTION)

@@ -10,13 +10,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.launching import FencedOptions, finish, forms, launch
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.fenced.fixture import FencedFixture
-from npu_conformance.vts.lib.fenced.launching import FencedOptions, finish, forms, launch
+from npu_conformance.vts.lib.fenced import FencedFixture
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit
 
 _behaviours = CaseGroup("vts.fenced.refusals", group=Group.VALIDATION)

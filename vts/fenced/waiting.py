@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.harness.run.executing.launching import FencedOptions, forms
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
-from npu_conformance.vts.lib.executors import bind, executors
-from npu_conformance.vts.lib.fenced.fixture import FencedFixture, Sum
-from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
+from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.sums import sum_of
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_DEADLINE, Execution
+from npu_conformance.harness.run.executing.execution import NO_DEADLINE, Execution
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
@@ -31,7 +32,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.vts.lib.addition import ADDITIONS, Addition, Pair
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, tensor
 from npu_conformance.vts.lib.support import model_of
 

@@ -19,9 +19,9 @@ from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.pairwise import cover
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.requirements import requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import executors
 
 SHAPES = ("specified", "unspecified", "unranked", "insufficient")
 _SHAPE_REQUIREMENTS = {

@@ -6,7 +6,7 @@ import time
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_DEADLINE, Execution, timing_rules
+from npu_conformance.harness.run.executing.execution import NO_DEADLINE, Execution, timing_rules
 from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version

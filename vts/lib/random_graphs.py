@@ -10,9 +10,9 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgement
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.vector_run import prepared
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from npu_conformance.harness.judge.compare import RunningCase
 from npu_conformance.harness.judge.refusals import judge_taken
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotSupported, Refused
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import request_of, timing_rules
+from npu_conformance.harness.run.executing.execution import request_of, timing_rules
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import NO_DEADLINE
 from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.support import supports
 
 REJECTION = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")

@@ -15,7 +15,14 @@ from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
 from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.execution import (
+    Execution,
+    ExecutionOptions,
+    request_of,
+    shape_rules,
+    timing_rules,
+)
+from npu_conformance.harness.run.executing.executors import bind, execute, executors
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -26,7 +33,6 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
-from npu_conformance.harness.run.execution import ExecutionOptions
+from npu_conformance.harness.run.executing.execution import ExecutionOptions
+from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
-from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
-from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import HIDL_LAST, Version

@@ -11,12 +11,12 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import timing_rules
+from npu_conformance.harness.run.executing.execution import timing_rules
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.vector_run import prepared
 

@@ -9,10 +9,10 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.load import under_load
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture

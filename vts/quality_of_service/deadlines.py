@@ -8,7 +8,8 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -26,7 +27,6 @@ from npu_conformance.vts.lib.deadlines import (
     deadline,
     seconds_in_driver,
 )
-from npu_conformance.vts.lib.executors import execute, executors
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 

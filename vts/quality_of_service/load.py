@@ -15,7 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import (
+from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,

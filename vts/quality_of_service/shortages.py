@@ -8,6 +8,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
@@ -21,7 +22,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import TRANSIENT
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)

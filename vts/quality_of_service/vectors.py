@@ -14,12 +14,12 @@ from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import in_pools
+from npu_conformance.harness.run.executing.execution import in_pools
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.support import supports
 
 _DEADLINES = ("now", "short", "maximum")

@@ -12,7 +12,8 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
@@ -27,7 +28,6 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = CaseGroup("vts.request_structure", group=Group.VALIDATION)

@@ -11,6 +11,7 @@ import pytest
 from patience import SECONDS, eventually
 
 from npu_conformance.adapters.reference import plugin
+from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.hal import burst
 from npu_conformance.reference.hal.burst import PacketServer, QueueReader
@@ -23,7 +24,6 @@ from npu_conformance.specs.neuralnetworks.message_queue import MessageQueue, siz
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst.packets import request_elements
 
 CAPACITY = 64
 

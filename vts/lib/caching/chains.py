@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.subject.pools import Pool, Pools
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -21,7 +22,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
-from npu_conformance.vts.lib.executors import execute
 
 STEP = (0.25, -0.25)
 """The second summand: exact in all types, and within the range of the quantised ones up to a hundred times."""

@@ -14,6 +14,7 @@ from math import floor
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -29,7 +30,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, graph
 
 FIBONACCI, ECHO = "com.npu_conformance.fibonacci", "com.npu_conformance.echo"

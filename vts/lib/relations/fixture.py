@@ -13,10 +13,10 @@ from npu_conformance.harness.judge.compare import outside
 from npu_conformance.harness.judge.tolerance import Circumstances, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import in_pools
+from npu_conformance.harness.run.executing.execution import in_pools
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
-from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, INT32, Net, Tensor, like
 from npu_conformance.vts.lib.vector_run import prepared
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,

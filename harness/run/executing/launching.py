@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, Outcome, finish, launch, wait
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
@@ -15,7 +16,6 @@ from npu_conformance.specs.neuralnetworks.hal import Fence, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
-from npu_conformance.vts.lib.fenced.launching import FencedOptions, Launched, Outcome, finish, launch, wait
 
 _STEP = 16
 POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)

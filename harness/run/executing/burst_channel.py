@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import Execution
+from npu_conformance.harness.run.executing.burst_packets import Elements, read_result, request_elements
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
@@ -16,7 +17,6 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback, BurstContext, PreparedModel
 from npu_conformance.specs.neuralnetworks.message_queue import CorruptQueueError, MessageQueue, size_of
 from npu_conformance.specs.neuralnetworks.types import Memory, QueueDescriptor, Request
-from npu_conformance.vts.lib.burst.packets import Elements, read_result, request_elements
 
 CAPACITY = 1024
 """Elements of each queue, as the framework makes them."""

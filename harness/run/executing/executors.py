@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import (
+from npu_conformance.harness.run.executing import launching
+from npu_conformance.harness.run.executing.burst import Burst
+from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_DURATION,
     NO_LOOP_TIMEOUT,
@@ -26,8 +28,6 @@ from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecut
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
-from npu_conformance.vts.lib.burst.executor import Burst
-from npu_conformance.vts.lib.fenced import launching
 
 Run = Callable[[], Execution]
 """Executes one request once more."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.burst_channel import Channel
+from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
-from npu_conformance.vts.lib.burst.channel import Channel
 
 NO_IDENTITY = -1
 

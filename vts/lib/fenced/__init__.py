@@ -1,1 +1,0 @@
-"""Fenced executions as the cases launch them."""
