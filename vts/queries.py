@@ -13,6 +13,7 @@ from typing import Any
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import files_needed
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
@@ -27,7 +28,6 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.caching.client import files_needed
 
 cases = CaseGroup("vts.queries", group=Group.QUERIES)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.caching import TOKEN, Cache, Handle, Handles, Opening, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, Preparation
@@ -17,17 +18,11 @@ from npu_conformance.vts.lib.caching.client import (
     INVALID,
     ONLY_GENERAL,
     REJECTED,
-    TOKEN,
-    Cache,
     Client,
-    Handle,
-    Handles,
-    Opening,
     Statuses,
     chain_of,
     client,
     expect_rejected,
-    outcome,
 )
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from npu_conformance.harness.run.caching import Cache
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile, Watch
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.chains import STEP, Chain
-from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, Cache, Client, chain_of, client
+from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, Client, chain_of, client
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _MOMENTS = range(1, 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import Cache, Handles, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationRecorder
@@ -14,13 +15,10 @@ from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
     REJECTED,
-    Cache,
     Client,
-    Handles,
     chain_of,
     client,
     expect_rejected,
-    outcome,
 )
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)

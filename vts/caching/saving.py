@@ -12,6 +12,7 @@ from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import Hung, NotApplicable, NotSupported
+from npu_conformance.harness.run.caching import TOKEN, Cache, Handles, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
@@ -28,13 +29,9 @@ from npu_conformance.vts.lib.caching.client import (
     NONE,
     OTHER_TOKEN,
     STEP_OF_CONSTANT,
-    TOKEN,
-    Cache,
     Client,
-    Handles,
     chain_of,
     client,
-    outcome,
 )
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import TOKEN, Cache, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile
@@ -17,13 +18,10 @@ from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
     OTHER_TOKEN,
-    TOKEN,
-    Cache,
     Client,
     chain_of,
     client,
     expect_rejected,
-    outcome,
     seeds,
 )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from npu_conformance.harness.run.caching import TOKEN
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, TOKEN, Client, chain_of, client
+from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, Client, chain_of, client
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _APPS = (10_101, 10_102)
