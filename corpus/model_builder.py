@@ -35,11 +35,11 @@ class ModelBuilder:
         """referenced: the graphs that IF and WHILE refer to by their numbers."""
         self._version, self._referenced = version, tuple(referenced)
         self._operands: dict[str, VectorOperand] = {}
-        self._inputs: dict[str, Array] = {}
+        self._inputs: dict[str, Array | None] = {}
         self._operations: list[VectorOperation] = []
 
-    def input(self, operand: VectorOperand, array: Array, name: str = "") -> str:
-        """Add a model input with the elements that its example has; returns its name."""
+    def input(self, operand: VectorOperand, array: Array | None = None, name: str = "") -> str:
+        """Add a model input with the elements that its example has, if there is to be one; returns its name."""
         name = self._add(operand, name)
         self._inputs[name] = array
         return name
@@ -51,6 +51,15 @@ class ModelBuilder:
     def omitted(self, operand: VectorOperand, name: str = "") -> str:
         """Add an optional operand without value; returns its name."""
         return self._add(replace(operand, omitted=True), name)
+
+    def add_graph(self, graph: Graph) -> int:
+        """Add a graph that IF and WHILE can refer to; returns its number."""
+        self._referenced = (*self._referenced, graph)
+        return len(self._referenced) - 1
+
+    def graph(self, outputs: Sequence[str]) -> Graph:
+        """All that was added, as a graph for another model to refer to."""
+        return Graph(self._operands, tuple(self._operations), tuple(self._inputs), tuple(outputs))
 
     def reference(self, number: int, name: str = "") -> str:
         """Add a reference to one of the graphs; returns its name."""
@@ -74,9 +83,14 @@ class ModelBuilder:
         """An operand as it is so far."""
         return self._operands[name]
 
+    def is_result(self, name: str) -> bool:
+        """True for an operand that an operation writes."""
+        return any(name in step.outputs for step in self._operations)
+
     def vector(self, name: str, operation: str, outputs: Sequence[str], since: Version | None = None) -> Vector:
         """The model of all that was added. Its one example has no expected values; see `oracles.evaluate`.
 
+        Where an input was added without elements, there is no example.
         since: the version that the vector belongs to; by default that of its newest type or combination of types.
         """
         return Vector(
@@ -87,9 +101,13 @@ class ModelBuilder:
             tuple(self._operations),
             tuple(self._inputs),
             tuple(outputs),
-            (Example(self._inputs, {}),),
+            self._examples(),
             referenced=self._referenced,
         )
+
+    def _examples(self) -> tuple[Example, ...]:
+        given = {name: array for name, array in self._inputs.items() if array is not None}
+        return (Example(given, {}),) if len(given) == len(self._inputs) else ()
 
     def _add(self, operand: VectorOperand, name: str) -> str:
         name = name or f"a{len(self._operands)}"
