@@ -1,1 +1,1 @@
-"""Vectors from outside: AOSP's specifications, and collections of JSON lines."""
+"""Vectors from outside: AOSP's specifications, collections of JSON lines, and .tflite models."""

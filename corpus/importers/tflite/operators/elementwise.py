@@ -1,0 +1,49 @@
+"""Arithmetic, comparisons and logic, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npu_conformance.corpus.importers.tflite.step import Step
+
+
+def arithmetic(operation: str) -> Callable[[Step], None]:
+    """ADD, SUB, MUL and DIV: with a fused activation."""
+
+    def translate(step: Step) -> None:
+        step.activated(operation, [step.name(0), step.name(1)])
+
+    return translate
+
+
+def plain(operation: str) -> Callable[[Step], None]:
+    """An operation that takes the operator's inputs and no options."""
+
+    def translate(step: Step) -> None:
+        step.apply(operation, step.names())
+
+    return translate
+
+
+def square(step: Step) -> None:
+    """SQUARE: the product of the input with itself."""
+    step.apply("MUL", [step.name(0), step.name(0), step.int32(0)])
+
+
+def squared_difference(step: Step) -> None:
+    """SQUARED_DIFFERENCE of floats or int32, which need no quantisation in between."""
+    difference = step.emit("SUB", [step.name(0), step.name(1), step.int32(0)], step.result())
+    step.apply("MUL", [difference, difference, step.int32(0)])
+
+
+def add_n(step: Step) -> None:
+    """ADD_N: one ADD after the other."""
+    total, *others = step.names()
+    for name in others[:-1]:
+        total = step.emit("ADD", [total, name, step.int32(0)], step.result())
+    step.apply("ADD", [total, others[-1] if others else step.filled(step.result(), 0), step.int32(0)])
+
+
+def select(step: Step) -> None:
+    """SELECT and SELECT_V2, as far as they do not broadcast."""
+    step.apply("SELECT", step.names())
