@@ -1,4 +1,4 @@
-"""`npu-conformance vectors`: recomputes witnesses, generates the stored vectors, shows one, imports AOSP's."""
+"""`npu-conformance vectors`: recomputes witnesses, generates the stored vectors, shows one, imports others."""
 
 from __future__ import annotations
 
@@ -63,12 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     aosp.add_argument(
         "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
     )
+    tflite = actions.add_parser(
+        "import-tflite", help="show a .tflite model as a model of NN HAL, or say why it is none"
+    )
+    tflite.add_argument("source", metavar="FILE", type=Path, help="the .tflite file")
+    tflite.add_argument("--out", metavar="FILE", type=Path, help="write it as a vector without examples, in JSON")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Execute the chosen command."""
     actions = {
         "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
+        "import-tflite": _import_tflite,
     }  # fmt: skip
     return actions[options.action](options)
 
@@ -172,6 +178,12 @@ def _import_aosp(options: argparse.Namespace) -> int:
     from npu_conformance.cli.commands import _aosp
 
     return _aosp.execute(options)
+
+
+def _import_tflite(options: argparse.Namespace) -> int:
+    from npu_conformance.cli.commands import _tflite
+
+    return _tflite.execute(options)
 
 
 def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
