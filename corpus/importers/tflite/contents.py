@@ -146,7 +146,8 @@ def _tensor(index: int, table: Table, buffers: list[Table]) -> Tensor:
     if kind is None:
         raise table.error(f"there is no tensor type {table.value('Type')}", "Type")
     shape = tuple(table.numbers("Shape"))
-    if len(shape) > MOST_AXES or any(size < 0 for size in shape) or math.prod(shape) > _MOST_ELEMENTS:
+    # A size of 0 does not make the others harmless.
+    if len(shape) > MOST_AXES or min(shape, default=0) < 0 or math.prod(filter(None, shape)) > _MOST_ELEMENTS:
         raise table.error(f"a tensor cannot have the shape {list(shape)[: MOST_AXES + 1]}", "Shape")
     is_sparse = table.table("Sparsity") is not None
     data = None if is_sparse else _data(table, buffers, kind, shape)

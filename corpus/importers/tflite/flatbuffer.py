@@ -110,7 +110,10 @@ class Table:
         if raw is None or kind == "NONE":
             return None
         table = getattr(_schema(), kind)()
-        table.Init(raw.Bytes, raw.Pos)
+        try:
+            table.Init(raw.Bytes, raw.Pos)
+        except _BROKEN:
+            raise self.error("an offset leads out of the file", field) from None
         return Table(table, f"{self.path}.{kind}", self.source)
 
     def has(self, field: str) -> bool:

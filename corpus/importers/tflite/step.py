@@ -77,7 +77,10 @@ class Step:
 
     def integers(self, position: int) -> list[int]:
         """The same, for integers; int64 has to fit into int32."""
-        numbers: list[int] = narrowed(self.tensor(position), self.constant(position))[1].reshape(-1).tolist()
+        value = narrowed(self.tensor(position), self.constant(position))[1]
+        if value.dtype.kind not in "iu":
+            raise Unsupported(f"its input {position} is of {value.dtype.name}, where integers are expected")
+        numbers: list[int] = value.reshape(-1).tolist()
         return numbers
 
     def integer(self, position: int) -> int:
@@ -109,7 +112,8 @@ class Step:
         info, given = OPERAND_TYPES[operand.type], np.asarray(value)
         self.translation.take(math.prod(operand.dimensions) * info.size)
         shaped = given.reshape(operand.dimensions) if given.ndim else given
-        array = np.broadcast_to(shaped, operand.dimensions).astype(info.dtype)
+        with np.errstate(over="ignore"):  # to float16, which then has infinity
+            array = np.broadcast_to(shaped, operand.dimensions).astype(info.dtype)
         return self.translation.builder.constant(operand, array)
 
     def omitted(self, operand: VectorOperand) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -42,6 +43,8 @@ def _stored(operand: VectorOperand, value: float) -> float:
 def leaky_relu(step: Step) -> None:
     """LEAKY_RELU: PRELU with one slope for all. In a quantised one the slope is 1 in units of itself."""
     source, slope = step.operand(0), float(step.operator.option("Alpha", 0.0))
+    if not math.isfinite(slope):
+        raise Unsupported(f"its slope is {slope}")
     step.apply("PRELU", [step.name(0), _slope(step, source, slope)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import Step
 
 
@@ -38,10 +39,13 @@ def squared_difference(step: Step) -> None:
 
 def add_n(step: Step) -> None:
     """ADD_N: one ADD after the other."""
-    total, *others = step.names()
-    for name in others[:-1]:
+    names = step.names()
+    if len(names) < 2:
+        raise Unsupported(f"it adds {len(names)} tensors")
+    total, *others, last = names
+    for name in others:
         total = step.emit("ADD", [total, name, step.int32(0)], step.result())
-    step.apply("ADD", [total, others[-1] if others else step.filled(step.result(), 0), step.int32(0)])
+    step.apply("ADD", [total, last, step.int32(0)])
 
 
 def select(step: Step) -> None:

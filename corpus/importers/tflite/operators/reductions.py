@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import Step, same_quantization
 from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -53,8 +53,10 @@ def topk_v2(step: Step) -> None:
 def fill(step: Step) -> None:
     """FILL with a constant; anything else is no scalar to NNAPI."""
     value, result = step.constant(1), step.result()
+    if value.size != 1 or (result.type is OperandType.TENSOR_INT32) != (value.dtype.kind == "i"):
+        raise Unsupported(f"it fills {result.type.name} with {value.size} elements of {value.dtype.name}")
     if result.type is OperandType.TENSOR_INT32:
         scalar = step.int32(int(value.item()))
     else:
-        scalar = step.real(float(value.item()), replace(result))
+        scalar = step.real(float(value.item()), result)
     step.apply("FILL", [step.vector(step.integers(0)), scalar])

@@ -18,7 +18,10 @@ def squeeze(step: Step) -> None:
     """SQUEEZE; without axes, of all whose size is 1."""
     shape = step.tensor(0).shape
     axes = step.operator.numbers("SqueezeDims") or [axis for axis, size in enumerate(shape) if size == 1]
-    step.apply("SQUEEZE", [step.name(0), step.vector([axis % len(shape) for axis in axes])]) if axes else reshape(step)
+    if not axes or not shape:
+        reshape(step)
+        return
+    step.apply("SQUEEZE", [step.name(0), step.vector([axis + len(shape) if axis < 0 else axis for axis in axes])])
 
 
 def expand_dims(step: Step) -> None:
