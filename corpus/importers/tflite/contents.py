@@ -181,7 +181,7 @@ def _bytes(buffer: Table) -> Array:
     """The bytes of a buffer, which in a large file stand behind all tables."""
     offset, size = buffer.value("Offset"), buffer.value("Size")
     if offset <= 1:
-        return buffer.array("Data", 1)
+        return buffer.array("Data")
     data = buffer.source.data
     if offset + size > len(data):
         raise buffer.error(f"{size} bytes at {offset} lie beyond the end of the file", "Offset")
@@ -191,7 +191,7 @@ def _bytes(buffer: Table) -> Array:
 def _quantization(table: Table, shape: tuple[int, ...]) -> dict[str, Any]:
     if table.value("DetailsType"):
         raise table.error("custom quantisation cannot be read")
-    scales, points = table.numbers("Scale"), table.numbers("ZeroPoint", 8)
+    scales, points = table.numbers("Scale"), table.numbers("ZeroPoint")
     if not scales:
         return {}
     axis = table.value("QuantizedDimension")

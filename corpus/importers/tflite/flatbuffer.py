@@ -1,4 +1,4 @@
-"""Reads tables of a flatbuffer that may be broken on purpose: every length is checked before anything is read by it.
+"""Reads tables of a flatbuffer that may be broken on purpose: nothing is copied before it is counted.
 
 The tables' layout is that of LiteRT's own schema module. A flatbuffer may refer to one vector from many places, so that
 a small file stands for a huge tree: all that is read counts, and no more than the file's own size is allowed.
@@ -81,20 +81,19 @@ class Table:
         self.source.take(len(raw or b""), f"{self.path}.{field}")
         return (raw or b"").decode(errors="replace")
 
-    def array(self, field: str, element_size: int) -> Array:
+    def array(self, field: str) -> Array:
         """A vector of numbers as a view into the file; an empty one where there is none."""
-        length = self._length(field, element_size)
-        return self._call(f"{field}AsNumpy") if length else np.empty(0, np.uint8)
+        return self._call(f"{field}AsNumpy") if self._length(field) else np.empty(0, np.uint8)
 
-    def numbers(self, field: str, element_size: int = 4) -> list[Any]:
+    def numbers(self, field: str) -> list[Any]:
         """A short vector as a list."""
-        self.source.take(self._length(field, element_size), f"{self.path}.{field}")
-        numbers: list[Any] = self.array(field, element_size).tolist()
+        self.source.take(self._length(field), f"{self.path}.{field}")
+        numbers: list[Any] = self.array(field).tolist()
         return numbers
 
     def tables(self, field: str, name: str) -> list[Table]:
         """A vector of tables. name: of the field, in paths."""
-        length = self._length(field, 4)
+        length = self._length(field)
         self.source.take(length, f"{self.path}.{field}")
         place = f"{self.path}.{name}" if self.path else name
         return [Table(self._call(field, number), f"{place}[{number}]", self.source) for number in range(length)]
@@ -120,11 +119,8 @@ class Table:
         """True for a field that tables of this type have."""
         return hasattr(self._raw, field)
 
-    def _length(self, field: str, element_size: int) -> int:
-        length = int(self._call(f"{field}Length"))
-        if length * element_size > len(self.source.data):
-            raise self.error(f"a vector of {length} elements does not fit into the file", field)
-        return length
+    def _length(self, field: str) -> int:
+        return int(self._call(f"{field}Length"))
 
     def _call(self, field: str, *arguments: int) -> Any:
         try:

@@ -49,7 +49,7 @@ def strided_slice(step: Step) -> None:
         raise Unsupported(f"its bounds are {begin}, {end} and {strides} for a tensor of rank {rank}")
     whole = ((1 << missing) - 1) << len(begin)
     bounds = [step.vector([*given, *[filler] * missing]) for given, filler in ((begin, 0), (end, 0), (strides, 1))]
-    masks = [option("BeginMask") | whole, option("EndMask") | whole, option("ShrinkAxisMask")]
+    masks = [option("BeginMask"), option("EndMask") | whole, option("ShrinkAxisMask")]
     step.apply("STRIDED_SLICE", [step.name(0), *bounds, *map(step.int32, masks)])
 
 
