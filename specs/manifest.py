@@ -80,6 +80,9 @@ class Manifest(Document, frozen=True):
     memory_limit: Annotated[int, Meta(gt=0)] = 8 << 30
     """Bytes of private memory a host process may take before it gets MemoryError."""
     memory_transports: tuple[Literal["path", "descriptor", "message"], ...] = ("path", "descriptor", "message")
+    steady_latency: bool = False
+    """The driver's promise: an inference takes at most half as long again while models are prepared (ML-CRS-009).
+    false: more is a quality warning."""
     reset_command: tuple[str, ...] = ()
     reset_seconds: Annotated[float, Meta(ge=0)] = 0.0
     options: dict[str, str] = field(default_factory=dict)

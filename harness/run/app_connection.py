@@ -32,12 +32,13 @@ class ClientSubject:
         version: Version,
         folder: str | None = None,
         patience: float = 0.0,
+        crowd: int = 1,
     ) -> None:
         """Connect. ticket: None where the client is who the kernel says it is.
 
         folder: the folder whose files the ticket lets it name; None for a folder of its own. patience: the seconds that
-        an execution may take at least, for apps whose work waits for that of others. Raises Crashed where nobody
-        listens.
+        an execution may take at least, for apps whose work waits for that of others. crowd: how many make calls at
+        the same time: a driver may handle them one after the other. Raises Crashed where nobody listens.
         """
         self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
@@ -52,7 +53,8 @@ class ClientSubject:
             raise
         deadlines = self._application.deadlines
         self._application.deadlines = replace(deadlines, execute=max(deadlines.execute, patience))
-        self.manifest = self._application.initialized.manifest
+        self._application.scale *= crowd
+        self.manifest = replace(self._application.initialized.manifest, time_scale=self._application.scale)
         self.version = version
         self.interfaces = self._application.interfaces
         self.memory = self._application.memory

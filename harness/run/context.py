@@ -111,7 +111,8 @@ class CaseContext:
     """One case while it runs.
 
     subject: the implementation under test. seed: of this case alone; equal for equal run seed and case id. scope: how
-    thorough the run is. beside: a second implementation, which figures are compared with; None without one.
+    thorough the run is. duration_scale: how much longer than usual cases may work that are bounded by an amount.
+    beside: a second implementation, which figures are compared with; None without one.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class CaseContext:
         *,
         seed: int = 0,
         scope: Scope = Scope.DEFAULT,
+        duration_scale: float = 1.0,
         only: str = "",
         tolerance_of: ToleranceOf | None = None,
         beside: SubjectHandle | None = None,
@@ -130,6 +132,7 @@ class CaseContext:
         self.seed = seed
         self.scope = scope
         self.beside = beside
+        self.duration_scale = duration_scale
         self.own = Record(requirements=case.requirements)
         self.configurations: dict[str, Record] = {}
         self.notes: dict[str, Note] = {}
@@ -192,6 +195,12 @@ class CaseContext:
     def filled_pool(self, data: bytes) -> Memory:
         """Create a memory pool with these bytes."""
         pool = self.pool(len(data))
+        pool.write(0, data)
+        return pool.memory
+
+    def mapped_pool(self, data: bytes) -> Memory:
+        """Create a memory pool with these bytes in a file that is mapped, as an app hands over a file of weights."""
+        pool = self.pool(len(data), "mmap_fd")
         pool.write(0, data)
         return pool.memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
@@ -26,10 +26,19 @@ _UNWRITTEN = 0xA5
 """The content of output memory before each inference, so that one that writes nothing is seen."""
 
 
-def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[int]:
-    """Execute the first example of a vector; yields 0, then the number done. Raises Failed where an output is wrong."""
+Judge = Callable[[CaseContext, Vector, dict[str, "Array"], int], None]
+"""Raises Failed where the outputs of an inference, by name, are wrong; the last argument is its number."""
+
+
+def infer(
+    subject: SubjectHandle, vector: Vector, inferences: int, *, mapped: bool = False, judge: Judge | None = None
+) -> Generator[int]:
+    """Execute the first example of a vector; yields 0, then the number done. Raises Failed where an output is wrong.
+
+    mapped: the model's constants lie in a file that is mapped. judge: of the outputs, instead of the public tolerance.
+    """
     context = CaseContext(Case("mlts.stress.client.inference", lambda context: None, ()), subject)
-    prepared_model = _prepared(context, vector)
+    prepared_model = _prepared(context, vector, mapped=mapped)
     built = build_request(vector, vector.examples[0], context.version)
     request, outputs = in_pools(context, built)
     correct = b""
@@ -40,15 +49,16 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
             checks.status(_execute(context, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
             content = outputs.read(0, built.output_size)
             if content != correct:
-                _judge(context, vector, built.read_like(vector.examples[0], content), number)
+                (judge or _judge)(context, vector, built.read_like(vector.examples[0], content), number)
                 correct = content
             yield number
     finally:
         context.close()
 
 
-def _prepared(context: CaseContext, vector: Vector) -> PreparedModel:
-    preparation = context.prepare(build_model(vector, context.version).model)
+def _prepared(context: CaseContext, vector: Vector, *, mapped: bool) -> PreparedModel:
+    model = build_model(vector, context.version, create_pool=context.mapped_pool if mapped else None).model
+    preparation = context.prepare(model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model", "a prepared model", "None")

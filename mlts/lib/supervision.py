@@ -16,18 +16,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
-from npu_conformance.mlts.lib.reports import GO, Line, Plan, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import GO, STOP, Line, Plan, Report, Verdict, encode
 
 WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
 _CHUNK = 1 << 16
 _LONGEST_LINE = 1 << 20
 _STDERR_BYTES = 4000
+Observe = Callable[[int], object]
+"""Called now and then while clients run, with the rounds that all of them have done."""
 
 
 @dataclass(frozen=True)
@@ -40,40 +42,76 @@ class Patience:
 
 @dataclass(frozen=True)
 class ClientEnd:
-    """How one client ended. signal: what killed it, 0 where nothing did. stderr: its last words."""
+    """How one client ended. signal: what killed it, 0 where nothing did. stderr: its last words.
+
+    measured: numbers that it reported, by name.
+    """
 
     verdict: Verdict
-    inferences: int
+    rounds: int
     message: str = ""
     signal: int = 0
     stderr: str = ""
+    measured: dict[str, float] = field(default_factory=dict)
 
 
 class ClientProgramError(Exception):
     """The client program itself is broken: no verdict about the implementation."""
 
 
-def run_clients(plans: Sequence[Plan], patience: Patience, command: Sequence[str] = WORKER) -> list[ClientEnd]:
-    """Run a client for each plan, all at once, and return how each ended, in order. Raises ClientProgramError."""
+def run_clients(
+    plans: Sequence[Plan],
+    patience: Patience,
+    command: Sequence[str] = WORKER,
+    observe: Observe | None = None,
+    every: float = math.inf,
+) -> list[ClientEnd]:
+    """Run a client for each plan, all at once, and return how each ended, in order. Raises ClientProgramError.
+
+    observe: called when clients have made progress, and at the latest after `every` seconds.
+    """
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(_Client(plan, patience, command)) for plan in plans]
         selector = stack.enter_context(selectors.DefaultSelector())
         for client in clients:
             selector.register(client.pipe, selectors.EVENT_READ, client)
-        _listen(selector, clients)
+        _listen(selector, clients, observe or (lambda rounds: None), every)
         return [client.end() for client in clients]
 
 
-def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client]) -> None:
+def run_here(plan: Plan, observe: Observe | None = None) -> ClientEnd:
+    """Run a client in threads of this process, and return how it ended. Raises ClientProgramError.
+
+    Of a client that dies nothing would be left to report it: the plan's must not kill itself.
+    """
+    from npu_conformance.mlts.lib.worker import Crew, Signals
+
+    def say(line: Line) -> None:
+        if observe is not None:
+            observe(line.rounds)
+
+    signals = Signals()
+    signals.go.set()
+    report = Crew(plan, say, signals).run()
+    if report.defect:
+        raise ClientProgramError(report.defect)
+    return ClientEnd(report.verdict, report.rounds, report.message, measured=report.measured)
+
+
+def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client], observe: Observe, every: float) -> None:
     waiting = True
     while any(client.is_open for client in clients):
         if waiting and all(client.is_ready or not client.is_open for client in clients):
             waiting = False
             for client in clients:
                 client.go()
+        if not any(client.is_open and not client.until_stopped for client in clients):
+            for client in clients:
+                client.stop()
         nearest = min(client.deadline for client in clients if client.is_open)
-        for key, _ in selector.select(max(0.0, nearest - time.monotonic())):
+        for key, _ in selector.select(min(every, max(0.0, nearest - time.monotonic()))):
             key.data.receive()
+        observe(sum(client.rounds for client in clients))
         for client in clients:
             if client.is_open and time.monotonic() >= client.deadline:
                 client.give_up()
@@ -85,6 +123,7 @@ class _Client:
     """One client process. is_open: it may still say something. is_ready: it waits for `go`, so that all load at once.
 
     deadline: when its silence is a hang, on time.monotonic(); a client that waits for the others has none.
+    rounds: that it has done. until_stopped: it goes on until `stop`.
     """
 
     def __init__(self, plan: Plan, patience: Patience, command: Sequence[str]) -> None:
@@ -92,9 +131,10 @@ class _Client:
         self.is_ready = False
         self.deadline = time.monotonic() + patience.start
         self._patience = patience
-        self._is_going = False
+        self.until_stopped = plan.until_stopped
+        self._is_going = self._is_stopped = False
         self._buffer = b""
-        self._inferences = 0
+        self.rounds = 0
         self._report: Report | None = None
         self._silent = self._garbled = ""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
@@ -123,6 +163,12 @@ class _Client:
         self.deadline = time.monotonic() + self._patience.step
         self._tell(GO)
 
+    def stop(self) -> None:
+        """Let a client that goes on until it is stopped come to its end; once."""
+        if self._is_going and self.until_stopped and not self._is_stopped:
+            self._is_stopped = True
+            self._tell(STOP)
+
     def _tell(self, line: bytes) -> None:
         assert self._process.stdin is not None
         try:
@@ -148,7 +194,7 @@ class _Client:
         except msgspec.DecodeError as error:
             self._garbled = f"{line[:100]!r}: {error}"
             return
-        self._inferences = message.inferences
+        self.rounds = message.rounds
         self.is_ready = True
         self.deadline = time.monotonic() + self._patience.step if self._is_going else math.inf
         if isinstance(message, Report):
@@ -158,7 +204,7 @@ class _Client:
         """The client has been silent for too long."""
         patience = self._patience
         seconds = patience.step if self._is_going else patience.start
-        self._silent = f"silent for {seconds:g} s after {self._inferences} inferences"
+        self._silent = f"silent for {seconds:g} s after {self.rounds} rounds"
         self.is_open = False
 
     def end(self) -> ClientEnd:
@@ -168,10 +214,10 @@ class _Client:
         if self._report is not None:
             return self._reported(self._report)
         if self._silent:
-            return ClientEnd(Verdict.HANG, self._inferences, self._silent, stderr=self._last_words())
+            return ClientEnd(Verdict.HANG, self.rounds, self._silent, stderr=self._last_words())
         if not self._has_exited():
-            message = f"closed its pipe after {self._inferences} inferences and went on"
-            return ClientEnd(Verdict.HANG, self._inferences, message, stderr=self._last_words())
+            message = f"closed its pipe after {self.rounds} rounds and went on"
+            return ClientEnd(Verdict.HANG, self.rounds, message, stderr=self._last_words())
         return self._crashed()
 
     def _crashed(self) -> ClientEnd:
@@ -179,13 +225,15 @@ class _Client:
         code = self._process.wait()
         number = max(0, -code)
         how = f"killed by {signal.Signals(number).name}" if number else f"exited with {code}"
-        message = f"{how} without a report after {self._inferences} inferences"
-        return ClientEnd(Verdict.CRASH, self._inferences, message, number, self._last_words())
+        message = f"{how} without a report after {self.rounds} rounds"
+        return ClientEnd(Verdict.CRASH, self.rounds, message, number, self._last_words())
 
     def _reported(self, report: Report) -> ClientEnd:
         if report.defect:
             raise ClientProgramError(report.defect)
-        return ClientEnd(report.verdict, report.inferences, report.message, stderr=self._last_words())
+        return ClientEnd(
+            report.verdict, report.rounds, report.message, stderr=self._last_words(), measured=report.measured
+        )
 
     def _has_exited(self) -> bool:
         """Wait for the exit of a client that closed its pipe. It is not reaped, so that its group keeps its number."""

@@ -1,8 +1,7 @@
 """The client program of the stress tests: `python -m npu_conformance.mlts.lib.worker DESCRIPTOR`, its plan on stdin.
 
-It connects to the implementation by itself, prepares one model, waits until all clients are ready, and executes it as
-often as the plan says, comparing every output. It reports on the descriptor, and dies when its stdin ends: then whoever
-started it is gone.
+It connects to the implementation by itself, gets ready, waits until all clients are, and does its rounds as the plan
+says. It reports on the descriptor, and dies when its stdin ends: then whoever started it is gone.
 """
 
 from __future__ import annotations
@@ -11,57 +10,131 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
-from npu_conformance.mlts.lib.reports import Line, Plan, Progress, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import STOP, Line, Plan, Progress, Report, Verdict, encode
 from npu_conformance.specs import documents
 from npu_conformance.specs.outcomes import Outcome
 
 VERDICTS = {Outcome.CRASH: Verdict.CRASH, Outcome.HANG: Verdict.HANG, Outcome.FAIL: Verdict.FAILURE}
+Say = Callable[[Line], None]
 
 
-def main() -> None:
-    """Carry out the plan and report."""
-    plan = documents.decode(sys.stdin.buffer.readline(), Plan, "plan")
-    go_event = threading.Event()
-    threading.Thread(target=_listen, args=(go_event,), daemon=True).start()
-    channel = int(sys.argv[1])
+class Signals:
+    """What the client is told while it runs: to begin, and to stop."""
 
-    def say(line: Line) -> None:
-        os.write(channel, encode(line))
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.stop = threading.Event()
 
-    say(run(plan, say, go_event))
+    def listen(self) -> None:
+        """Follow stdin to its end, and die with it. Not through sys.stdin: its lock would be held when all ends."""
+        while told := os.read(0, 1):
+            self.go.set()
+            if told == STOP:
+                self.stop.set()
+        os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def run(plan: Plan, say: Callable[[Line], None], go_event: threading.Event) -> Report:
-    """Execute as planned, with a sign of life when ready and after each inference; how it ended."""
-    done = 0
-    try:
-        from npu_conformance.mlts.lib import inference
+class Crew:
+    """The threads of one client. They begin together; where one fails all others end behind their round."""
 
-        for done in inference.run(plan):
-            say(Progress(done))
-            go_event.wait()
-            if done and done == plan.die_after:
-                os.kill(os.getpid(), signal.SIGKILL)
-    except Exception as error:
-        return _report(classify_exception(error), done)
-    return Report(Verdict.SUCCESS, done)
+    def __init__(self, plan: Plan, say: Say, signals: Signals) -> None:
+        self._plan = plan
+        self._say = say
+        self._signals = signals
+        self._lock = threading.Lock()
+        self._ready = self._done = 0
+        self._end_time = float("inf")
+        self._details: OutcomeDetails | None = None
+        self._measured: dict[str, float] = {}
+
+    def run(self) -> Report:
+        """Carry out the plan, with a sign of life when ready and after each round; how it ended."""
+        threads = [threading.Thread(target=self._work, args=(number,)) for number in range(self._plan.threads)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._details is not None:
+            return _report(self._details, self._done)
+        return Report(Verdict.SUCCESS, self._done, measured=self._measured)
+
+    def _work(self, number: int) -> None:
+        try:
+            from npu_conformance.mlts.lib import works
+
+            rounds = works.run(self._plan, number, self._measured)
+            try:
+                next(rounds)
+                self._get_ready()
+                own = 0
+                while not self._is_over(own):
+                    own = next(rounds)
+                    self._count()
+            finally:
+                rounds.close()
+        except Exception as error:
+            with self._lock:
+                self._details = self._details or classify_exception(error)
+            self._signals.go.set()
+
+    def _get_ready(self) -> None:
+        with self._lock:
+            self._ready += 1
+            if self._ready == self._plan.threads:
+                self._say(Progress(0))
+        self._signals.go.wait()
+        with self._lock:
+            if self._end_time == float("inf") and self._plan.seconds:
+                self._end_time = time.monotonic() + self._plan.seconds
+            if self._plan.die_at and self._ready:
+                self._ready = 0
+                timer = threading.Timer(self._plan.die_at, _die)
+                timer.daemon = True
+                timer.start()
+
+    def _is_over(self, own: int) -> bool:
+        if self._details is not None:
+            return True
+        if self._plan.until_stopped:
+            return self._signals.stop.is_set()
+        return time.monotonic() >= self._end_time if self._plan.seconds else own >= self._plan.rounds
+
+    def _count(self) -> None:
+        with self._lock:
+            self._done += 1
+            self._say(Progress(self._done))
+            if self._done == self._plan.die_after:
+                _die()
+        if self._plan.pause:
+            self._signals.stop.wait(self._plan.pause)
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _report(details: OutcomeDetails, done: int) -> Report:
     verdict = VERDICTS.get(details.outcome, Verdict.FAILURE)
     if details.outcome is Outcome.SUITE_ERROR:
         return Report(verdict, done, defect=f"{details.message}\n{details.traceback}")
-    return Report(verdict, done, f"after {done} inferences: {details.message}")
+    return Report(verdict, done, f"after {done} rounds: {details.message}")
 
 
-def _listen(go_event: threading.Event) -> None:
-    # Not through sys.stdin: its lock would be held when the interpreter ends.
-    while os.read(0, 1):
-        go_event.set()
-    os.killpg(os.getpgrp(), signal.SIGKILL)
+def main() -> None:
+    """Carry out the plan and report."""
+    plan = documents.decode(sys.stdin.buffer.readline(), Plan, "plan")
+    signals = Signals()
+    threading.Thread(target=signals.listen, daemon=True).start()
+    channel = int(sys.argv[1])
+
+    def say(line: Line) -> None:
+        os.write(channel, encode(line))
+
+    say(Crew(plan, say, signals).run())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,214 @@
+"""Watches the driver while clients load it: it still answers, its processes are those it had, and nothing leaks.
+
+Each is a configuration of the case, beside those of the clients: `driver` and `leaks`. What a client saw of the driver
+stays that client's verdict (ML-CRS-014).
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Sequence
+
+from npu_conformance.harness.judge.verdicts import Crashed, Failed
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.host import peer
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.mlts.lib import clients
+from npu_conformance.mlts.lib.leaks import (
+    Holdings,
+    Process,
+    descendants,
+    holdings_of,
+    identity_of,
+    steady_growth,
+    told,
+)
+from npu_conformance.mlts.lib.reports import Plan
+from npu_conformance.mlts.lib.supervision import run_here
+
+_SAMPLES = (0.2, 0.4, 0.6, 0.8)
+"""At these parts of the work it is looked what the driver holds: all clients have loaded, and none has gone yet."""
+_VISITS, _STRETCHES, _MOST_STRETCHES = 4, 3, 6
+"""Clients that come and go between two looks, and how often; more often where something has grown so far."""
+_MOST_WAVES = 5
+_WARM_UP = 2
+_SETTLING_SECONDS = 1.0
+"""How long the driver may take to clear up behind clients that have gone, before time_scale."""
+_LOOK_SECONDS = 0.01
+_CRASH = re.compile(
+    r"Fatal signal \d|Fatal Python error|Segmentation fault|\*\*\* \*\*\* \*\*\*|core dumped|terminate called|"
+    r"stack smashing detected|AddressSanitizer|double free or corruption|backtrace:\s*#00"
+)
+"""What processes and Android's crash dump leave in a log when they die."""
+
+
+class Watch:
+    """One case's look at the driver. Make it before the load; `judge` behind it.
+
+    visitor: the plan of a client that comes, infers once and goes.
+    """
+
+    def __init__(self, context: CaseContext, visitor: Plan) -> None:
+        self._context = context
+        self._visitor = visitor
+        self._process = _process_of(context)
+        for _ in range(_WARM_UP):
+            self._visit()
+        self._family = self._identities()
+        self._during: list[Holdings] = []
+        self._rounds_at: list[int] = []
+        self._total, self._seconds, self._began = 0, 0.0, 0.0
+        self._quiet: list[Holdings] = []
+        self._killed: list[int] = []
+
+    def expect(self, load: clients.Load) -> None:
+        """Say how much work begins now."""
+        self._during, self._rounds_at = [], []
+        self._total, self._seconds = load.total, load.seconds
+        self._began = time.monotonic()
+
+    def expect_plans(self, plans: Sequence[Plan]) -> None:
+        """Say what clients begin their work now. Where some are killed, what is held goes up and down by that."""
+        load = clients.Load(1, 1, sum(plan.rounds * plan.threads for plan in plans), max(p.seconds for p in plans))
+        self.expect(load)
+        if any(plan.is_victim for plan in plans):
+            self._total = 0
+
+    def observe(self, rounds: int) -> None:
+        """Look at the driver where enough of the work is done."""
+        taken = len(self._during)
+        if self._total and taken < len(_SAMPLES) and self._done(rounds) >= _SAMPLES[taken]:
+            self._during += self._look()
+            self._rounds_at.append(rounds)
+
+    def _done(self, rounds: int) -> float:
+        """The part of the work that is done."""
+        return (time.monotonic() - self._began) / self._seconds if self._seconds else rounds / self._total
+
+    def begin_waves(self) -> None:
+        """Clients will be killed: look at the driver before the first."""
+        self._quiet = self._look()
+
+    def end_wave(self, killed: int) -> bool:
+        """Look at the driver behind a wave of clients of which some were killed; True where another wave is needed."""
+        self._killed.append(killed)
+        if self._quiet:
+            self._quiet += self._settled(self._quiet[-1], killed)
+        few = len(self._killed) < 2
+        return few or (len(self._killed) < _MOST_WAVES and bool(self._left_by_the_dead()))
+
+    def judge(self) -> None:
+        """Give the driver and its leaks their verdicts; nothing where a client's verdict had it restarted already."""
+        if self._context.restarts:
+            return
+        with self._context.configuration("driver", requirements=("ML-CRS-014",)):
+            self._check_driver()
+        if self._context.restarts:
+            return
+        if self._process == 0 or holdings_of(self._process) is None:
+            self._context.note("leaks", "not looked for: the driver's process is out of sight")
+            return
+        with self._context.configuration("leaks", requirements=("ML-CRS-016",)):
+            self._check_leaks()
+
+    def _check_driver(self) -> None:
+        if not self._context.is_alive():
+            raise Crashed("the driver does not answer any more, although no call failed")
+        self._visit()
+        self._check_family()
+        account = self._context.subject.account()
+        line = next((line for line in f"{account.stderr}\n{account.stdout}".splitlines() if _CRASH.search(line)), "")
+        if line:
+            raise Crashed(f"the driver's log tells of a crash, although no call failed: {line.strip()[:200]}")
+
+    def _check_family(self) -> None:
+        """A process of the driver's that was there before the load and is gone, while one of its kind is new, died."""
+        now = self._identities()
+        gone, new = self._family - now, now - self._family
+        for process in sorted(gone, key=lambda one: one.number):
+            if process.number == self._process or any(one.command == process.command for one in new):
+                name = process.command.replace("\0", " ").strip()[:80]
+                raise Crashed(f"process {process.number} of the driver ({name}) died and was replaced: no call failed")
+
+    def _check_leaks(self) -> None:
+        rounds = self._rounds_at[-1] - self._rounds_at[0] if self._during else 0
+        growth = steady_growth(self._during, rounds // max(1, len(self._during) - 1))
+        if growth:
+            raise Failed(f"the driver holds {told(growth)} more after {rounds} rounds of its clients, in steady steps")
+        left = self._left_by_the_dead()
+        if left:
+            raise Failed(f"clients that were killed ({sum(self._killed)}) have left {told(left)} behind in the driver")
+        self._check_visits()
+
+    def _left_by_the_dead(self) -> dict[str, int]:
+        """What has grown by one or more for each client killed, in every wave."""
+        if len(self._quiet) < 3:
+            return {}
+        names = [name for name in vars(self._quiet[0]) if name != "memory"]
+        steps = {
+            name: [getattr(b, name) - getattr(a, name) for a, b in zip(self._quiet, self._quiet[1:], strict=False)]
+            for name in names
+        }
+        return {
+            name: sum(found)
+            for name, found in steps.items()
+            if all(step >= max(1, killed) for step, killed in zip(found, self._killed, strict=False))
+        }
+
+    def _check_visits(self) -> None:
+        samples = self._look()
+        growth: dict[str, int] = {}
+        for stretch in range(1, _MOST_STRETCHES + 1):
+            for _ in range(_VISITS):
+                self._visit()
+            samples += self._settled(samples[-1], _VISITS)
+            growth = steady_growth(samples, _VISITS) if len(samples) > 1 else {}
+            if stretch >= _STRETCHES and not growth:
+                return
+        if growth:
+            count = _VISITS * (len(samples) - 1)
+            raise Failed(f"{count} clients that came and went have left {told(growth)} behind in the driver")
+
+    def _settled(self, before: Holdings, least: int) -> list[Holdings]:
+        """Look again, once the driver has had time to give back what has grown."""
+        found: list[Holdings] = []
+
+        def is_settled() -> bool:
+            found[:] = self._look()
+            grown = (getattr(now, name) - value for now in found for name, value in vars(before).items())
+            return not any(growth >= max(1, least) for growth in grown)
+
+        seconds = _SETTLING_SECONDS * self._context.manifest.time_scale
+        deadline = time.monotonic() + seconds
+        while not is_settled() and time.monotonic() < deadline:
+            self._context.subject.wait_until(lambda: False, _LOOK_SECONDS)
+        return found
+
+    def _look(self) -> list[Holdings]:
+        found = holdings_of(self._process)
+        return [] if found is None else [found]
+
+    def _visit(self) -> None:
+        """One client comes, prepares, infers once, and goes. Raises what became of it."""
+        clients.judge(run_here(self._visitor_plan()), 1)
+
+    def _visitor_plan(self) -> Plan:
+        return clients.renewed(self._context, self._visitor)
+
+    def _identities(self) -> frozenset[Process]:
+        if not self._process:
+            return frozenset()
+        numbers = (self._process, *descendants(self._process))
+        return frozenset(found for found in map(identity_of, numbers) if found is not None)
+
+
+def _process_of(context: CaseContext) -> int:
+    """The driver's process where it is on this machine: a host of ours, or who listens on a socket of the system's."""
+    subject = context.subject
+    process = subject.process()
+    if process or not isinstance(subject, RemoteSubject):
+        return process
+    connection = subject.connection.lines.socket
+    return peer(connection).pid if connection.family == socket.AF_UNIX else 0

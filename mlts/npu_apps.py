@@ -1,0 +1,3 @@
+"""x"""
+from npu_conformance.harness.run.cases import CaseGroup
+cases = CaseGroup("mlts.npu_apps", interface="manager")
