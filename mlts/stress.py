@@ -40,9 +40,7 @@ def early_termination(context: CaseContext) -> None:
     }
     load, models = clients.load_of(context, loads), clients.supported_models(context)
     plans = [
-        clients.plan(
-            context, n, [models[n % len(models)]], load, die_after=0 if n else max(1, load.rounds // 4)
-        )
+        clients.plan(context, n, [models[n % len(models)]], load, die_after=0 if n else max(1, load.rounds // 4))
         for n in range(load.clients)
     ]
     run(context, plans, models)

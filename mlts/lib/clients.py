@@ -25,11 +25,12 @@ from npu_conformance.mlts.lib.supervision import ClientEnd, Patience
 
 _MODELS = 4
 _FIRST_UID = 10_201
-_VISITOR_UID = 10_999
+VISITOR_UID = 10_999
+"""Of the client that comes, infers once and goes; that of the one that must never fail is the one before."""
 _MARGIN_SECONDS = 5.0
 """Beyond the driver's own deadlines, so that a hung driver is reported by its client and only a hung client here."""
-_GRAPH_SECONDS = 60.0
-"""How long a client may take to make a random graph, and to judge it."""
+_SLOW_SECONDS = 60.0
+"""How long a client may take to make a random graph and to judge it."""
 _FEWEST_ROUNDS = 4
 _ASKED = 40
 """Operations that are asked for, for random graphs."""
@@ -93,7 +94,11 @@ def judge_as_planned(plan: Plan, end: ClientEnd) -> None:
 def judge_all(context: CaseContext, plans: Sequence[Plan], ends: Sequence[ClientEnd], first: int = 1) -> None:
     """Give each client its verdict as a configuration: `client_N`, `victim_N` or `liveness`."""
     for number, (plan, end) in enumerate(zip(plans, ends, strict=True), start=first):
-        name = "liveness" if plan.until_stopped else f"{'victim' if plan.is_victim else 'client'}_{number}"
+        name = (
+            "liveness"
+            if plan.until_stopped and not plan.pre_empted
+            else f"{'victim' if plan.is_victim else 'client'}_{number}"
+        )
         with context.configuration(name if name not in context.configurations else f"{name}_{number}"):
             judge_as_planned(plan, end)
 
@@ -105,7 +110,7 @@ def plan(context: CaseContext, number: int, models: Sequence[VectorHeader], load
 
 def visitor(context: CaseContext, models: Sequence[VectorHeader]) -> Plan:
     """The plan of a client that comes, infers once and goes."""
-    return ticketed(context, _VISITOR_UID, models[:1], Load(1, 1, 1))
+    return ticketed(context, VISITOR_UID, models[:1], Load(1, 1, 1))
 
 
 def ticketed(
@@ -129,20 +134,20 @@ def ticketed(
 
 def renewed(context: CaseContext, plan: Plan) -> Plan:
     """A visitor's plan with a new ticket: each is good for one connection."""
-    address, ticket, folder = ticket_for(context, _VISITOR_UID)
+    address, ticket, folder = ticket_for(context, VISITOR_UID)
     return msgspec.structs.replace(plan, address=address, tickets=(ticket,), folder=folder)
 
 
 def liveness(context: CaseContext, models: Sequence[VectorHeader], crowd: int) -> Plan:
     """A client that infers the first model until all others have ended: it must never fail (ML-CRS-011)."""
-    return ticketed(context, _VISITOR_UID - 1, models[:1], Load(1, 1, 1), until_stopped=True, crowd=crowd + 1)
+    return ticketed(context, VISITOR_UID - 1, models[:1], Load(1, 1, 1), until_stopped=True, crowd=crowd + 1)
 
 
 def patience(context: CaseContext, plans: Sequence[Plan]) -> Patience:
     """How long a client may be silent: the driver's own deadlines, for all calls one after the other, and a margin."""
     deadlines = context.manifest.deadlines
     scale = context.manifest.time_scale * max(plan.crowd for plan in plans)
-    making = _GRAPH_SECONDS if any(plan.graphs for plan in plans) else 0.0
+    making = _SLOW_SECONDS if any(plan.graphs for plan in plans) else 0.0
     pause = max(plan.pause for plan in plans)
     start = (deadlines.start + deadlines.call + deadlines.prepare) * scale + making + _MARGIN_SECONDS
     loads = any(plan.work is not Work.INFER or len(plan.models) > 1 for plan in plans)

@@ -6,6 +6,7 @@ stays that client's verdict (ML-CRS-014).
 
 from __future__ import annotations
 
+import itertools
 import re
 import socket
 import time
@@ -17,6 +18,7 @@ from npu_conformance.harness.subject.host import peer
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.mlts.lib import clients
 from npu_conformance.mlts.lib.leaks import (
+    COUNTS,
     Holdings,
     Process,
     descendants,
@@ -146,10 +148,9 @@ class Watch:
         """What has grown by one or more for each client killed, in every wave."""
         if len(self._quiet) < 3:
             return {}
-        names = [name for name in vars(self._quiet[0]) if name != "memory"]
         steps = {
-            name: [getattr(b, name) - getattr(a, name) for a, b in zip(self._quiet, self._quiet[1:], strict=False)]
-            for name in names
+            name: [getattr(after, name) - getattr(before, name) for before, after in itertools.pairwise(self._quiet)]
+            for name in COUNTS
         }
         return {
             name: sum(found)
@@ -177,7 +178,7 @@ class Watch:
 
         def is_settled() -> bool:
             found[:] = self._look()
-            grown = (getattr(now, name) - value for now in found for name, value in vars(before).items())
+            grown = (getattr(now, name) - getattr(before, name) for now in found for name in COUNTS)
             return not any(growth >= max(1, least) for growth in grown)
 
         seconds = _SETTLING_SECONDS * self._context.manifest.time_scale

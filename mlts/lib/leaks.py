@@ -32,6 +32,10 @@ class Holdings:
     memory: int
 
 
+COUNTS = tuple(field.name for field in fields(Holdings) if field.name != "memory")
+"""What is counted; memory comes and goes by itself."""
+
+
 @dataclass(frozen=True)
 class Process:
     """One process. birth: in ticks since boot, so that a number that was given again is told apart."""
@@ -113,9 +117,7 @@ def _children(process: int) -> list[int]:
         threads = os.listdir(f"/proc/{process}/task")
     except OSError:
         return []
-    return [
-        int(child) for thread in threads for child in _read(f"/proc/{process}/task/{thread}/children").split()
-    ]
+    return [int(child) for thread in threads for child in _read(f"/proc/{process}/task/{thread}/children").split()]
 
 
 def _private_kib(process: int) -> int:

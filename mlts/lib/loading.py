@@ -66,5 +66,3 @@ def _client(
     elif dies:
         more["die_after"] = dice.randint(1, max(1, int(_LATEST * load.threads * load.rounds)))
     return clients.plan(context, number, models, load, work=work, **more)
-
-

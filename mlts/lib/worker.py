@@ -48,6 +48,7 @@ class Crew:
         self._lock = threading.Lock()
         self._ready = self._done = 0
         self._end_time = float("inf")
+        self._last: int | None = None
         self._details: OutcomeDetails | None = None
         self._measured: dict[str, float] = {}
 
@@ -72,8 +73,8 @@ class Crew:
                 self._get_ready()
                 own = 0
                 while not self._is_over(own):
-                    own = next(rounds)
-                    self._count()
+                    before, own = own, next(rounds)
+                    self._count(own - before)
             finally:
                 rounds.close()
         except Exception as error:
@@ -100,14 +101,17 @@ class Crew:
         if self._details is not None:
             return True
         if self._plan.until_stopped:
-            return self._signals.stop.is_set()
+            if self._signals.stop.is_set() and self._last is None:
+                self._last = own + self._plan.rounds
+            return self._last is not None and own >= self._last
         return time.monotonic() >= self._end_time if self._plan.seconds else own >= self._plan.rounds
 
-    def _count(self) -> None:
+    def _count(self, more: int) -> None:
+        """Tell of one more round, or of none: that the client waits is a sign of life."""
         with self._lock:
-            self._done += 1
+            self._done += more
             self._say(Progress(self._done))
-            if self._done == self._plan.die_after:
+            if more and self._done == self._plan.die_after:
                 _die()
         if self._plan.pause:
             self._signals.stop.wait(self._plan.pause)

@@ -111,4 +111,3 @@ def _vectors(plan: Plan, thread: int) -> list[Vector]:
 def load_vector(model: StoredModel) -> Vector:
     """The stored vector of a model."""
     return vectors.load(model.operation, model.vector)
-

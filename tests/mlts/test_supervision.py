@@ -13,7 +13,7 @@ from patience import eventually
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.mlts.lib import clients
-from npu_conformance.mlts.lib.reports import Plan, Verdict
+from npu_conformance.mlts.lib.reports import Plan, StoredModel, Verdict
 from npu_conformance.mlts.lib.supervision import ClientEnd, ClientProgramError, Patience, run_clients
 from npu_conformance.specs.versions import Version
 
@@ -24,20 +24,20 @@ channel = int(sys.argv[1])
 def say(**message):
     os.write(channel, json.dumps(message).encode() + b"\\n")
 def progress(number):
-    say(type="progress", inferences=number)
+    say(type="progress", rounds=number)
 def report(verdict, number, **more):
-    say(type="report", verdict=verdict, inferences=number, **more)
+    say(type="report", verdict=verdict, rounds=number, **more)
 kinds = {
-    "waits": "progress(0); sys.stdin.readline(); report('success', plan['inferences'])",
-    "succeeds": "for n in range(1, plan['inferences'] + 1): progress(n)\\nreport('success', plan['inferences'])",
+    "waits": "progress(0); sys.stdin.readline(); report('success', plan['rounds'])",
+    "succeeds": "for n in range(1, plan['rounds'] + 1): progress(n)\\nreport('success', plan['rounds'])",
     "fails": "progress(1); report('failure', 1, message='output y: expected 1, found 2')",
     "segfaults": "progress(1); print('last words', file=sys.stderr, flush=True); os.kill(os.getpid(), signal.SIGSEGV)",
     "exits": "progress(1); progress(2); os._exit(3)",
     "hangs": "progress(1); time.sleep(600)",
     "never_starts": "time.sleep(600)",
     "closes": "os.close(channel); time.sleep(600)",
-    "lingers": "report('success', plan['inferences']); time.sleep(600)",
-    "floods": "os.write(1, b'x' * 1000000); os.write(2, b'y' * 1000000); report('success', plan['inferences'])",
+    "lingers": "report('success', plan['rounds']); time.sleep(600)",
+    "floods": "os.write(1, b'x' * 1000000); os.write(2, b'y' * 1000000); report('success', plan['rounds'])",
     "garbles": "os.write(channel, b'{nonsense}\\\\n')",
     "rambles": "os.write(channel, b'x' * (3 << 20))",
     "is_broken": "report('failure', 0, defect='NameError: vector')",
@@ -45,27 +45,26 @@ kinds = {
 child = os.fork()
 if child:
     open(plan['address'], 'w').write(str(child))
-    report('success', plan['inferences'])
+    report('success', plan['rounds'])
 else:
     time.sleep(600)
 ''',
 }
-exec(kinds[plan["vector"]])
+exec(kinds[plan["models"][0]["vector"]])
 """
 COMMAND = (sys.executable, "-S", "-E", "-c", PROGRAM)
 PATIENCE = Patience(start=20.0, step=20.0)
 IMPATIENCE = Patience(start=1.0, step=0.3)
 
 
-def plan(kind: str, inferences: int = 3, address: str = "") -> Plan:
+def plan(kind: str, rounds: int = 3, address: str = "") -> Plan:
     return Plan(
         address=address,
-        ticket="",
+        tickets=("",),
         transports=(),
         version=Version.V1_3,
-        operation="",
-        vector=kind,
-        inferences=inferences,
+        models=(StoredModel("", kind),),
+        rounds=rounds,
     )
 
 
@@ -91,31 +90,31 @@ def test_a_client_that_reports_a_reason_failed() -> None:
 
 def test_a_client_that_dies_by_a_signal_crashed() -> None:
     found = end("segfaults")
-    assert (found.verdict, found.inferences, found.signal) == (Verdict.CRASH, 1, signal.SIGSEGV)
-    assert found.message == "killed by SIGSEGV without a report after 1 inferences"
+    assert (found.verdict, found.rounds, found.signal) == (Verdict.CRASH, 1, signal.SIGSEGV)
+    assert found.message == "killed by SIGSEGV without a report after 1 rounds"
     assert found.stderr == "last words\n"
 
 
 def test_a_client_that_exits_without_a_word_crashed() -> None:
     found = end("exits")
-    assert (found.verdict, found.inferences, found.signal) == (Verdict.CRASH, 2, 0)
-    assert found.message == "exited with 3 without a report after 2 inferences"
+    assert (found.verdict, found.rounds, found.signal) == (Verdict.CRASH, 2, 0)
+    assert found.message == "exited with 3 without a report after 2 rounds"
 
 
 def test_a_client_that_falls_silent_hung() -> None:
     found = end("hangs", Patience(start=20.0, step=0.3))
-    assert (found.verdict, found.inferences) == (Verdict.HANG, 1)
-    assert found.message == "silent for 0.3 s after 1 inferences"
+    assert (found.verdict, found.rounds) == (Verdict.HANG, 1)
+    assert found.message == "silent for 0.3 s after 1 rounds"
 
 
 def test_a_client_that_never_starts_hung() -> None:
     found = end("never_starts", IMPATIENCE)
-    assert (found.verdict, found.inferences, found.message) == (Verdict.HANG, 0, "silent for 1 s after 0 inferences")
+    assert (found.verdict, found.rounds, found.message) == (Verdict.HANG, 0, "silent for 1 s after 0 rounds")
 
 
 def test_a_client_that_closes_its_pipe_and_goes_on_hung() -> None:
     found = end("closes", Patience(start=20.0, step=0.3))
-    assert (found.verdict, found.message) == (Verdict.HANG, "closed its pipe after 0 inferences and went on")
+    assert (found.verdict, found.message) == (Verdict.HANG, "closed its pipe after 0 rounds and went on")
 
 
 @pytest.mark.parametrize("kind", ["lingers", "floods"])
