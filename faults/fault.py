@@ -8,6 +8,7 @@ from typing import Any
 
 from npu_conformance.faults.source_edits import DetectedAs, SourceEdit
 from npu_conformance.specs.manifest import Deadlines, InterfaceName
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -59,7 +60,8 @@ class Fault:
     breaks: ids of requirements, clauses or structural rules; for the harness itself a few words. caught_by: globs over
     case ids, of each of which at least one case has to detect it. hal: the version of the implementation. detected_as:
     `quality-warning` where the public floor allows the result, so that no verdict may be red. hangs: a call of it may
-    never return, so that it is judged in a host process, which can be ended.
+    never return, or end its process, so that it is judged in a host process, which can be ended. ends_as: what the
+    cases have to end as, or one of their configurations; None for any red outcome.
     """
 
     id: str
@@ -70,6 +72,7 @@ class Fault:
     hal: Version = NEWEST
     detected_as: DetectedAs = "red"
     hangs: bool = False
+    ends_as: Outcome | None = None
 
 
 @dataclass(frozen=True)

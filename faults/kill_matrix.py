@@ -32,7 +32,7 @@ SECONDS = 300.0
 class Row(msgspec.Struct, frozen=True):
     """The result of one fault. noticed: cases that detected it, in order. missed: globs of which no case did.
 
-    wrong: cases that are red though only a quality warning is due. problem: why the fault could not be judged.
+    wrong: cases that are red though only a quality warning is due, or in another way than the fault has to be. problem: why the fault could not be judged.
     """
 
     fault: str
@@ -68,7 +68,7 @@ class VariantRow(msgspec.Struct, frozen=True):
 
 def all_cases() -> list[Case]:
     """Every case that a fault can name: the suites' in the default scope, and the self-checks."""
-    found = [case for case in suites.cases(("vts", "cts")) if in_scope(case, Scope.DEFAULT)]
+    found = [case for case in suites.cases(("vts", "cts", "mlts")) if in_scope(case, Scope.DEFAULT)]
     return [*found, *bookkeeping.cases()]
 
 
@@ -159,7 +159,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     def look(result: CaseResult) -> bool:
         red = is_red(result.outcome, result.dispositions)
         warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and warning_due:
+        if red and (warning_due or not _ends_as(fault, result)):
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)
@@ -171,6 +171,12 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     finally:
         subject.close()
     return found
+
+
+def _ends_as(fault: Fault, result: CaseResult) -> bool:
+    """True where the case, or one of its configurations, ended as the fault has to."""
+    outcomes = [result.outcome, *(part.outcome for part in result.configurations)]
+    return fault.ends_as is None or fault.ends_as in outcomes
 
 
 def _self_check_fails(case: Case) -> bool:

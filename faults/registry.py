@@ -32,6 +32,7 @@ from npu_conformance.faults import (
     several_shapes,
     shapes_and_times,
     source_edits,
+    stress,
     unchecked,
     variants,
 )
@@ -45,7 +46,7 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, several_shapes,
+    npu_buffers, runtime, constants, several_shapes, stress,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 

@@ -19,7 +19,7 @@ def fault_line(row: Row) -> str:
     if row.problem:
         return f"HOLE    {head}: {row.problem.upper()}"
     if row.wrong:
-        return f"HOLE    {head}: RED WHERE ONLY A WARNING IS DUE: {' '.join(row.wrong[:3])}"
+        return f"HOLE    {head}: RED IN ANOTHER WAY THAN IS DUE: {' '.join(row.wrong[:3])}"
     return f"HOLE    {head}: NOT CAUGHT BY {' '.join(row.missed)} ({row.cases} cases, {len(row.noticed)} detected it)"
 
 

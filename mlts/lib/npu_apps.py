@@ -1,4 +1,4 @@
-"""The apps of one case: they are installed, run in processes of their own, and watched while the manager's time goes."""
+"""The apps of one case: they are installed, run in processes of their own, and watched while the clock goes."""
 
 from __future__ import annotations
 

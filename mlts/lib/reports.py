@@ -66,8 +66,8 @@ class Plan(Document, frozen=True):
     address, tickets: where it connects to the implementation under test, and what binds each connection to a uid.
     transports: of memory, the preferred first. models: each thread begins with the next one. rounds: of each thread.
     seconds: how long instead, where that is given, from GO on. die_after: it kills itself after so many rounds of all
-    threads together; 0 for never. die_at: after so many seconds. until_stopped: its one thread goes on until STOP, and does its
-    rounds then. mapped: the models' constants lie in a file that is mapped. pause: seconds between two rounds.
+    threads together; 0 for never. die_at: after so many seconds. until_stopped: its one thread goes on until STOP, and
+    does its rounds then. mapped: the models' constants lie in a file that is mapped. pause: seconds between two rounds.
     folder: whose files the tickets let it name; None for none. pre_empted: an app that keeps its model until it is
     asked to unload it. crowd: how many threads of all clients make calls at the same time.
     """
@@ -116,7 +116,7 @@ class Report(Document, frozen=True, tag="report"):
     rounds: int
     message: str = ""
     defect: str = ""
-    measured: dict[str, float] = {}
+    measured: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 Line = Progress | Report
