@@ -32,7 +32,8 @@ SECONDS = 300.0
 class Row(msgspec.Struct, frozen=True):
     """The result of one fault. noticed: cases that detected it, in order. missed: globs of which no case did.
 
-    wrong: cases that are red though only a quality warning is due, or in another way than the fault has to be. problem: why the fault could not be judged.
+    wrong: cases that are red though only a quality warning is due, or in another way than the fault has to be.
+    problem: why the fault could not be judged.
     """
 
     fault: str

@@ -128,6 +128,7 @@ def part(options: argparse.Namespace, cases: Sequence[Case]) -> list[Case]:
 
 def _command(options: argparse.Namespace, directory: Path) -> list[str]:
     command = ["run", *options.targets, "--plugin", options.plugin, "--part", str(directory)]
+    command += ["--time-scale", str(options.time_scale)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
     for flag, values in (
         ("--plugin-option", options.plugin_option),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -29,7 +30,9 @@ from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.specs.documents.results import Selection
 
-_SESSION_OPTIONS = ("scope", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after")
+_SESSION_OPTIONS = (
+    "scope", "time_scale", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
     parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
     parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
+    parser.add_argument(
+        "--time-scale",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="let stress cases work so many times as long (docs/stress.md)",
+    )
     parser.add_argument(
         "--report", metavar="DIR", default="", help="report folder (default: a new one in .npu-conformance/NAME)"
     )
@@ -91,6 +101,8 @@ def _require_sense(options: argparse.Namespace) -> None:
     for flag, number in (("-n", options.processes), ("-x", options.stop_after)):
         if number is not None and number < 1:
             raise UsageError(f"{flag}: expected a positive number, found {number}")
+    if not 0 < options.time_scale < math.inf:
+        raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
     if options.processes > 1 and options.shard:
         raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
 

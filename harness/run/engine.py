@@ -49,15 +49,17 @@ class Sink(Protocol):
 class EngineOptions:
     """How to run.
 
-    seed: of the run. case_seed: of its only case, where that is known (replay). seconds: budget; cases it does not
-    reach are left out. only: one configuration (replay). stop_after: red cases after which the rest is not run.
-    plugin_words: the options that name the plug-in, for the header.
+    seed: of the run. case_seed: of its only case, where that is known (replay). time_scale: how many times as long as
+    usual stress cases work. seconds: budget; cases it does not reach are left out. only: one configuration (replay).
+    stop_after: red cases after which the rest is not run. plugin_words: the options that name the plug-in, for the
+    header.
     """
 
     seed: int = 0
     case_seed: int | None = None
     shuffle: bool = False
     scope: Scope = Scope.DEFAULT
+    time_scale: float = 1.0
     seconds: float | None = None
     only: str = ""
     stop_after: int | None = None
@@ -203,6 +205,7 @@ class Engine:
             self._subject,
             seed=seeds.case_seed(options.seed, case.id) if options.case_seed is None else options.case_seed,
             scope=options.scope,
+            duration_scale=options.time_scale,
             only=options.only,
             tolerance_of=self._waivers.tolerance,
             beside=self._beside,

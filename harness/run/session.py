@@ -287,6 +287,7 @@ class Session:
             seed=options.seed,
             shuffle=options.shuffle,
             scope=Scope(options.scope),
+            time_scale=options.time_scale,
             seconds=options.seconds,
             stop_after=options.stop_after,
             suite_version=__version__,

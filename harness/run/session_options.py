@@ -26,9 +26,9 @@ TRANSPORTS = ("path", "descriptor", "message")
 class SessionOptions:
     """What a run needs to know, as on a command line.
 
-    beside: a second implementation, which figures are compared with. report: empty for a new folder by time, None for
-    no report. keep: how many reports are kept. part_of: the report folder of the whole run, where this one is a shard
-    of it: failure files go there, and no pages are made.
+    time_scale: how many times as long as usual stress cases work. beside: a second implementation, which figures are
+    compared with. report: empty for a new folder by time, None for no report. keep: how many reports are kept. part_of:
+    the report folder of the whole run, where this one is a shard of it: failure files go there, and no pages are made.
     """
 
     plugin: str
@@ -41,6 +41,7 @@ class SessionOptions:
     beside: str | None = None
     beside_options: tuple[str, ...] = ()
     scope: str = "default"
+    time_scale: float = 1.0
     waivers: str | None = None
     baseline: str | None = None
     vectors: str | None = None

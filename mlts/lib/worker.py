@@ -86,7 +86,7 @@ class Crew:
         with self._lock:
             self._ready += 1
             if self._ready == self._plan.threads:
-                self._say(Progress(0))
+                self._say(Progress(self._done))
         self._signals.go.wait()
         with self._lock:
             if self._end_time == float("inf") and self._plan.seconds:

@@ -29,11 +29,13 @@ SAMPLE = [
     "harness-waiver-never-expires", "harness-tolerance-not-applied",
     "cache-verified-then-read-again", "restore-by-token", "qos-success-unwritten",
     "mutations-location-wraps", "mutations-order-of-main-alone", "requests-data-in-padding",
-    "models-config-without-arguments",
+    "models-config-without-arguments", "stress-abort-when-two-infer", "stress-helper-lost",
+    "stress-leak-descriptor-per-inference",
 ]  # fmt: skip
 FINISHED = [
     "cts.npu_buffers", "cts.npu_manager", "vts.npu_scheduling", "vts.control_flow", "vts.models", "vts.requests",
-    "vts.robustness",
+    "vts.robustness", "mlts.stress", "mlts.early_termination", "mlts.multi_process", "mlts.mapped_load",
+    "mlts.random_models", "mlts.degradation", "mlts.npu_apps",
 ]  # fmt: skip
 """Each case needs a fault that makes it fail."""
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from patience import eventually
 
@@ -30,6 +31,7 @@ def report(verdict, number, **more):
 kinds = {
     "waits": "progress(0); sys.stdin.readline(); report('success', plan['rounds'])",
     "succeeds": "for n in range(1, plan['rounds'] + 1): progress(n)\\nreport('success', plan['rounds'])",
+    "until_stopped": "progress(0); told = [os.read(0, 1), os.read(0, 1)]; report('success', told.index(b's'))",
     "fails": "progress(1); report('failure', 1, message='output y: expected 1, found 2')",
     "segfaults": "progress(1); print('last words', file=sys.stderr, flush=True); os.kill(os.getpid(), signal.SIGSEGV)",
     "exits": "progress(1); progress(2); os._exit(3)",
@@ -145,6 +147,20 @@ def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> N
     assert [found.verdict for found in ends] == [Verdict.SUCCESS, Verdict.HANG, Verdict.SUCCESS]
 
 
+def test_a_client_that_goes_on_is_stopped_when_all_others_have_ended() -> None:
+    goes_on = msgspec.structs.replace(plan("until_stopped"), until_stopped=True)
+    ends = run_clients([goes_on, plan("waits"), plan("exits")], PATIENCE, COMMAND)
+    assert [end.verdict for end in ends] == [Verdict.SUCCESS, Verdict.SUCCESS, Verdict.CRASH]
+    assert ends[0].rounds == 1
+
+
+def test_the_rounds_of_all_clients_are_observed() -> None:
+    seen: list[int] = []
+    run_clients([plan("succeeds", 5), plan("succeeds", 7)], PATIENCE, COMMAND, seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 12
+
+
 def test_children_of_a_client_die_with_it(tmp_path: Path) -> None:
     address = tmp_path / "child"
     run_clients([plan("has_a_child", address=str(address))], PATIENCE, COMMAND)
@@ -203,3 +219,32 @@ def test_each_end_has_its_outcome(found: ClientEnd, kind: type[Exception]) -> No
 
 def test_a_complete_success_passes() -> None:
     clients.judge(ClientEnd(Verdict.SUCCESS, 10), 10)
+
+
+def test_a_client_with_a_time_has_to_do_something_in_it() -> None:
+    clients.judge(ClientEnd(Verdict.SUCCESS, 1), 0)
+    with pytest.raises(Failed, match="no round"):
+        clients.judge(ClientEnd(Verdict.SUCCESS, 0), 0)
+
+
+VICTIM = msgspec.structs.replace(plan("dies", 10), die_after=4)
+
+
+def test_a_death_as_planned_is_no_crash() -> None:
+    clients.judge_as_planned(VICTIM, ClientEnd(Verdict.CRASH, 4, "killed by SIGKILL", signal.SIGKILL))
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        (ClientEnd(Verdict.CRASH, 3, "killed by SIGKILL", signal.SIGKILL), Crashed),
+        (ClientEnd(Verdict.CRASH, 4, "killed by SIGSEGV", signal.SIGSEGV), Crashed),
+        (ClientEnd(Verdict.CRASH, 4, "the driver is gone"), Crashed),
+        (ClientEnd(Verdict.HANG, 4, "silent"), Hung),
+        (ClientEnd(Verdict.FAILURE, 2, "wrong"), Failed),
+        (ClientEnd(Verdict.SUCCESS, 10), Failed),
+    ],
+)
+def test_any_other_end_of_a_victim_counts(found: ClientEnd, kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        clients.judge_as_planned(VICTIM, found)

@@ -6,358 +6,75 @@ clients of the load, told by their uids.
 
 from __future__ import annotations
 
-import mmap
-import os
 import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable
-from typing import Any
 
-from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import PATIENT
 from npu_conformance.faults.fault import Fault, FaultySubject
 from npu_conformance.faults.managers import EDITED
-from npu_conformance.faults.source_edits import DetectedAs, apply
+from npu_conformance.faults.source_edits import DetectedAs, SourceEdit, apply
+from npu_conformance.faults.stress.circumstances import (
+    always,
+    any_release,
+    full,
+    inference_n,
+    inferring_at_once,
+    inferring_while_preparing,
+    many_operations,
+    mapped,
+    preparation_n,
+    preparing_at_once,
+    release_n,
+    some_operations,
+    two_models,
+    wide_operand,
+)
+from npu_conformance.faults.stress.deeds import (
+    clears,
+    exits,
+    exits_later,
+    exits_with_1,
+    hangs,
+    is_slow,
+    killed_by,
+    leaks_child,
+    leaks_descriptor,
+    leaks_memory,
+    leaks_shared_memory,
+    leaks_thread,
+    loses_helper,
+    miscomputes,
+    on,
+    raises,
+    refuses,
+    replaces_helper,
+    runs_out,
+    starts_helper,
+)
+from npu_conformance.faults.stress.driver import What, When, stressed
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.manager import service
-from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.manifest import Deadlines
-from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
-_LOAD_UIDS = range(10_201, 10_300)
-_NTH = 12
-"""What goes wrong after a while does so at this inference, or preparation."""
-_ROOM = 40
-_IN_HASTE = Deadlines(prepare=1.0, execute=1.0)
-_PAGE = 4096
 
+def _edits(name: str) -> tuple[SourceEdit, ...]:
+    """Those of a manager's fault."""
+    return next(row.edits for row in EDITED if row.id == name)
 
-class Load:
-    """What the driver's clients do at the moment, and have done so far; of those under load only.
 
-    inferences, preparations: so far. inferring, preparing: at the moment. models: that are loaded. released: so far.
-    """
+_SILENT = (
+    SourceEdit(
+        "reference.manager.manager",
+        "NpuManager._ask_unload",
+        "        self._tell(request.client, lambda: callback.on_request_unload_model(model, told))\n",
+        "",
+    ),
+)
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.inferences = self.preparations = self.inferring = self.preparing = self.models = self.released = 0
-        self.last_preparation = 0.0
-        self.kept: list[Any] = []
-        self.children: list[subprocess.Popen[bytes]] = []
-        self._lock = threading.Lock()
-        self._is_helper_gone = False
 
-    def counts(self) -> bool:
-        """True while a client under load calls."""
-        return self.context.caller().uid in _LOAD_UIDS
-
-    def ends_helper(self) -> bool:
-        """Kill the driver's own process, once it has worked for a while; true where it was still there."""
-        with self._lock:
-            is_due = self.inferences >= _NTH and not self._is_helper_gone
-            self._is_helper_gone |= is_due
-        if is_due:
-            self.children[-1].kill()
-            self.children[-1].wait()
-        return is_due
-
-
-When = Callable[[Load, Any], bool]
-What = Callable[[Load, Any], object]
-"""Gets the load, and the model as it was described, or the request, whichever there is."""
-
-
-class StressedModel(FaultyPreparedModel):
-    """Tells its driver of each execution, and of its end."""
-
-    load: Load
-    after: What
-    on_release: What
-    is_counted = False
-
-    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
-        load = self.load
-        if not load.counts():
-            return self.inner.execute_synchronously(request, *rest)
-        load.inferences += 1
-        load.inferring += 1
-        try:
-            time.sleep(0.0005)  # so that others can begin meanwhile
-            result = self.inner.execute_synchronously(request, *rest)
-            type(self).after(load, request)
-            return result
-        finally:
-            load.inferring -= 1
-
-    def __del__(self) -> None:
-        if self.is_counted:
-            self.load.models -= 1
-            self.load.released += 1
-            type(self).on_release(self.load, None)
-
-
-def _nothing(load: Load, about: Any) -> None:
-    """Conform."""
-
-
-def stressed(
-    at_inference: What = _nothing,
-    at_preparation: What = _nothing,
-    at_release: What = _nothing,
-    at_start: What = _nothing,
-    steady_latency: bool = False,
-) -> FaultySubject:
-    """The reference driver that does something of its own at these moments, to clients of the load."""
-
-    def create(context: Context, version: Version) -> Subject:
-        load = Load(context)
-        at_start(load, None)
-
-        class Model(StressedModel):
-            after, on_release = staticmethod(at_inference), staticmethod(at_release)
-
-        Model.load = load
-
-        class Device(FaultyDevice):
-            prepared_model = Model
-
-            def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
-                if prepared_model is None or not load.counts():
-                    super().prepared(callback, status, prepared_model)
-                    return
-                model = Model(prepared_model)
-                model.is_counted = True
-                load.models += 1
-                callback.notify(status, model)
-
-            def call(self, name: str, *arguments: Any) -> Any:
-                if not name.startswith("prepare_model") or not load.counts():
-                    return super().call(name, *arguments)
-                load.preparations += 1
-                load.preparing += 1
-                load.last_preparation = time.monotonic()
-                try:
-                    time.sleep(0.0005)
-                    at_preparation(load, arguments[0])
-                    return super().call(name, *arguments)
-                finally:
-                    load.preparing -= 1
-
-        return Subject(device=Device(ReferenceDevice(context, version)))
-
-    return FaultySubject(create, deadlines=_IN_HASTE, manifest=lambda: {"steady_latency": steady_latency})
-
-
-# When.
-
-
-def always(load: Load, about: Any) -> bool:
-    """Every time."""
-    return True
-
-
-def inference_n(load: Load, about: Any) -> bool:
-    """From the Nth inference on."""
-    return load.inferences >= _NTH
-
-
-def preparation_n(load: Load, about: Any) -> bool:
-    """From the Nth preparation on."""
-    return load.preparations >= _NTH
-
-
-def inferring_at_once(load: Load, about: Any) -> bool:
-    """While two clients infer."""
-    return load.inferring > 1
-
-
-def preparing_at_once(load: Load, about: Any) -> bool:
-    """While two clients prepare."""
-    return load.preparing > 1
-
-
-def inferring_while_preparing(load: Load, about: Any) -> bool:
-    """While a model is prepared, or was so a moment ago."""
-    return time.monotonic() - load.last_preparation < 0.05
-
-
-def two_models(load: Load, about: Any) -> bool:
-    """While two models are loaded."""
-    return load.models > 1
-
-
-def release_n(load: Load, about: Any) -> bool:
-    """From the Nth release of a model on."""
-    return load.released >= _NTH
-
-
-def any_release(load: Load, about: Any) -> bool:
-    """When a model was released before, as by a client that has gone."""
-    return load.released > 0
-
-
-def full(load: Load, about: Any) -> bool:
-    """When there is room for no more models."""
-    return load.preparations > _ROOM
-
-
-def many_operations(load: Load, model: types.Model) -> bool:
-    """For a model of more than 100 operations."""
-    return len(model.main.operations) > 100
-
-
-def some_operations(load: Load, model: types.Model) -> bool:
-    """For a model of ten operations or more."""
-    return len(model.main.operations) >= 10
-
-
-def wide_operand(load: Load, model: types.Model) -> bool:
-    """For a model of ten operations with a dimension of more than ten."""
-    large = any(max(operand.dimensions, default=0) > 10 for operand in model.main.operands)
-    return large and some_operations(load, model)
-
-
-def mapped(load: Load, model: types.Model) -> bool:
-    """For a model whose constants lie in a pool."""
-    return bool(model.pools)
-
-
-# What.
-
-
-def killed_by(number: signal.Signals) -> What:
-    """Die of a signal."""
-
-    def act(load: Load, about: Any) -> None:
-        os.kill(os.getpid(), number)
-        time.sleep(10.0)
-
-    return act
-
-
-def exits(load: Load, about: Any) -> None:
-    """End with exit code 0."""
-    os._exit(0)
-
-
-def exits_with_1(load: Load, about: Any) -> None:
-    """End with exit code 1."""
-    os._exit(1)
-
-
-def exits_later(load: Load, about: Any) -> None:
-    """End a moment later, when nobody calls."""
-    threading.Timer(0.02, os._exit, (0,)).start()
-
-
-def hangs(load: Load, about: Any) -> None:
-    """Never return."""
-    threading.Event().wait()
-
-
-def raises(load: Load, about: Any) -> None:
-    """Raise what is no error of the interface."""
-    raise ZeroDivisionError("a bug of the driver")
-
-
-def refuses(load: Load, about: Any) -> None:
-    """Fail, and say so."""
-    raise ServiceError(ErrorStatus.GENERAL_FAILURE)
-
-
-def runs_out(load: Load, about: Any) -> None:
-    """Say that there is no resource left for now."""
-    raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT)
-
-
-def miscomputes(load: Load, request: types.Request) -> None:
-    """Write a wrong output."""
-    memory = request.pools[1].pool
-    assert memory is not None
-    load.context.memory.map(memory)[0] ^= 0x80
-
-
-def clears(load: Load, request: types.Request) -> None:
-    """Write no output, but what another client might have left."""
-    memory = request.pools[1].pool
-    assert memory is not None
-    found = load.context.memory.map(memory)
-    found[:] = bytes([0xA5]) * len(found)
-
-
-def is_slow(load: Load, about: Any) -> None:
-    """Take much longer."""
-    time.sleep(0.02)
-
-
-def leaks_descriptor(load: Load, about: Any) -> None:
-    """Open a file, and never close it."""
-    os.open(os.devnull, os.O_RDONLY)
-
-
-def leaks_thread(load: Load, about: Any) -> None:
-    """Start a thread that waits for ever."""
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
-
-
-def leaks_shared_memory(load: Load, about: Any) -> None:
-    """Map shared memory, and never unmap it."""
-    descriptor = os.memfd_create("leak")
-    os.ftruncate(descriptor, _PAGE)
-    load.kept.append(mmap.mmap(descriptor, _PAGE))
-    os.close(descriptor)
-
-
-def leaks_memory(size: int) -> What:
-    """Keep so many bytes that were written to."""
-
-    def act(load: Load, about: Any) -> None:
-        load.kept.append(bytes([1]) * size)
-
-    return act
-
-
-def leaks_child(load: Load, about: Any) -> None:
-    """Start a process, and never end it."""
-    subprocess.Popen(["sleep", "600"])
-
-
-def starts_helper(load: Load, about: Any) -> None:
-    """Have a process of its own for the work."""
-    load.children.append(subprocess.Popen(["sleep", "600"]))
-
-
-def replaces_helper(load: Load, about: Any) -> None:
-    """Lose that process, and start another: no call fails."""
-    if load.ends_helper():
-        starts_helper(load, about)
-
-
-def loses_helper(load: Load, about: Any) -> None:
-    """Lose that process for good, which shows in the log only."""
-    if load.ends_helper():
-        print("F libc: Fatal signal 11 (SIGSEGV), code 1 in tid 4711 (npu-helper)", file=sys.stderr, flush=True)
-
-
-def on(when: When, what: What) -> What:
-    """Do something when something holds."""
-
-    def act(load: Load, about: Any) -> None:
-        if when(load, about):
-            what(load, about)
-
-    return act
-
-
-def _managed(name: str) -> FaultySubject:
-    """The reference driver beside a manager whose source is edited as that of the fault of this name."""
-    edits = next(row.edits for row in EDITED if row.id == name)
+def _managed(edits: tuple[SourceEdit, ...]) -> FaultySubject:
+    """The reference driver beside the reference manager with its source edited, in real time."""
 
     def create(context: Context, version: Version) -> Subject:
         apply(edits)
@@ -367,7 +84,8 @@ def _managed(name: str) -> FaultySubject:
     return FaultySubject(
         create,
         ("device", "manager", "manager_control"),
-        manifest=lambda: {"npu_profile": "page", "virtual_clock": False, "time_scale": 0.3},
+        deadlines=PATIENT,
+        manifest=lambda: {"npu_profile": "page", "virtual_clock": False, "time_scale": 0.05},
     )
 
 
@@ -480,7 +198,8 @@ _FAILURES = (
            _inferring(inference_n, refuses), FAIL),
     _fault("refuses-two-at-once", "Of two inferences at once one fails.", f"{_PROCESSES} {_HERE}",
            _inferring(inferring_at_once, refuses), FAIL, "ML-CRS-005"),
-    _fault("refuses-while-preparing", "Inferences fail while a model is prepared.", "multi_process.load.none_terminated",
+    _fault("refuses-while-preparing", "Of two preparations at once one fails.",
+           "multi_process.load.none_terminated",
            stressed(at_preparation=on(preparing_at_once, refuses)), FAIL, "ML-CRS-007"),
     _fault("refuses-behind-a-death", "No model can be prepared once a client has died.", _KILLED,
            _preparing(any_release, refuses), FAIL, "ML-CRS-006"),
@@ -502,8 +221,10 @@ _FAILURES = (
            "degradation.latency.while_loading", _inferring(inferring_while_preparing, miscomputes), FAIL, "ML-CRS-005"),
     _fault("unwritten-under-load", "No result is written while two clients infer.", _THREADS,
            _inferring(inferring_at_once, clears), FAIL, "ML-CRS-005"),
+    _fault("unwritten-of-deep-graphs", "Nothing is written at all.", "random_models.inference.deep",
+           _inferring(always, clears), FAIL, "ML-CRS-008"),
     _fault("wrong-graphs", "Results are wrong throughout.",
-           "random_models.inference.small random_models.inference.wide random_models.inference.deep "
+           "random_models.inference.small random_models.inference.wide "
            "mapped_load.constants.inference multi_process.inference.most_terminated",
            _inferring(always, miscomputes), FAIL, "ML-CRS-008"),
 )  # fmt: skip
@@ -552,15 +273,13 @@ _APPS = tuple(
     _fault(f"npu-{name}", description, case, _managed(source), ends_as, "ML-CRS-017")
     for name, description, case, source, ends_as in (
         ("keeps-room-of-the-dead", "The manager keeps a dead app's model in its books.", "npu_apps.death.while_loaded",
-         "manager-dead-keep-their-budget", HANG),
+         _edits("manager-dead-keep-their-budget"), HANG),
         ("misses-deaths", "The manager does not take a closed connection for a death.", "npu_apps.death.while_loaded",
-         "manager-closed-connections-live", HANG),
+         _edits("manager-closed-connections-live"), HANG),
         ("forgets-the-parked", "A request that has to wait is not looked at again.",
-         "npu_apps.turns.taken npu_apps.death.while_loaded", "manager-parked-for-ever", HANG),
-        ("asks-nobody-to-unload", "Where reasons are switched off nobody is asked to unload.",
-         "npu_apps.pre_emption.by_importance", "manager-without-reason-without-request", HANG),
-        ("answers-the-stronger-only", "What is parked is cancelled when another request is granted.",
-         "npu_apps.turns.taken", "manager-parked-cancelled", FAIL),
+         "npu_apps.turns.taken npu_apps.death.while_loaded", _edits("manager-parked-for-ever"), HANG),
+        ("asks-nobody-to-unload", "The manager waits for an unload that it has asked nobody for.",
+         "npu_apps.pre_emption.by_importance", _SILENT, HANG),
     )
 )  # fmt: skip
 

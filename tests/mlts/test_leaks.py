@@ -1,0 +1,88 @@
+"""What counts as a leak: steady growth with the work, and neither steps nor what comes and goes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from patience import eventually
+
+from npu_conformance.mlts.lib import leaks
+from npu_conformance.mlts.lib.leaks import Holdings, steady_growth
+
+START = Holdings(descriptors=20, shared_mappings=4, threads=6, processes=1, memory=90_000)
+ROUNDS = 40
+
+
+def samples(name: str, *values: int) -> list[Holdings]:
+    return [replace(START, **{name: value}) for value in values]
+
+
+@pytest.mark.parametrize("name", leaks.COUNTS)
+def test_one_thing_a_round_is_a_leak(name: str) -> None:
+    assert steady_growth(samples(name, 10, 50, 90, 130), ROUNDS) == {name: 120}
+
+
+def test_one_thing_in_four_rounds_is_a_leak_and_less_is_not() -> None:
+    assert steady_growth(samples("threads", 10, 20, 30, 40), ROUNDS) == {"threads": 30}
+    assert steady_growth(samples("threads", 10, 19, 28, 37), ROUNDS) == {}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(10, 10, 10, 10), (10, 200, 200, 200), (10, 70, 130, 131), (10, 90, 50, 130), (130, 90, 50, 10), (10, 12, 14, 16)],
+)
+def test_steps_and_what_comes_and_goes_are_no_leak(values: tuple[int, ...]) -> None:
+    assert steady_growth(samples("descriptors", *values), ROUNDS) == {}
+
+
+def test_a_pool_of_threads_that_comes_to_its_size_during_few_rounds_is_no_leak() -> None:
+    assert steady_growth(samples("threads", 6, 9, 12, 14), 4) == {}
+
+
+def test_memory_leaks_by_mebibytes() -> None:
+    assert steady_growth(samples("memory", 0, 5_000, 10_000, 15_000), ROUNDS) == {"memory": 15_000}
+    assert steady_growth(samples("memory", 0, 4_000, 8_000, 12_000), ROUNDS) == {}
+
+
+def test_a_cache_that_fills_is_no_leak() -> None:
+    assert steady_growth(samples("memory", 0, 40_000, 60_000, 65_000), ROUNDS) == {}
+
+
+@pytest.mark.parametrize("few", [[], [START], samples("threads", 10, 100)])
+def test_too_few_looks_show_nothing(few: list[Holdings]) -> None:
+    assert steady_growth(few, ROUNDS) == {}
+
+
+def test_growth_is_told_in_words() -> None:
+    assert leaks.told({"shared_mappings": 3, "memory": 9}) == "3 shared mappings, 9 KiB of private memory"
+
+
+def test_holdings_are_those_of_the_whole_family() -> None:
+    program = "import subprocess, sys; subprocess.Popen(['sleep', '60']); print(flush=True); sys.stdin.read()"
+    parent = subprocess.Popen(
+        [sys.executable, "-S", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
+    )
+    try:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        (child,) = leaks.descendants(parent.pid)
+        found = leaks.holdings_of(parent.pid)
+        assert found is not None
+        assert (found.processes, found.threads) == (2, 2)
+        assert found.memory > 0
+        name = "sleep\00060\0"
+        eventually(lambda: (who := leaks.identity_of(child)) is not None and who.command == name)
+    finally:
+        os.killpg(parent.pid, 9)
+        parent.communicate()
+    assert leaks.holdings_of(parent.pid) is None
+    assert leaks.identity_of(parent.pid) is None
+    assert leaks.descendants(parent.pid) == []
+
+
+def test_of_a_process_out_of_sight_nothing_is_known() -> None:
+    assert leaks.holdings_of(0) is None
