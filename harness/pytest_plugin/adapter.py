@@ -88,6 +88,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         beside=option("--npu-beside"),
         beside_options=tuple(option("--npu-beside-option")),
         scope=option("--npu-scope"),
+        time_scale=option("--npu-time-scale"),
         waivers=option("--npu-waivers"),
         baseline=option("--npu-baseline"),
         vectors=option("--npu-vectors"),

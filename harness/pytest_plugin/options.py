@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--npu-beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in"
     )
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
+    group.addoption("--npu-time-scale", metavar="FACTOR", type=float, default=1.0, help="how long stress cases work")
     group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
     group.addoption(
         "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.run.repeated_inference import infer
-from npu_conformance.mlts.lib.works import Measured, Rounds, connected, load, load_vector
+from npu_conformance.mlts.lib.rounds import Measured, Rounds, connected, load, load_vector
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle

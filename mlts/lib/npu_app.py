@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.repeated_inference import infer
-from npu_conformance.mlts.lib.works import Measured, Rounds, load_vector
+from npu_conformance.mlts.lib.rounds import Measured, Rounds, load_vector
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import LoadStatus, ModelLoadRequest, ModelSize
 

@@ -104,7 +104,9 @@ class Crew:
             if self._signals.stop.is_set() and self._last is None:
                 self._last = own + self._plan.rounds
             return self._last is not None and own >= self._last
-        return time.monotonic() >= self._end_time if self._plan.seconds else own >= self._plan.rounds
+        if self._plan.seconds:  # who has to wait for a turn has one all the same
+            return own > 0 and time.monotonic() >= self._end_time
+        return own >= self._plan.rounds
 
     def _count(self, more: int) -> None:
         """Tell of one more round, or of none: that the client waits is a sign of life."""

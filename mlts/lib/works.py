@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import vectors
-from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.app_connection import ClientSubject
-from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.repeated_inference import infer
-from npu_conformance.mlts.lib.reports import Plan, StoredModel, Work
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.mlts.lib import graphs, latency, npu_app
+from npu_conformance.mlts.lib.reports import Plan, Work
+from npu_conformance.mlts.lib.rounds import Measured, Rounds, connected, load, load_vector
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
     from npu_conformance.harness.subject.handle import SubjectHandle
 
-_CASE = Case("mlts.stress.client.load", lambda context: None, ())
 _IN_A_ROW = 10
 """Inferences of a model before the next one's turn."""
-Measured = dict[str, float]
-Rounds = Generator[int]
-"""Yields 0 when ready, then the number of rounds done, for ever."""
 
 
 def run(plan: Plan, thread: int, measured: Measured) -> Rounds:
@@ -36,32 +27,9 @@ def run(plan: Plan, thread: int, measured: Measured) -> Rounds:
     """
     subject = connected(plan, plan.tickets[thread])
     try:
-        yield from _work(plan)(subject, plan, thread, measured)
+        yield from _WORKS[plan.work](subject, plan, thread, measured)
     finally:
         subject.close()
-
-
-def connected(plan: Plan, ticket: str) -> ClientSubject:
-    """A connection as planned."""
-    return ClientSubject(plan.address, ticket, plan.transports, plan.version, plan.folder, crowd=plan.crowd)
-
-
-def _work(plan: Plan) -> Callable[[SubjectHandle, Plan, int, Measured], Rounds]:
-    if plan.work is Work.INFER:
-        return _infer
-    if plan.work is Work.LOAD:
-        return _load
-    if plan.work is Work.NPU:
-        from npu_conformance.mlts.lib import npu_app
-
-        return npu_app.work
-    if plan.work is Work.LATENCY:
-        from npu_conformance.mlts.lib import latency
-
-        return latency.work
-    from npu_conformance.mlts.lib import graphs
-
-    return graphs.work
 
 
 def _infer(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) -> Rounds:
@@ -86,28 +54,17 @@ def _load(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) -
         yield number
 
 
-def load(subject: SubjectHandle, vector: Vector, *, mapped: bool = False) -> None:
-    """Prepare a vector's model and release it. mapped: its constants lie in a file that is mapped.
-
-    Raises Failed where the preparation ends with anything but NONE and a model.
-    """
-    context = CaseContext(_CASE, subject)
-    try:
-        pool = context.mapped_pool if mapped else None
-        preparation = context.prepare(build_model(vector, context.version, create_pool=pool).model)
-        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
-        if preparation.prepared_model is None:
-            checks.fail("prepareModel of a supported model", "a prepared model", "None")
-    finally:
-        context.close()
-
-
 def _vectors(plan: Plan, thread: int) -> list[Vector]:
     """The models of the plan; each thread begins with another one."""
     first = thread % len(plan.models)
     return [load_vector(each) for each in (*plan.models[first:], *plan.models[:first])]
 
 
-def load_vector(model: StoredModel) -> Vector:
-    """The stored vector of a model."""
-    return vectors.load(model.operation, model.vector)
+_WORKS: dict[Work, Callable[[SubjectHandle, Plan, int, Measured], Rounds]] = {
+    Work.INFER: _infer,
+    Work.LOAD: _load,
+    Work.GRAPH_LOAD: graphs.work,
+    Work.GRAPH_INFER: graphs.work,
+    Work.LATENCY: latency.work,
+    Work.NPU: npu_app.work,
+}

@@ -1,0 +1,50 @@
+"""What the works of clients share: connections, stored models, and one that is loaded and released."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.app_connection import ClientSubject
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.mlts.lib.reports import Plan, StoredModel
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Vector
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+_CASE = Case("mlts.stress.client.load", lambda context: None, ())
+Measured = dict[str, float]
+Rounds = Generator[int]
+"""Yields 0 when ready, then the number of rounds done, for ever."""
+
+
+def connected(plan: Plan, ticket: str) -> ClientSubject:
+    """A connection as planned."""
+    return ClientSubject(plan.address, ticket, plan.transports, plan.version, plan.folder, crowd=plan.crowd)
+
+
+def load(subject: SubjectHandle, vector: Vector, *, mapped: bool = False) -> None:
+    """Prepare a vector's model and release it. mapped: its constants lie in a file that is mapped.
+
+    Raises Failed where the preparation ends with anything but NONE and a model.
+    """
+    context = CaseContext(_CASE, subject)
+    try:
+        pool = context.mapped_pool if mapped else None
+        preparation = context.prepare(build_model(vector, context.version, create_pool=pool).model)
+        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
+        if preparation.prepared_model is None:
+            checks.fail("prepareModel of a supported model", "a prepared model", "None")
+    finally:
+        context.close()
+
+
+def load_vector(model: StoredModel) -> Vector:
+    """The stored vector of a model."""
+    return vectors.load(model.operation, model.vector)
