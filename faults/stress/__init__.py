@@ -203,6 +203,8 @@ _FAILURES = (
            stressed(at_preparation=on(preparing_at_once, refuses)), FAIL, "ML-CRS-007"),
     _fault("refuses-behind-a-death", "No model can be prepared once a client has died.", _KILLED,
            _preparing(any_release, refuses), FAIL, "ML-CRS-006"),
+    _fault("refuses-inferences-behind-a-death", "No inference succeeds once a client has died.",
+           "stress.parallel_inference.early_termination", _inferring(any_release, refuses), FAIL, "ML-CRS-012"),
     _fault("full-for-ever", "A released model keeps its place: after forty there is no room.",
            "multi_process.load.none_terminated mapped_load.constants.load", _preparing(full, runs_out), FAIL,
            "ML-CRS-007"),
