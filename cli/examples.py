@@ -61,6 +61,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance graphs --plugin exec:./my_driver --seeds 0:50 --size large --types float32 quant8",
         "npu-conformance graphs --plugin reference --seeds 7 --operations CONV_2D ADD",
     ),
+    "models": (
+        "npu-conformance models list",
+        "npu-conformance models fetch visual_wake_words keyword_spotting_alexa keyword_spotting_alexa_int8",
+        "npu-conformance models path visual_wake_words",
+    ),
     "serve": (
         "npu-conformance serve reference --listen unix:/tmp/npu.socket",
         "npu-conformance serve my_package.driver:plugin --listen tcp:127.0.0.1:0 --key-file key",

@@ -29,6 +29,7 @@ COMMANDS = {
     "kit": "write enumerations, tables and sample models for a driver in another language",
     "fuzz": "run a fuzzer",
     "graphs": "run random graphs of operations, and shrink those that fail",
+    "models": "list the models of the zoo, and fetch those that lie in packages",
     "serve": "serve a Python plug-in on a socket",
     "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
     "completion": "print a script that lets bash, zsh or fish complete commands and options",

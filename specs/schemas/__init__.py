@@ -18,7 +18,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def kinds() -> dict[str, Any]:
     """The types that have a schema, by the schema's name: what a driver or document author meets."""
     from npu_conformance.specs import manifest
-    from npu_conformance.specs.documents import failures, results, summary, vectors, waivers
+    from npu_conformance.specs.documents import failures, results, summary, vectors, waivers, zoo
     from npu_conformance.specs.neuralnetworks import extension_documents, operation_tables, types
     from npu_conformance.specs.npu import scenario
     from npu_conformance.specs.npu import types as npu_types
@@ -32,6 +32,7 @@ def kinds() -> dict[str, Any]:
         "results": summary.Results,
         "failure": failures.FailureFile,
         "vectors": vectors.VectorFile,
+        "zoo": zoo.ZooFile,
         "neuralnetworks.model": types.Model,
         "neuralnetworks.request": types.Request,
         "neuralnetworks.capabilities": types.Capabilities,
