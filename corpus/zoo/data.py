@@ -112,18 +112,20 @@ def _levels(samples: Array, bands: int) -> Array:
     energy = numpy.abs(numpy.fft.rfft(frames, 1024)) ** 2
     levels = numpy.log(energy @ _filters(bands, energy.shape[1]).T + 1e-6)
     low, high = numpy.percentile(levels, [1, 99])
-    return numpy.clip((levels - low) / (high - low), 0.0, 1.0)
+    shares: Array = numpy.clip((levels - low) / (high - low), 0.0, 1.0)
+    return shares
 
 
 def _filters(bands: int, bins: int) -> Array:
     """Triangular filters [bands, bins], whose middles are evenly spread on the mel scale."""
-    edges = numpy.linspace(*(_mel(frequency) for frequency in (_LOWEST, _HIGHEST)), bands + 2)
+    edges = numpy.linspace(_mel(_LOWEST), _mel(_HIGHEST), bands + 2)
     hertz = 700.0 * (numpy.exp(edges / 1127.0) - 1.0)
     places = numpy.linspace(0.0, _RATE / 2, bins)
     rising = (places - hertz[:-2, None]) / (hertz[1:-1] - hertz[:-2])[:, None]
     falling = (hertz[2:, None] - places) / (hertz[2:] - hertz[1:-1])[:, None]
     # A band that lies between two points of the spectrum gets a little of all, so that none is silent for ever.
-    return numpy.clip(numpy.minimum(rising, falling), 1e-4, None)
+    filters: Array = numpy.clip(numpy.minimum(rising, falling), 1e-4, None)
+    return filters
 
 
 def _mel(frequency: float) -> float:

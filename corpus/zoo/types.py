@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """A state of a recurrent model: the input operand it goes into, the output that is its next value, its beginning."""
+    """A state of a recurrent model: its input operand, the output that is its next value, its first value."""
 
     input: str
     output: str
@@ -25,9 +25,11 @@ class Samples:
     """Items to execute a model with, each one execution. Arrays have the items' axis first.
 
     inputs: stored elements [items, *dimensions] by input operand; states are not among them. sequence_length: states
-    begin anew at every item whose index is a multiple of it. labels: the class of each item [items], or None. targets:
-    real values [items, *dimensions] that outputs ought to have, such as a signal without noise. goldens: stored elements
-    of every output [items, *dimensions], from float64 or exact arithmetic; None for models that are only compared.
+    begin anew at every item whose index is a multiple of it.
+
+    labels: the class of each item [items], or None. targets: real values [items, *dimensions] that outputs ought to
+    have, such as a signal without noise. goldens: stored elements of every output [items, *dimensions], from float64
+    arithmetic; None for models that are only compared.
     """
 
     inputs: Mapping[str, Array]

@@ -69,9 +69,9 @@ class DataSet(Document, frozen=True):
 class Inputs(Document, frozen=True, omit_defaults=True):
     """Where a model's inputs come from.
 
-    preprocessing: `picture` is MLTS's centre crop, scaled bilinearly; `spectrum` is the logarithm of the energy in bands
-    of speech; `uniform` are random numbers; `own` are made with the model. low, high: the range of the numbers that the
-    model is given, before they are quantised. data: a data set, or empty for `uniform` and `own`.
+    preprocessing: `picture` is MLTS's centre crop, scaled bilinearly; `spectrum` the logarithm of the energy of speech
+    in bands; `uniform` are random numbers; `own` are made with the model. low, high: the range of the numbers that the
+    model is given, before they are quantised. data: a data set; none for `uniform` and `own`.
     """
 
     preprocessing: Literal["picture", "spectrum", "uniform", "own"]

@@ -1,8 +1,8 @@
-"""What the project's own models compute, in float64, for many samples at once: an independent witness for golden outputs.
+"""What the project's own models compute, in float64, for many samples at once: a witness for golden outputs.
 
 The formulas are those of the operation catalogue. A tensor's first axis is the sample's, whatever batch the model
-declares. Floats are rounded once, at the model's outputs; quantised tensors after each operation, halves away from zero.
-`corpus.oracles` says the same in exact fractions, one sample at a time, and far more slowly.
+declares. Floats are rounded once, at the model's outputs; quantised tensors after each operation, halves away from
+zero. `corpus.oracles` says the same in exact fractions, one sample at a time, and far more slowly.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def real_values(operand: VectorOperand, array: Array) -> Array:
     scales = numpy.array(operand.channel_quant.scales)
     shape = [1] * array.ndim
     shape[operand.channel_quant.channel_dim] = -1
-    return array.astype(numpy.float64) * scales.reshape(shape)
+    reals: Array = array.astype(numpy.float64) * scales.reshape(shape)
+    return reals
 
 
 def as_stored(operand: VectorOperand, reals: Array) -> Array:
@@ -77,7 +78,9 @@ def as_stored(operand: VectorOperand, reals: Array) -> Array:
     if not OPERAND_TYPES[operand.type].is_quantized:
         return reals.astype(dtype)
     limits = numpy.iinfo(dtype)
-    return numpy.clip(half_away(reals / operand.scale) + operand.zero_point, limits.min, limits.max).astype(dtype)
+    steps = half_away(reals / operand.scale) + operand.zero_point
+    stored: Array = numpy.clip(steps, limits.min, limits.max).astype(dtype)
+    return stored
 
 
 def half_away(values: Array) -> Array:
@@ -201,8 +204,8 @@ def _average_pool_2d(
     """Without padding in the divisor."""
     window, strides = (height, width), (down, across)
     there = _windows(numpy.ones_like(source), window, strides, padding, 0.0)
-    total: Array = sum(_windows(source, window, strides, padding, 0.0)) / sum(there)
-    return _not_activated(total, activation)
+    total = numpy.sum(_windows(source, window, strides, padding, 0.0), axis=0)
+    return _not_activated(total / numpy.sum(there, axis=0), activation)
 
 
 def _max_pool_2d(
@@ -213,7 +216,8 @@ def _max_pool_2d(
 
 
 def _mean(source: Array, axes: Array, keep: int) -> Array:
-    return source.mean(axis=tuple(int(axis) for axis in axes), keepdims=bool(keep))
+    means: Array = source.mean(axis=tuple(int(axis) for axis in axes), keepdims=bool(keep))
+    return means
 
 
 def _not_activated(values: Array, activation: int) -> Array:

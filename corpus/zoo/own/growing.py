@@ -7,7 +7,7 @@ Weights are rounded to multiples of 2**-12, so that the last bits of a machine's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -117,7 +117,11 @@ class GrowingNet:
         channels = weights.shape[0] if operation == "CONV_2D" else weights.shape[3]
         constants = {"weights": weights, "bias": numpy.zeros(channels)}
         few = {source: self.values[source][:_NORMALISED]}
-        reals = {**few, **constants, **{f"p{place}": value for place, value in enumerate((*parameters, 0))}}
+        reals: dict[str, Any] = {
+            **few,
+            **constants,
+            **{f"p{place}": value for place, value in enumerate((*parameters, 0))},
+        }
         names = [source, "weights", "bias", *(f"p{place}" for place in range(len(parameters) + 1))]
         given = step(dict.fromkeys([*names, "out"], _TENSOR), VectorOperation(operation, tuple(names), ("out",)), reals)
         return given["out"]

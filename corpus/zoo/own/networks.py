@@ -37,7 +37,7 @@ def convolutional() -> Vector:
 
 @functools.cache
 def separable() -> Vector:
-    """An inverted residual block as in MobileNet v2 (expand, filter each channel, project, add) between convolutions."""
+    """An inverted residual block as in MobileNet v2 (expand, filter each channel, project, add); HAL 1.0."""
     net, targets = _begun(Version.V1_0, seed=12)
     layer = net.convolution(INPUT, 16, 3, 2, FusedActivation.RELU6)
     layer = net.pool("AVERAGE_POOL_2D", _block(net, layer), 2)

@@ -10,7 +10,7 @@ import numpy
 
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vector_types import ChannelQuant, VectorOperand
-from npu_conformance.corpus.zoo.own.evaluation import all_tensors, half_away
+from npu_conformance.corpus.zoo.own.evaluation import all_tensors, as_stored, half_away
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -58,7 +58,7 @@ class _Twin:
         for given in self._source.inputs:
             operand = self._calibrated(given)
             shape = self._source.operands[given].dimensions
-            zeros = numpy.full(shape, operand.zero_point, self._dtype)
+            zeros: Array = numpy.full(shape, operand.zero_point, self._dtype)
             self._names[given] = self._builder.input(replace(operand, dimensions=shape), zeros, given)
         for operation in self._source.operations:
             self._add(operation)
@@ -132,12 +132,13 @@ def affine(low: float, high: float, limits: tuple[int, int]) -> tuple[float, int
 
 
 def _stored_weights(operand: VectorOperand, values: Array) -> Array:
-    if operand.channel_quant is None:
-        dtype, limits = (numpy.uint8, (0, 255)) if operand.type is OperandType.TENSOR_QUANT8_ASYMM else (
-            numpy.int8, (-127, 127)
-        )  # fmt: skip
-        return numpy.clip(half_away(values / operand.scale) + operand.zero_point, *limits).astype(dtype)
-    shape = [1] * values.ndim
-    shape[operand.channel_quant.channel_dim] = -1
-    scales = numpy.array(operand.channel_quant.scales).reshape(shape)
-    return numpy.clip(half_away(values / scales), -127, 127).astype(numpy.int8)
+    """Symmetric weights never are -128, so that their range is the same on both sides."""
+    if operand.type is OperandType.TENSOR_QUANT8_ASYMM:
+        return as_stored(operand, values)
+    scales = numpy.array([operand.scale])
+    if operand.channel_quant is not None:
+        shape = [1] * values.ndim
+        shape[operand.channel_quant.channel_dim] = -1
+        scales = numpy.array(operand.channel_quant.scales).reshape(shape)
+    stored: Array = numpy.clip(half_away(values / scales), -127, 127).astype(numpy.int8)
+    return stored
