@@ -40,12 +40,17 @@ def _member(archive: IO[bytes], name: str, most: int) -> bytes:
     except (KeyError, IsADirectoryError):
         raise ArchiveError(f"there is no file {name} in it") from None
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ArchiveError(f"{name} cannot be read: {error}") from None
+        raise ArchiveError(f"{name} cannot be read: {_first_line(error)}") from None
     except OSError as error:
         # A gzip stream that is none raises OSError, whose errno is None.
         if error.errno is not None:
             raise
-        raise ArchiveError(f"{name} cannot be read: {error}") from None
+        raise ArchiveError(f"{name} cannot be read: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    """tarfile lists each compression that a file does not have."""
+    return str(error).partition("\n")[0].rstrip(":") or type(error).__name__
 
 
 def _of_zip(archive: IO[bytes], name: str, most: int) -> bytes:

@@ -39,10 +39,10 @@ def same_choice(found: Array, baseline: Array) -> Array:
     """
     _same_shape(found, baseline)
     best: list[Array] = [scores == scores.max(axis=1, keepdims=True) for scores in (found, baseline)]
-    first = [scores.argmax(axis=1)[:, None] for scores in (found, baseline)]
-    either = [numpy.take_along_axis(best[1 - side], first[side], axis=1)[:, 0] for side in (0, 1)]
-    agreed: Array = either[0] | either[1]
-    return agreed & ~numpy.isnan(found).any(axis=1) & ~numpy.isnan(baseline).any(axis=1)
+    first: list[Array] = [scores.argmax(axis=1)[:, None] for scores in (found, baseline)]
+    either = numpy.take_along_axis(best[1], first[0], axis=1) | numpy.take_along_axis(best[0], first[1], axis=1)
+    numbers: Array = ~(numpy.isnan(found) | numpy.isnan(baseline)).any(axis=1)
+    return numbers & either[:, 0]
 
 
 def agreement(found: Array, baseline: Array) -> float:
