@@ -112,7 +112,8 @@ def _levels(samples: Array, bands: int) -> Array:
     energy = numpy.abs(numpy.fft.rfft(frames, 1024)) ** 2
     levels = numpy.log(energy @ _filters(bands, energy.shape[1]).T + 1e-6)
     low, high = numpy.percentile(levels, [1, 99])
-    shares: Array = numpy.clip((levels - low) / (high - low), 0.0, 1.0)
+    # A recording of silence has no range.
+    shares: Array = numpy.clip((levels - low) / ((high - low) or 1.0), 0.0, 1.0)
     return shares
 
 

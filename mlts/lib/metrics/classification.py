@@ -20,9 +20,10 @@ def hits(scores: Array, labels: Array, k: int = 1) -> Array:
     _check(scores, labels, k)
     values = numpy.where(numpy.isnan(scores), -numpy.inf, scores.astype(numpy.float64))
     ranked = numpy.argsort(-values, axis=1, kind="stable")[:, :k]
-    chosen: Array = (ranked == labels[:, None]).any(axis=1)
     # No class is chosen by scores none of which is a number.
-    return chosen & ~numpy.isnan(scores).all(axis=1)
+    decided = ~numpy.isnan(scores).all(axis=1)
+    chosen: Array = numpy.logical_and((ranked == labels[:, None]).any(axis=1), decided)
+    return chosen
 
 
 def top_k(scores: Array, labels: Array, k: int = 1) -> float:
@@ -38,16 +39,21 @@ def same_choice(found: Array, baseline: Array) -> Array:
     is no number is no agreement.
     """
     _same_shape(found, baseline)
-    best: list[Array] = [scores == scores.max(axis=1, keepdims=True) for scores in (found, baseline)]
-    first: list[Array] = [scores.argmax(axis=1)[:, None] for scores in (found, baseline)]
-    either = numpy.take_along_axis(best[1], first[0], axis=1) | numpy.take_along_axis(best[0], first[1], axis=1)
+    either = _chooses_a_best(found, baseline) | _chooses_a_best(baseline, found)
     numbers: Array = ~(numpy.isnan(found) | numpy.isnan(baseline)).any(axis=1)
-    return numbers & either[:, 0]
+    return numbers & either
 
 
 def agreement(found: Array, baseline: Array) -> float:
     """The share of items for which two engines choose the same class; see `same_choice`."""
     return float(same_choice(found, baseline).mean())
+
+
+def _chooses_a_best(found: Array, other: Array) -> Array:
+    """True for each item whose first best class is a best one of the other too."""
+    chosen = numpy.take_along_axis(other, found.argmax(axis=1)[:, None], axis=1)[:, 0]
+    best: Array = numpy.asarray(chosen == other.max(axis=1))
+    return best
 
 
 def cosine(found: Array, baseline: Array) -> Array:

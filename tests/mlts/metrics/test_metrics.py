@@ -14,7 +14,7 @@ from npu_conformance.mlts.lib.metrics import classification, errors, signals, sp
 Array = numpy.ndarray[Any, Any]
 
 
-def array(*values: float, dtype: str = "float32") -> Array:
+def array(*values: Any, dtype: str = "float32") -> Array:
     """A short array."""
     return numpy.array(values, dtype=dtype)
 
