@@ -29,7 +29,12 @@ MetricName = Literal[
     "snr",
     "snr_gain",
     "phone_error_rate",
+    "mel_cepstral_distortion",
+    "mel_cepstral_error",
+    "log_f0_error",
 ]
+"""Metrics of `mlts.lib.metrics`. Those of top-k are measured with labels and snr_gain with targets, all others with
+golden outputs, or with the baseline's where there are none."""
 
 
 class Package(Document, frozen=True, omit_defaults=True):

@@ -151,7 +151,7 @@ def test_the_denoiser_gains_what_the_manifest_promises() -> None:
     assert least < gain < 12.0
 
 
-@pytest.mark.parametrize("name", ["denoiser_lstm", "phones_lstm"])
+@pytest.mark.parametrize("name", ["denoiser_lstm", "phones_lstm", "voice_lstm"])
 def test_states_begin_anew_with_each_sequence(name: str) -> None:
     model = zoo.load(name)
     two = model.samples(2)
@@ -172,6 +172,20 @@ def test_the_phones_are_found() -> None:
     assert (scores(model, samples).argmax(axis=1) == samples.labels).mean() > 0.85
 
 
+def test_the_voice_is_nearer_to_speech_than_the_limit_and_silence_is_not() -> None:
+    model = zoo.load("voice_lstm")
+    samples = model.samples(10)
+    assert samples.targets is not None
+    output = model.vector.outputs[-1]
+    found, wanted = (array[output].reshape(-1, 49) for array in (goldens(samples), samples.targets))
+    most = model.entry.limits["mel_cepstral_error"].at_most
+    assert most is not None
+    assert numpy.sqrt(numpy.square(found - wanted)[:, 1:40].mean()) < most / 4
+    assert numpy.sqrt(numpy.square(wanted)[:, 1:40].mean()) > most
+    assert numpy.abs(found - wanted)[:, 47].mean() < 0.05
+    assert ((found[:, 48] > 0) == (wanted[:, 48] > 0)).mean() > 0.98
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_samples_depend_on_their_seed_alone(name: str) -> None:
     model = zoo.load(name)
@@ -186,7 +200,7 @@ def constants(vector: Vector) -> list[Array]:
     return [operand.value for operand in vector.operands.values() if operand.value is not None]
 
 
-@pytest.mark.parametrize("make", [networks.convolutional, networks.separable, recurrent.denoiser, recurrent.phones])
+@pytest.mark.parametrize("make", [networks.convolutional, networks.separable, recurrent.denoiser, recurrent.talker])
 def test_a_model_is_made_the_same_each_time(make: object) -> None:
     first, second = (make.__wrapped__() for _ in range(2))  # type: ignore[attr-defined]
     for one, other in zip(constants(first), constants(second), strict=True):

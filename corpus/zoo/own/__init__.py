@@ -33,7 +33,10 @@ _VECTORS: dict[str, Callable[[], Vector]] = {
     "digits_separable_uint8": partial(networks.twin, "digits_separable", UNSIGNED),
     "denoiser_lstm": recurrent.denoiser,
     "phones_lstm": recurrent.phones,
+    "voice_lstm": recurrent.talker,
 }
+_MAKERS = {"denoiser_lstm": recurrent.waves, "phones_lstm": recurrent.speech, "voice_lstm": recurrent.voice}
+"""What makes the inputs of a recurrent model, and what its last output ought to be."""
 
 
 def names() -> tuple[str, ...]:
@@ -76,15 +79,14 @@ def _pictures(vector: Vector, count: int, seed: int) -> Samples:
 
 
 def _sequences(vector: Vector, count: int, seed: int) -> Samples:
-    is_denoiser = vector.name == "denoiser_lstm"
-    make = recurrent.waves if is_denoiser else recurrent.speech
-    frames, wanted = make(count, _STEPS, _HELD_OUT + seed)
+    has_classes = vector.name == "phones_lstm"
+    frames, wanted = _MAKERS[vector.name](count, _STEPS, _HELD_OUT + seed)
     items = count * _STEPS
     goldens = {name: array.reshape(items, 1, -1) for name, array in recurrent.over_time(vector, frames).items()}
     return Samples(
         {recurrent.INPUT: frames.reshape(items, 1, -1)},
         sequence_length=_STEPS,
-        labels=None if is_denoiser else wanted.reshape(items),
-        targets={vector.outputs[-1]: wanted.reshape(items, 1, -1)} if is_denoiser else None,
+        labels=wanted.reshape(items) if has_classes else None,
+        targets=None if has_classes else {vector.outputs[-1]: wanted.reshape(items, 1, -1)},
         goldens=goldens,
     )

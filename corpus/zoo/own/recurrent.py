@@ -2,6 +2,7 @@
 
 `denoiser_lstm` gets 4 samples of a sum of sines in white noise, and gives 4 samples with less noise.
 `phones_lstm` gets the frames of invented speech, 12 bands of a spectrum, and gives the probability of each phone.
+`voice_lstm` gets phones and how far they are, and gives 4 frames of 49 numbers as MLTS's model of synthesis does.
 The states of the cell are inputs and outputs of the model, 0 at the beginning of a sequence.
 """
 
@@ -30,6 +31,10 @@ WINDOW = 4
 """Samples of the denoiser's signal in one inference."""
 PHONES = 8
 _BANDS = 12
+_FRAMES, _AMPLITUDES, _LOG_F0, _VOICING, _FRAME = 4, 40, 47, 48, 49
+"""Frames of one inference of the voice; where the numbers of a frame are."""
+_LOUD = 8.0
+"""The spread of amplitudes: silence is further from the right ones than MLTS's limit of 4."""
 _NONE, _TANH = 0, 4
 _GATES = ("input", "forget", "cell", "output")
 
@@ -63,6 +68,33 @@ def speech(sequences: int, steps: int, seed: int) -> tuple[Array, Array]:
     return frames.astype(numpy.float32), phones
 
 
+def voice(sequences: int, steps: int, seed: int) -> tuple[Array, Array]:
+    """Phones and how far each is [sequences, steps, 9], and frames of speech [sequences, steps, 4 * 49], float32.
+
+    A phone has amplitudes, aperiodicities and voicing of its own, into which a frame passes over from the one before;
+    F0 is about 150 Hz and falls towards the end.
+    """
+    random, table = numpy.random.default_rng(seed), numpy.random.default_rng(0).standard_normal((PHONES, _FRAME))
+    table[:, :_AMPLITUDES] *= _LOUD
+    table[:, _LOG_F0] = 5.0 + 0.05 * table[:, _LOG_F0]
+    table[:, _VOICING] = numpy.where(numpy.arange(PHONES) % 4 == 3, -1.0, 1.0)
+    phones = numpy.stack([_phone_per_frame(steps, random) for _ in range(sequences)])
+    given = numpy.concatenate([numpy.eye(PHONES)[phones], _how_far(phones)], axis=2)
+    frames = numpy.repeat(table[phones], _FRAMES, axis=1)
+    for place in range(1, frames.shape[1]):
+        frames[:, place] = 0.5 * frames[:, place] + 0.5 * frames[:, place - 1]
+    frames[:, :, _LOG_F0] -= 0.1 * numpy.arange(frames.shape[1]) / frames.shape[1]
+    return given.astype(numpy.float32), frames.reshape(sequences, steps, -1).astype(numpy.float32)
+
+
+def _how_far(phones: Array) -> Array:
+    """How many frames of a phone are gone, in tenths [sequences, steps, 1]."""
+    gone = numpy.zeros(phones.shape)
+    for place in range(1, phones.shape[1]):
+        gone[:, place] = numpy.where(phones[:, place] == phones[:, place - 1], gone[:, place - 1] + 0.1, 0.0)
+    return gone[..., None]
+
+
 def _phone_per_frame(steps: int, random: numpy.random.Generator) -> Array:
     phones: list[int] = []
     while len(phones) < steps:
@@ -85,6 +117,13 @@ def phones() -> Vector:
     """An LSTM of 64 units, a linear layer and a softmax; HAL 1.0."""
     frames, labels = speech(40, 48, seed=4)
     return _fitted("phones_lstm", 64, 6, frames, 8.0 * numpy.eye(PHONES)[labels], softmax=True)
+
+
+@functools.cache
+def talker() -> Vector:
+    """An LSTM of 64 units and a linear layer; HAL 1.0."""
+    given, frames = voice(40, 48, seed=5)
+    return _fitted("voice_lstm", 64, 7, given, frames, softmax=False)
 
 
 def over_time(vector: Vector, frames: Array) -> dict[str, Array]:

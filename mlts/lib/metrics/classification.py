@@ -40,7 +40,7 @@ def same_choice(found: Array, baseline: Array) -> Array:
     """
     _same_shape(found, baseline)
     either = _chooses_a_best(found, baseline) | _chooses_a_best(baseline, found)
-    numbers: Array = ~(numpy.isnan(found) | numpy.isnan(baseline)).any(axis=1)
+    numbers: Array = numpy.asarray(~(numpy.isnan(found) | numpy.isnan(baseline)).any(axis=1))
     return numbers & either
 
 
@@ -51,7 +51,8 @@ def agreement(found: Array, baseline: Array) -> float:
 
 def _chooses_a_best(found: Array, other: Array) -> Array:
     """True for each item whose first best class is a best one of the other too."""
-    chosen = numpy.take_along_axis(other, found.argmax(axis=1)[:, None], axis=1)[:, 0]
+    first: Array = numpy.asarray(found.argmax(axis=1))
+    chosen = numpy.take_along_axis(other, first[:, None], axis=1)[:, 0]
     best: Array = numpy.asarray(chosen == other.max(axis=1))
     return best
 
@@ -63,7 +64,7 @@ def cosine(found: Array, baseline: Array) -> Array:
     """
     _same_shape(found, baseline)
     first, second = (array.reshape(len(array), -1).astype(numpy.float64) for array in (found, baseline))
-    finite = numpy.isfinite(first).all(axis=1) & numpy.isfinite(second).all(axis=1)
+    finite: Array = numpy.asarray(numpy.isfinite(first + second).all(axis=1))
     first, second = (numpy.where(finite[:, None], array, 0.0) for array in (first, second))
     lengths = numpy.linalg.norm(first, axis=1), numpy.linalg.norm(second, axis=1)
     product = lengths[0] * lengths[1]
