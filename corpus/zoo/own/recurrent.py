@@ -162,25 +162,25 @@ def _model(name: str, weights: Mapping[str, Array], readout: tuple[Array, Array]
     units, size = weights["input_to_cell"].shape
     for state, width in ((INPUT, size), *((state, units) for state in STATES)):
         builder.input(_tensor((1, width)), numpy.zeros((1, width), numpy.float32), state)
-    outputs = _cell(builder, weights)
+    *outputs, layer = _cell(builder, weights)
     if readout is not None:
         kernel, bias = (_constant(builder, on_grid(values)) for values in readout)
-        outputs += builder.apply("FULLY_CONNECTED", [outputs[0], kernel, bias, _integer(builder, _NONE)], [_tensor()])
+        outputs += builder.apply("FULLY_CONNECTED", [layer, kernel, bias, _integer(builder, _NONE)], [_tensor()])
     if softmax:
         outputs[2:] = builder.apply("SOFTMAX", [outputs[2], _real(builder, 1.0)], [_tensor()])
     return builder.vector(name, "LSTM", outputs)
 
 
 def _cell(builder: ModelBuilder, weights: Mapping[str, Array]) -> list[str]:
-    """Add LSTM without peepholes, projection and clips; returns the names of its next states, hidden and cell."""
+    """Add LSTM without peepholes, projection and clips; returns the names of its next states, hidden and cell, and its output."""
     given = {name: _constant(builder, values) for name, values in weights.items()}
     peepholes, projection = ([_left_out(builder) for _ in range(count)] for count in (3, 2))
     kernels = [given[f"{kind}_to_{gate}"] for kind in ("input", "recurrent") for gate in _GATES]
     biases = [given[f"{gate}_bias"] for gate in _GATES]
     clips = [_real(builder, 0.0) for _ in range(2)]
     arguments = [INPUT, *kernels, *peepholes, *biases, *projection, *STATES, _integer(builder, _TANH), *clips]
-    _, hidden, cell, _ = builder.apply("LSTM", arguments, [_tensor()] * 4)
-    return [hidden, cell]
+    _, hidden, cell, output = builder.apply("LSTM", arguments, [_tensor()] * 4)
+    return [hidden, cell, output]
 
 
 def _tensor(shape: tuple[int, ...] = ()) -> VectorOperand:
