@@ -172,7 +172,7 @@ def _model(name: str, weights: Mapping[str, Array], readout: tuple[Array, Array]
 
 
 def _cell(builder: ModelBuilder, weights: Mapping[str, Array]) -> list[str]:
-    """Add LSTM without peepholes, projection and clips; returns the names of its next states, hidden and cell, and its output."""
+    """Add LSTM without peepholes, projection and clips; returns the names of its next states and of its output."""
     given = {name: _constant(builder, values) for name, values in weights.items()}
     peepholes, projection = ([_left_out(builder) for _ in range(count)] for count in (3, 2))
     kernels = [given[f"{kind}_to_{gate}"] for kind in ("input", "recurrent") for gate in _GATES]
