@@ -70,13 +70,14 @@ def _run(command: Sequence[str], folder: Path) -> None:
 
 
 def _shortened(output: str) -> str:
-    """The end of a client's output in one line: where some of its lines say that they are errors, only those."""
+    """What a client says in one line: the first of its lines that say that they are errors, or else its last ones."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith(("error", "npm err"))]
-    text = " ".join(errors or lines[-3:])
-    if "DO NOT MATCH THE HASHES" in text:
+    errors = " ".join(line for line in lines if line.lower().startswith(("error", "npm err")))
+    if "DO NOT MATCH THE HASHES" in errors:
         return "the SHA-256 of the package is another than the manifest's"
-    return text if len(text) <= _SHOWN else f"...{text[-_SHOWN:]}"
+    if errors:
+        return errors if len(errors) <= _SHOWN else f"{errors[:_SHOWN]}..."
+    return " ".join(lines[-3:])[-_SHOWN:]
 
 
 def _check(package: Package, file: Path) -> None:
