@@ -185,17 +185,13 @@ def _bias(source: VectorOperand, weights: VectorOperand, bias: VectorOperand, va
 def _on_stored(
     operands: Mapping[str, VectorOperand], operation: VectorOperation, arguments: Sequence[Any]
 ) -> dict[str, Array]:
-    """Averages of integers are rounded as such, since halves are frequent: input and output share scale and zero point.
-
-    A pool rounds the mean of the stored integers, MEAN that of their distances from the zero point.
-    """
+    """Pools work on stored integers, since halves are frequent: input and output share scale and zero point."""
     (name,), (source, *parameters) = operation.outputs, arguments
     operand, formula = operands[name], _ON_STORED[operation.type]
     if not OPERAND_TYPES[operand.type].is_quantized:
         return {name: formula(source, *parameters)}
-    origin = operand.zero_point if operation.type == "MEAN" else 0
-    averages = formula(as_stored(operand, source).astype(numpy.float64) - origin, *parameters)
-    return {name: (half_away(averages) + origin - operand.zero_point) * operand.scale}
+    pooled = formula(as_stored(operand, source).astype(numpy.float64), *parameters)
+    return {name: (half_away(pooled) - operand.zero_point) * operand.scale}
 
 
 def _average_pool_2d(
@@ -213,11 +209,6 @@ def _max_pool_2d(
 ) -> Array:
     taps = _windows(source, (height, width), (down, across), padding, -numpy.inf)
     return _not_activated(numpy.max(taps, axis=0), activation)
-
-
-def _mean(source: Array, axes: Array, keep: int) -> Array:
-    means: Array = source.mean(axis=tuple(int(axis) for axis in axes), keepdims=bool(keep))
-    return means
 
 
 def _not_activated(values: Array, activation: int) -> Array:
@@ -238,6 +229,5 @@ _FORMULAS: Mapping[str, Callable[..., tuple[Array | None, ...]]] = {
 _ON_STORED: Mapping[str, Callable[..., Array]] = {
     "AVERAGE_POOL_2D": _average_pool_2d,
     "MAX_POOL_2D": _max_pool_2d,
-    "MEAN": _mean,
 }
 _WITH_BIAS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
