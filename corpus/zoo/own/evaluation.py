@@ -107,9 +107,7 @@ def _activated(values: Array, activation: int) -> Array:
     return numpy.clip(values, *_LIMITS[FusedActivation(activation)])
 
 
-def _windows(
-    source: Array, window: tuple[int, int], strides: tuple[int, int], padding: int, fill: float
-) -> list[Array]:
+def _windows(source: Array, window: tuple[int, int], strides: tuple[int, int], padding: int) -> list[Array]:
     """For each tap of a window, in row-major order, the elements that it meets: [sample, row, column, channel]."""
     pads, counts = [(0, 0)], []
     for size, length, stride in zip(source.shape[1:3], window, strides, strict=True):
@@ -117,7 +115,7 @@ def _windows(
         missing = max((count - 1) * stride + length - size, 0) if padding == _SAME else 0
         pads.append((missing // 2, missing - missing // 2))
         counts.append(count)
-    padded = numpy.pad(source, [*pads, (0, 0)], constant_values=fill)
+    padded = numpy.pad(source, [*pads, (0, 0)])
     return [
         padded[:, row : row + (counts[0] - 1) * strides[0] + 1 : strides[0],
                column : column + (counts[1] - 1) * strides[1] + 1 : strides[1]]
@@ -129,7 +127,7 @@ def _windows(
 def _conv_2d(
     source: Array, weights: Array, bias: Array, padding: int, across: int, down: int, activation: int
 ) -> tuple[Array]:
-    taps = _windows(source, (weights.shape[1], weights.shape[2]), (down, across), padding, 0.0)
+    taps = _windows(source, (weights.shape[1], weights.shape[2]), (down, across), padding)
     total = numpy.concatenate(taps, axis=-1) @ weights.reshape(weights.shape[0], -1).T
     return (_activated(total + bias, activation),)
 
@@ -137,7 +135,7 @@ def _conv_2d(
 def _depthwise_conv_2d(
     source: Array, weights: Array, bias: Array, padding: int, across: int, down: int, multiplier: int, activation: int
 ) -> tuple[Array]:
-    taps = _windows(source, (weights.shape[1], weights.shape[2]), (down, across), padding, 0.0)
+    taps = _windows(source, (weights.shape[1], weights.shape[2]), (down, across), padding)
     filters = weights.reshape(len(taps), weights.shape[3])
     total = sum(tap.repeat(multiplier, axis=-1) * filters[place] for place, tap in enumerate(taps))
     return (_activated(total + bias, activation),)
@@ -197,25 +195,23 @@ def _on_stored(
 def _average_pool_2d(
     source: Array, padding: int, across: int, down: int, width: int, height: int, activation: int
 ) -> Array:
-    """Without padding in the divisor."""
-    window, strides = (height, width), (down, across)
-    there = _windows(numpy.ones_like(source), window, strides, padding, 0.0)
-    total = numpy.sum(_windows(source, window, strides, padding, 0.0), axis=0)
-    return _not_activated(total / numpy.sum(there, axis=0), activation)
+    _check_pool(padding, activation)
+    means: Array = numpy.mean(_windows(source, (height, width), (down, across), padding), axis=0)
+    return means
 
 
 def _max_pool_2d(
     source: Array, padding: int, across: int, down: int, width: int, height: int, activation: int
 ) -> Array:
-    taps = _windows(source, (height, width), (down, across), padding, -numpy.inf)
-    return _not_activated(numpy.max(taps, axis=0), activation)
+    _check_pool(padding, activation)
+    largest: Array = numpy.max(_windows(source, (height, width), (down, across), padding), axis=0)
+    return largest
 
 
-def _not_activated(values: Array, activation: int) -> Array:
-    """Raises ValueError for a pool with an activation, which none of the project's own models has."""
-    if activation != FusedActivation.NONE:
-        raise ValueError("a pool with an activation")
-    return values
+def _check_pool(padding: int, activation: int) -> None:
+    """Raises ValueError for a pool with padding or an activation, which none of the project's own models has."""
+    if padding == _SAME or activation != FusedActivation.NONE:
+        raise ValueError(f"a pool with padding scheme {padding} and activation {activation}")
 
 
 _FORMULAS: Mapping[str, Callable[..., tuple[Array | None, ...]]] = {

@@ -20,7 +20,7 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array, Vector
 
-SAME = 1
+_SAME, _VALID = 1, 2
 _GRID = 4096.0
 _NORMALISED = 200
 """How many samples the mean and the variance of a layer are taken from."""
@@ -44,20 +44,20 @@ class GrowingNet:
     def convolution(self, source: str, channels: int, size: int, stride: int = 1, activation: int = 0) -> str:
         """CONV_2D with random filters, whose results have mean about 0 and variance 1."""
         shape = (channels, size, size, self.values[source].shape[3])
-        return self._filtered("CONV_2D", source, shape, (1, 2, 3), 0, (SAME, stride, stride), activation)
+        return self._filtered("CONV_2D", source, shape, (1, 2, 3), 0, (_SAME, stride, stride), activation)
 
     def depthwise(self, source: str, size: int, stride: int = 1, activation: int = 0) -> str:
         """DEPTHWISE_CONV_2D with one random filter for each channel, normalised likewise."""
         shape = (1, size, size, self.values[source].shape[3])
-        return self._filtered("DEPTHWISE_CONV_2D", source, shape, (0, 1, 2), 3, (SAME, stride, stride, 1), activation)
+        return self._filtered("DEPTHWISE_CONV_2D", source, shape, (0, 1, 2), 3, (_SAME, stride, stride, 1), activation)
 
     def add(self, first: str, second: str) -> str:
         """ADD of two layers of the same shape."""
         return self.apply("ADD", [first, second, self.scalar(0)])
 
     def pool(self, operation: str, source: str, size: int) -> str:
-        """A pool whose windows do not overlap."""
-        parameters = [self.scalar(value) for value in (SAME, size, size, size, size, FusedActivation.NONE)]
+        """A pool whose windows neither overlap nor are padded."""
+        parameters = [self.scalar(value) for value in (_VALID, size, size, size, size, FusedActivation.NONE)]
         return self.apply(operation, [source, *parameters])
 
     def fit(self, source: str, targets: Array, ridge: float) -> str:
