@@ -317,17 +317,36 @@ def merged_dimensions(context: CaseContext) -> None:
     checks.that(with_other > 0, "a descriptor with the same dimensions said twice")
 
 
+@cases.case("shape_made_known", "FW-MEM-008", "FW-MEM-002", since=Version.V1_3)
+def shape_made_known(context: CaseContext) -> None:
+    """A runtime that gives memory of a known shape gives it where a role or a call makes it known."""
+    app = RuntimeApp(context)
+    known = app.finished_compilation(app.finished_model(), (app.cpu(),))
+    open_one = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), (app.cpu(),))
+    known_role, open_role = Role("input", known, 0), Role("input", open_one, 0)
+    _memory(app, [known_role])
+    dimensions_first = app.made("memory_desc_create", True)
+    app.succeed("memory_desc_set_dimensions", dimensions_first, 1, (2,))
+    app.succeed("memory_desc_add_input_role", dimensions_first, open_one, 0, 1.0)
+    app.succeed("memory_desc_finish", dimensions_first)
+    for way, made in (
+        ("dimensions_before_role", dimensions_first),
+        ("dimensions_behind_role", descriptor(app, [open_role], (2,))),
+        ("an_earlier_role", descriptor(app, [known_role, open_role])),
+        ("a_later_role", descriptor(app, [open_role, known_role])),
+    ):
+        with context.configuration(way):
+            app.made("memory_create_from_desc", made, True)
+
+
 @cases.case("outlives_descriptor", "FW-MEM-001", since=Version.V1_3)
 def outlives_descriptor(context: CaseContext) -> None:
     """One descriptor gives several memories, and may be freed before they are used."""
     app = RuntimeApp(context)
     compilation = compilation_of_sum(app)
     made = descriptor(app, [Role("input", compilation, 0), Role("output", compilation, 0)])
-    answers = [app.call("memory_create_from_desc", made, True) for _ in range(2)]
+    first, second = (app.memory_of(made) for _ in range(2))
     app.free(made)
-    if any(answer.result == ResultCode.OP_FAILED for answer in answers):
-        raise NotApplicable("the runtime gives no memory from this descriptor")
-    first, second = (app.owns("memory_create_from_desc", answer.handle) for answer in answers)
     _fill(app, first)
     app.expect("compute", app.compute(_execution(app, compilation, first, second)))
     checks.equal(_content(app, second), TOTAL, "the sum")

@@ -156,7 +156,7 @@ def _sized_memory(app: RuntimeApp, compilation: int, role: str) -> int:
     descriptor = app.descriptor(compilation, role)
     app.succeed("memory_desc_set_dimensions", descriptor, 1, (2,))
     app.succeed("memory_desc_finish", descriptor)
-    return app.made("memory_create_from_desc", descriptor, True)
+    return app.memory_of(descriptor)
 
 
 def _foreign(app: RuntimeApp, role: str) -> int:

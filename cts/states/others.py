@@ -117,8 +117,9 @@ def finished_refuses_changes(context: CaseContext) -> None:
     app = RuntimeApp(context)
     descriptor = app.finished_descriptor()
     refuses(app, _MODIFIERS, "desc", descriptor, ResultCode.BAD_STATE)
-    for _ in range(2):
-        allocates(app, descriptor)
+    first, second = (app.memory_if_given(descriptor) is not None for _ in range(2))
+    checks.equal(second, first, "whether the descriptor makes memory the second time")
+    allocates(app, descriptor)
 
 
 @_memories.case("descriptor.freed_in_every_state", "FW-API-003", since=Version.V1_3)
@@ -129,7 +130,7 @@ def descriptor_freed_in_every_state(context: CaseContext) -> None:
     for descriptor in (app.made("memory_desc_create", True), app.descriptor(), app.finished_descriptor()):
         app.free(descriptor)
     used = app.finished_descriptor(compilation)
-    memory = app.made("memory_create_from_desc", used, True)
+    memory = app.memory_of(used)
     app.free(used)
     _fill(app, memory)
     _computes(app, compilation, memory)

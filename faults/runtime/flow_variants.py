@@ -6,14 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.faults.fault import Variant
-from npu_conformance.faults.runtime.hooks import FaultyRuntime, always, behind, overriding
+from npu_conformance.faults.runtime.hooks import FaultyRuntime, behind, overriding
 from npu_conformance.faults.runtime.subject import edited_runtime
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import Handle, Number
+from npu_conformance.specs.neuralnetworks.runtime.types import Number
 
 _NO_BURSTS = SourceEdit(
     "reference.runtime.planning.bursts", "open_burst", "if version < Version.V1_2:", "if version <= Version.FL8:"
+)
+
+_NO_DEVICE_MEMORY = SourceEdit(
+    "reference.runtime.planning.memory_maker",
+    "ReferenceMemoryMaker.allocate",
+    "roles = [",
+    'raise RuntimeFailure(ResultCode.OP_FAILED, "no device can allocate the memory")\nroles = [',
 )
 
 
@@ -41,7 +48,7 @@ VARIANTS = [
     Variant(
         "runtime-no-device-memory",
         "A runtime that gives no memory from descriptors.",
-        behind(overriding({"memory_create_from_desc": always(Handle(ResultCode.OP_FAILED, 0))})),
+        edited_runtime((_NO_DEVICE_MEMORY,)),
     ),
 ]
 """Runtimes that conform in their own way."""

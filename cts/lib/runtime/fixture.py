@@ -285,7 +285,27 @@ class RuntimeApp:
 
     def described_memory(self, compilation: int = NULL, role: str = "input") -> int:
         """Memory from a descriptor. Nothing was written to it."""
-        return self.made("memory_create_from_desc", self.finished_descriptor(compilation, role), True)
+        return self.memory_of(self.finished_descriptor(compilation, role))
+
+    def memory_of(self, descriptor: int) -> int:
+        """Memory from a finished descriptor. NotApplicable where the runtime declines, as it may (FW-MEM-008)."""
+        memory = self.memory_if_given(descriptor)
+        if memory is None:
+            raise NotApplicable("the runtime gives no memory from this descriptor")
+        return memory
+
+    def memory_if_given(self, descriptor: int) -> int | None:
+        """Memory from a finished descriptor; None where the runtime declines with OP_FAILED (FW-MEM-008, FW-MEM-009).
+
+        It leaves no handle then.
+        """
+        answer = self.call("memory_create_from_desc", descriptor, True)
+        if answer.result == ResultCode.OP_FAILED:
+            checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
+            return None
+        self.expect("memory_create_from_desc", answer.result)
+        checks.that(answer.handle > NULL, f"memory_create_from_desc: expected a handle, found {answer.handle}")
+        return self.owns("memory_create_from_desc", answer.handle)
 
     def initialised_memory(self, compilation: int = NULL) -> int:
         """Memory from a descriptor, for the first input, into which the first addend was copied."""

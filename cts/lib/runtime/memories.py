@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.nnapi.models import memory_object
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.types import Memory
 
 
@@ -37,8 +36,4 @@ def descriptor(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ..
 
 def described(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int | None:
     """Memory from a descriptor; None where the runtime declines with OP_FAILED, as it may (FW-MEM-008, FW-MEM-009)."""
-    answer = app.call("memory_create_from_desc", descriptor(app, roles, dimensions), True)
-    if answer.result == ResultCode.OP_FAILED:
-        return None
-    app.expect("memory_create_from_desc", answer.result)
-    return app.owns("memory_create_from_desc", answer.handle)
+    return app.memory_if_given(descriptor(app, roles, dimensions))
