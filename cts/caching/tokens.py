@@ -52,8 +52,8 @@ def _tokens(
 
 
 def _token(context: CaseContext, script: DriverScript | None = None, **options: object) -> bytes:
-    (token,) = _tokens(context, script or _caching(), chain("ADD", "MUL"), **options)  # type: ignore[arg-type]
-    return token
+    tokens = _tokens(context, script or _caching(), chain("ADD", "MUL"), **options)  # type: ignore[arg-type]
+    return checks.single(tokens, "tokens that the driver got")
 
 
 def _different(tokens: dict[str, bytes]) -> None:
@@ -154,7 +154,7 @@ def parts_and_whole(context: CaseContext) -> None:
     scripts = (("ADD",), ("MUL",), ("SUB",), ("ADD", "MUL"), ("MUL", "SUB"), ())
     tokens = {}
     for operations in scripts:
-        (token,) = _tokens(context, _caching("one", *operations), net)
+        token = checks.single(_tokens(context, _caching("one", *operations), net), "tokens that the driver got")
         tokens[" ".join(operations) or "everything"] = token
     _different(tokens)
 

@@ -34,8 +34,7 @@ def _told(app: ScriptedApp, compiled: Compiled, way: str, say: Say) -> DriverCal
     say(app, computed.handle)
     app.finish(compiled, computed, way)
     app.expect(f"execution ({way})", computed.result)
-    (call,) = app.executions("one")[before:]
-    return call
+    return app.executed_once("one", before)
 
 
 def _timeout(duration: int) -> Say:
@@ -101,7 +100,7 @@ def duration(context: CaseContext) -> None:
             function = "execution_start_compute_with_dependencies"
             event = app.made(function, computed.handle, (), 0, 7 * _SECOND, True)
             app.expect("event_wait", app.call("event_wait", event))
-            (call,) = app.executions("one")
+            call = app.executed_once("one")
             checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
             app.close()
 

@@ -105,7 +105,8 @@ def prefixes_of_model(context: CaseContext) -> None:
         if call.model is not None:
             names = [one.name for one in call.model.extension_name_to_prefix]
             checks.equal(names, [FIBONACCI], f"extensions of the model in {call.method}")
-            (prefix,) = {operation.type >> PREFIX_BITS for operation in call.model.main.operations}
+            prefixes = {operation.type >> PREFIX_BITS for operation in call.model.main.operations}
+            prefix = checks.single(prefixes, "prefixes of the operations")
             checks.equal(call.model.extension_name_to_prefix[0].prefix, prefix, "prefix of the operations")
 
 
@@ -131,7 +132,7 @@ def prefixes_of_operands(context: CaseContext) -> None:
     app.succeed("model_identify_inputs_and_outputs", model, (0, 1, 4), (3,))
     app.succeed("model_finish", model)
     app.succeed("compilation_finish", app.compilation(model, app.named("one")))
-    (found,) = app.prepared("one")
+    found = app.prepared_once("one")
     names = [one.name for one in found.extension_name_to_prefix]
     checks.equal(names, [FIBONACCI], "extensions of a model with an input of their type")
 
@@ -144,7 +145,7 @@ def no_prefixes(context: CaseContext) -> None:
     app = ScriptedApp(context, _with_both("one"))
     type_code(app, app.empty_model(), ECHO_TYPE, ECHO)
     app.computes_rightly(app.compiled(add(), "one"))
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     checks.equal(model.extension_name_to_prefix, (), "prefixes of a model without extensions")
 
 

@@ -60,7 +60,7 @@ def in_parts(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("adds", "ADD", exec_time=0.1), lists("one"))
     _computes(app, has_add=True)
     app.gets(adds=("ADD",))
-    (model,) = app.prepared("adds")
+    model = app.prepared_once("adds")
     checks.equal(model.extension_name_to_prefix, (), "extensions of the part without any")
 
 
@@ -79,7 +79,7 @@ def data_reaches_driver(context: CaseContext) -> None:
     """The data set on an operand reaches the driver byte by byte."""
     app = ScriptedApp(context, lists("one"))
     _computes(app)
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     found = [each.extra_params.extension for each in model.main.operands if each.extra_params]
     checks.equal(found, [PARAMETERS], "extension data of the operands")
 
@@ -213,7 +213,7 @@ def compilation_attributes(context: CaseContext) -> None:
         compilation = app.compilation(model, app.named(*devices) if devices else ())
         app.expect(function, _attribute(app, function, compilation), ResultCode.BAD_DATA)
     app.succeed("compilation_finish", alone)
-    (call,) = app.calls("one", "prepare_model")
+    call = app.called_once("one", "prepare_model")
     checks.equal([len(hint.value) for hint in call.hints], [8, 8], "bytes of the hints that the driver got")
 
 

@@ -67,7 +67,7 @@ def one_device(context: CaseContext) -> None:
     _fill(app, first)
     _compute(app, compilation, first, output)
     _check(app, output)
-    (executed,) = app.executions("one")
+    executed = app.executed_once("one")
     tokens = [pool.token for pool in executed.request.pools if pool.token] if executed.request else []
     checks.equal(len(set(tokens)), 2, "driver-managed buffers that the request of the execution names")
 

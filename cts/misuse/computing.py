@@ -205,6 +205,8 @@ def _unknown_output(app: RuntimeApp) -> int:
 def _with_dependencies() -> Misuses:
     table = _nulls("execution_start_compute_with_dependencies", "execution", "event")
     table.row("null_dependencies", UNEXPECTED_NULL, {"dependencies": None, "num_dependencies": 1}, of="FW-API-001")
+    none = {"dependencies": None, "num_dependencies": 0}
+    table.row("null_of_0_dependencies", ResultCode.NO_ERROR, none, of="FW-API-001 FW-EXE-023")
     null_element = {"dependencies": (NULL,), "num_dependencies": 1}
     table.row("null_dependency", UNEXPECTED_NULL, null_element, of="FW-API-001")
     table.row("duration_without_one_device", BAD_DATA, {"duration": SECOND_NS}, of="FW-EXE-009")

@@ -157,6 +157,8 @@ def _set_dimensions() -> Misuses:
     table = _table("memory_desc_set_dimensions", "FW-MEM-002")
     table.null("desc")
     table.row("null_dimensions", UNEXPECTED_NULL, {"dimensions": None}, of="FW-API-001")
+    nothing = {"rank": 0, "dimensions": None}
+    table.row("null_dimensions_of_rank_0", ResultCode.NO_ERROR, nothing, of="FW-API-001")
     incompatible = ({"dimensions": (3,)}, {"rank": 2, "dimensions": (2, 1)})
     table.row("incompatible", BAD_DATA, *incompatible)
     table.row("of_a_scalar", BAD_DATA, {"desc": Object(_of_scalar)})

@@ -20,6 +20,7 @@ from npu_conformance.cts.lib.runtime.vector_run import MISSED
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.versions import Version
 
 _TIMEOUT = 200_000_000
@@ -63,7 +64,7 @@ def if_whole(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("one", exec_time=FAST, if_performance=both(FAST)))
     _both_branches(app, if_net(("ADD",), ("MUL", "SUB")))
     app.gets(one=("IF",))
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     lengths = [len(graph.operations) for graph in model.referenced]
     checks.equal(sorted(lengths), [1, 2], "operations of the graphs that the driver got with the IF")
 
@@ -134,7 +135,7 @@ def second_if_whole(context: CaseContext) -> None:
     script = driver("one", "IF", "ADD", "SUB", exec_time=FAST, if_performance=both(FAST))
     app = ScriptedApp(context, script)
     _both_branches(app, two_ifs(("MUL",), ("ADD", "MUL"), ("SUB",), ("ADD", "ADD", "SUB")))
-    (model,) = [one for one in app.prepared("one") if one.referenced]
+    model = app.prepared_with("one", OperationType.IF)
     lengths = [len(graph.operations) for graph in model.referenced]
     checks.equal(sorted(lengths), [1, 3], "operations of the graphs that the driver got with the second IF")
 
@@ -216,7 +217,22 @@ def constant_inputs(context: CaseContext) -> None:
 def loop_timeout(context: CaseContext) -> None:
     """A WHILE that the runtime ends for its time is not begun again: the code is the app's, after one timeout."""
     app = ScriptedApp(context, driver("subtracts", "SUB", exec_time=FAST))
-    compiled = app.compiled(while_net(("SUB",)))
+    _ends_after_one_timeout(app, app.compiled(while_net(("SUB",))))
+
+
+@cases.case("loop_timeout_in_step", "FW-PRT-012")
+def loop_timeout_in_step(context: CaseContext) -> None:
+    """The same holds where the WHILE is a part of the model, of the CPU from the first or in place of a driver."""
+    multiplies = driver("multiplies", "MUL", exec_time=FAST)
+    loops = driver("loops", "WHILE", "ADD", "LESS", exec_time=FAST, while_performance=both(FAST), **failing("execute"))
+    for name, scripts in (("of_cpu", (multiplies,)), ("instead_of_driver", (multiplies, loops))):
+        with context.configuration(name):
+            app = ScriptedApp(context, *scripts)
+            _ends_after_one_timeout(app, app.compiled(while_net(before=("MUL",))))
+            app.close()
+
+
+def _ends_after_one_timeout(app: ScriptedApp, compiled: Compiled) -> None:
     elapsed = [_endless(app, compiled)]
     while elapsed[-1] > _LONGEST and len(elapsed) < _TRIES:  # a busy machine is slow now and then
         elapsed.append(_endless(app, compiled))

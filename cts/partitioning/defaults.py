@@ -211,5 +211,5 @@ def two_operations(context: CaseContext) -> None:
     first = builder.apply("SOFTMAX", *arguments, result=_CUBE)
     net = builder.net(builder.apply("LOG_SOFTMAX", first, *arguments[1:], result=_CUBE))
     app.computes_rightly(app.compiled(net, "one"))
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     checks.equal([len(each.inputs) for each in model.main.operations], [2, 3], "inputs of SOFTMAX and LOG_SOFTMAX")

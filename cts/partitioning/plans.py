@@ -38,7 +38,7 @@ def whole_model(context: CaseContext) -> None:
     total = builder.binary("ADD", first, builder.constant(first=4), 1)
     net = builder.net(builder.binary("MUL", total, second), total)
     app.computes_rightly(app.compiled(net))
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     checks.equal(form(model), form(net.wire), "the model that the driver was given")
 
 
@@ -63,7 +63,7 @@ def whole_model_named(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("one", exec_time=5.0), driver("two", exec_time=FAST))
     net = chain("ADD", "MUL", "SUB")
     app.computes_rightly(app.compiled(net, "one"))
-    (model,) = app.prepared("one")
+    model = app.prepared_once("one")
     checks.equal(form(model), form(net.wire), "the model that the driver was given")
 
 
@@ -73,7 +73,7 @@ def two_drivers(context: CaseContext) -> None:
     app = _app(context)
     app.computes_rightly(app.compiled(chain("ADD", "MUL", "SUB", "ADD")))
     app.gets(adds=("ADD", "ADD"), multiplies=("MUL",))
-    (model,) = app.prepared("multiplies")
+    model = app.prepared_once("multiplies")
     checks.equal(_lifetimes(model, model.main.input_indexes), {OperandLifeTime.SUBGRAPH_INPUT}, "inputs of the part")
     checks.equal(_lifetimes(model, model.main.output_indexes), {OperandLifeTime.SUBGRAPH_OUTPUT}, "outputs of the part")
     checks.equal(
@@ -104,7 +104,7 @@ def constants(context: CaseContext) -> None:
     net = builder.net(total, product)
     app.computes_rightly(app.compiled(net))
     for name, length in (("adds", 16), ("multiplies", 256)):
-        (model,) = app.prepared(name)
+        model = app.prepared_once(name)
         found = [_length(model, index) for index in range(len(model.main.operands)) if _is_matrix(model, index)]
         checks.equal(found, [length], f"bytes of the constant matrices that {name} got")
 
@@ -144,7 +144,7 @@ def omitted_operand(context: CaseContext) -> None:
         builder.apply("LSH_PROJECTION", builder.constant(), total, weights, builder.scalar(3), result=result)
     )
     app.computes_rightly(app.compiled(net))
-    (model,) = app.prepared("hashes")
+    model = app.prepared_once("hashes")
     third = model.main.operands[model.main.operations[0].inputs[2]]
     checks.equal(third.lifetime, int(OperandLifeTime.NO_VALUE), "lifetime of the omitted weights")
 
@@ -216,7 +216,7 @@ def quantised_parameters(context: CaseContext) -> None:
     quantised = builder.apply("QUANTIZE", builder.input(), result=operand)
     total = builder.binary("ADD", quantised, quantised)
     app.computes_rightly(app.compiled(builder.net(builder.apply("DEQUANTIZE", total, result=MATRIX))))
-    (model,) = app.prepared("adds")
+    model = app.prepared_once("adds")
     found = {(each.scale, each.zero_point) for each in model.main.operands if each.type == operand.type}
     checks.equal(found, {(0.5, 100)}, "scale and zero point in the part that adds")
 

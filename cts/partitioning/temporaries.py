@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand
 from npu_conformance.cts.lib.runtime import ways
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size
@@ -127,6 +128,40 @@ def _branch(app: ScriptedApp, compiled: Compiled, way: str, taken: bool) -> Comp
     computed = app.compute_net(compiled, inputs, way)
     app.judge(net, computed.outputs, net.expected_of(inputs))
     return computed
+
+
+@cases.case("of_one_byte", "FW-PRT-006")
+def of_one_byte(context: CaseContext) -> None:
+    """Temporaries of a single byte pass between devices, named by the app or not."""
+    app = _app(context)
+    for devices in ((), ("adds", "multiplies", "nnapi-reference")):
+        with context.configuration("named" if devices else "default"):
+            app.computes_rightly(app.compiled(_one_byte(), *devices))
+
+
+def _one_byte() -> Net:
+    """ADD and MUL of quantised vectors of one element."""
+    builder = NetBuilder()
+    byte = VectorOperand(OperandType.TENSOR_QUANT8_ASYMM, (1,), 0.5, 0)
+    last, second = builder.input(byte), builder.input(byte)
+    for name in ("ADD", "MUL", "ADD"):
+        last = builder.binary(name, last, second)
+    return builder.net(last)
+
+
+@cases.case("empty", "FW-PRT-006")
+def empty(context: CaseContext) -> None:
+    """Tensors without elements between devices: a default compilation computes them, and named devices may refuse."""
+    app = ScriptedApp(context, driver("slices", "SLICE", exec_time=FAST), driver("adds", "ADD", exec_time=FAST))
+    net = net_of(vectors.load("ADD", "float32_zero_sized"))
+    app.computes_rightly(app.compiled(net))
+    named = app.compile(net, "slices", "adds", "nnapi-reference")
+    if named.result != ResultCode.NO_ERROR:
+        app.expect("compilation_finish", named.result, ResultCode.OP_FAILED)
+        return
+    computed = app.compute_net(named)
+    app.expect("execution_compute", computed.result, ResultCode.NO_ERROR, ResultCode.OP_FAILED)
+    app.judge(net, computed.outputs, net.expected())
 
 
 @cases.case("growing", "FW-PRT-015", "FW-PRT-006")

@@ -25,8 +25,7 @@ def _app(context: CaseContext, hal: Version) -> ScriptedApp:
 
 def _preparation(app: ScriptedApp, options: Options) -> DriverCall:
     app.computes_rightly(app.compiled(add(), "one", options=options))
-    (call,) = app.calls("one", "prepare_model")
-    return call
+    return app.called_once("one", "prepare_model")
 
 
 def _declare(hal: Version) -> None:
@@ -158,7 +157,7 @@ def loop_timeout(context: CaseContext) -> None:
         app.succeed("execution_set_loop_timeout", computed.handle, 5_000_000_000)
         app.finish(compiled, computed, "compute")
         app.expect("execution_compute", computed.result)
-        (call,) = app.executions("one")
+        call = app.executed_once("one")
         if hal >= Version.V1_3:
             checks.equal(call.loop_timeout_ns, 5_000_000_000, f"loop timeout that a driver of {hal} got")
         else:

@@ -139,7 +139,7 @@ def relaxed(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("old", hal=Version.V1_0, exec_time=FAST))
     net = net_of(replace(add().vector, relaxed=True))
     app.computes_rightly(app.compiled(net, "old"))
-    (model,) = app.prepared("old")
+    model = app.prepared_once("old")
     checks.equal(model.relax_computation_float32_to_float16, False, "relaxed computation for a driver of 1.0")
 
 

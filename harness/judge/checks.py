@@ -50,6 +50,12 @@ def equal(actual: object, expected: object, what: str) -> None:
         fail(what, format_value(expected), format_value(actual))
 
 
+def single(found: Collection[Result], what: str) -> Result:
+    """The one element of a collection; fails where there is none, or more than one."""
+    equal(len(found), 1, f"number of {what}")
+    return next(iter(found))
+
+
 def member(actual: object, allowed: Collection[Any], what: str) -> None:
     """Fail unless the value is one of the allowed ones."""
     if actual not in allowed:

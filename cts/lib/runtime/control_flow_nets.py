@@ -100,10 +100,15 @@ def _apply_if(builder: NetBuilder, condition: str, first: str, second: str, *, t
     return result
 
 
-def while_net(body: tuple[str, ...] = ("ADD",)) -> Net:
-    """WHILE of a counter below a bound: both are model inputs, and so are two matrices. Output: the first matrix."""
+def while_net(body: tuple[str, ...] = ("ADD",), *, before: tuple[str, ...] = ()) -> Net:
+    """WHILE of a counter below a bound: both are model inputs, and so are two matrices. Output: the first matrix.
+
+    before: operations that make the first matrix.
+    """
     builder = NetBuilder((_condition(*_COUNTED), _body(*body)))
     count, first, bound, second = (builder.input(kind) for kind in _COUNTED)
+    for operation in before:
+        first = builder.binary(operation, first, second)
     graphs = builder.builder.reference(0), builder.builder.reference(1)
     results = builder.builder.apply("WHILE", (*graphs, count, first, bound, second), [COUNT, MATRIX])
     return builder.net(results[1])

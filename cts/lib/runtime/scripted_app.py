@@ -214,6 +214,23 @@ class ScriptedApp(RuntimeApp):
         """The models that a driver was told to prepare."""
         return [call.model for call in self.calls(name, "prepare_model") if call.model is not None]
 
+    def prepared_once(self, name: str) -> Model:
+        """The one model that a driver was told to prepare; fails where there is none, or more than one."""
+        return checks.single(self.prepared(name), f"models that driver {name} was told to prepare")
+
+    def prepared_with(self, name: str, operation: OperationType) -> Model:
+        """The one model with an operation in its main graph that a driver was told to prepare; fails as above."""
+        found = [model for model in self.prepared(name) if operation in {one.type for one in model.main.operations}]
+        return checks.single(found, f"models with {operation.name} that driver {name} was told to prepare")
+
+    def called_once(self, name: str, method: str) -> DriverCall:
+        """The one call of such methods that a driver got; fails where there is none, or more than one."""
+        return checks.single(self.calls(name, method), f"calls of {method} to driver {name}")
+
+    def executed_once(self, name: str, behind: int = 0) -> DriverCall:
+        """The one execution that a driver was asked for, behind the first so many; fails otherwise."""
+        return checks.single(self.executions(name)[behind:], f"executions that driver {name} was asked for")
+
     def operations(self, name: str) -> list[str]:
         """The names of the operations of all models that a driver was told to prepare, sorted."""
         return sorted(name for model in self.prepared(name) for name in names_of(model.main.operations))
