@@ -41,14 +41,14 @@ def _write(file: Path, content: bytes) -> None:
 def _declare(name: str, change: Callable[[Path], None]) -> None:
     @cases.case(name, "FW-CAC-006", "FW-CAC-003")
     def changed(context: CaseContext) -> None:
-        """A compilation over files that have changed succeeds, and computes rightly."""
+        """A compilation for a driver over files that have changed succeeds, and computes rightly."""
         app, net = ScriptedApp(context, driver("one", exec_time=FAST, cache_files=_FILES)), chain("ADD", "MUL")
         folder = CacheFolder(context)
         options = Options(cache=(folder.argument, bytes(32)))
-        app.compiled(net, options=options)
+        app.compiled(net, "one", options=options)
         for place in range(len(folder.files())):
             change(folder.files()[place])
-            app.computes_rightly(app.compiled(net, options=options))
+            app.computes_rightly(app.compiled(net, "one", options=options))
 
 
 for _name, _change in _CHANGES.items():
@@ -61,11 +61,11 @@ def exchanged(context: CaseContext) -> None:
     app, folder = ScriptedApp(context, driver("one", exec_time=FAST, cache_files=_FILES)), CacheFolder(context)
     nets = {bytes(32): chain("ADD"), b"\x01" * 32: chain("MUL")}
     for token, net in nets.items():
-        app.compiled(net, options=Options(cache=(folder.argument, token)))
+        app.compiled(net, "one", options=Options(cache=(folder.argument, token)))
     files = folder.files()
     half = len(files) // 2
     contents = [file.read_bytes() for file in files]
     for file, content in zip(files, contents[half:] + contents[:half], strict=True):
         file.write_bytes(content)
     for token, net in nets.items():
-        app.computes_rightly(app.compiled(net, options=Options(cache=(folder.argument, token))))
+        app.computes_rightly(app.compiled(net, "one", options=Options(cache=(folder.argument, token))))
