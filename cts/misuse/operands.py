@@ -31,9 +31,19 @@ def _quantised(kind: OperandType, *zero_points: int) -> list[dict[str, Any]]:
 
 def _add_operand() -> Misuses:
     table = Misuses("model_add_operand")
+    table.null("model", "type")
+    _scales_and_zero_points(table)
+    _without_quantisation(table)
+    _dimensions(table)
+    table.row("unregistered_extension", BAD_DATA, _type(_FIRST_EXTENSION_TYPE, 2), of="FW-EXT-001")
+    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
+    table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-001 FW-MDL-025")
+    return table
+
+
+def _scales_and_zero_points(table: Misuses) -> None:
     asymmetric, signed = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
     symmetric = (OperandType.TENSOR_QUANT8_SYMM, OperandType.TENSOR_QUANT16_SYMM)
-    table.null("model", "type")
     table.row("negative_scale", BAD_DATA, _type(asymmetric, 2, scale=-1.0), of="FW-MDL-005")
     table.row("zero_scale", BAD_DATA, _type(asymmetric, 2), of="FW-MDL-005")
     table.row("zero_point_of_quant8_asymm", BAD_DATA, *_quantised(asymmetric, -1, 256), of="FW-MDL-005")
@@ -60,6 +70,9 @@ def _add_operand() -> Misuses:
         of="FW-MDL-008",
         since=Version.V1_2,
     )
+
+
+def _without_quantisation(table: Misuses) -> None:
     table.row(
         "quantised_float",
         BAD_DATA,
@@ -68,7 +81,9 @@ def _add_operand() -> Misuses:
         _type(OperandType.FLOAT32, scale=1.0),
         of="FW-MDL-009",
     )
-    table.row("scale_not_a_number", BAD_DATA, _type(asymmetric, 2, scale=math.nan), of="FW-MDL-005")
+    table.row(
+        "scale_not_a_number", BAD_DATA, _type(OperandType.TENSOR_QUANT8_ASYMM, 2, scale=math.nan), of="FW-MDL-005"
+    )
     booleans = (
         _type(OperandType.TENSOR_BOOL8, 2, scale=1.0),
         _type(OperandType.TENSOR_BOOL8, 2, zero_point=1),
@@ -76,6 +91,9 @@ def _add_operand() -> Misuses:
         _type(OperandType.TENSOR_FLOAT16, 2, scale=1.0),
     )
     table.row("quantised_boolean", BAD_DATA, *booleans, of="FW-MDL-009", since=Version.V1_2)
+
+
+def _dimensions(table: Misuses) -> None:
     table.row("scalar_with_dimensions", BAD_DATA, _type(OperandType.INT32, 1), of="FW-MDL-003")
     table.row(
         "count_without_dimensions",
@@ -99,10 +117,6 @@ def _add_operand() -> Misuses:
         _type(OperandType.TENSOR_FLOAT32, 1 << 16, 0, 1 << 16),
         of="FW-MDL-010",
     )
-    table.row("unregistered_extension", BAD_DATA, _type(_FIRST_EXTENSION_TYPE, 2), of="FW-EXT-001")
-    table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL}, of="FW-MDL-001")
-    table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-001 FW-MDL-025")
-    return table
 
 
 @_own.case("model_add_operand.largest_size", "FW-MDL-010")
