@@ -31,6 +31,7 @@ COMMANDS = {
     "graphs": "run random graphs of operations, and shrink those that fail",
     "models": "list the models of the zoo, and fetch those that lie in packages",
     "serve": "serve a Python plug-in on a socket",
+    "mlts": "models of the zoo on a plug-in: accuracy, latency, crash tests, implied capabilities",
     "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
     "completion": "print a script that lets bash, zsh or fish complete commands and options",
 }

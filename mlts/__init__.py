@@ -1,5 +1,6 @@
-"""Machine-learning tests: models under load, in many clients at once."""
+"""Machine-learning tests: whole models with data, how fast they are, and many clients at once."""
 
 AREAS = (
-    "stress", "early_termination", "multi_process", "mapped_load", "random_models", "degradation", "npu_apps",
+    "accuracy", "latency", "stress", "early_termination", "multi_process", "mapped_load", "random_models",
+    "degradation", "npu_apps",
 )  # fmt: skip

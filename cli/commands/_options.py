@@ -83,9 +83,13 @@ def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_selection_options(parser: argparse.ArgumentParser) -> None:
-    """Declare which cases are meant."""
-    parser.add_argument("targets", metavar="SUITE|ID", nargs="*", help="suites (vts cts fuzz mlts), case ids or globs")
+def add_selection_options(
+    parser: argparse.ArgumentParser,
+    metavar: str = "SUITE|ID",
+    targets: str = "suites (vts cts fuzz mlts), case ids or globs",
+) -> None:
+    """Declare which cases are meant. metavar, targets: what the words of the command line are, and their help."""
+    parser.add_argument("targets", metavar=metavar, nargs="*", help=targets)
     parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="words in ids with and, or, not, ()")
     parser.add_argument("--scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     parser.add_argument("--vectors", metavar="PATH", type=Path, help="external vectors beside the stored ones")

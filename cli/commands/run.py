@@ -38,6 +38,11 @@ _SESSION_OPTIONS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     add_selection_options(parser)
+    add_run_options(parser)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how cases are run, whichever they are."""
     add_plugin_options(parser)
     add_beside_options(parser)
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
@@ -87,7 +92,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def _execute(options: argparse.Namespace) -> int:
     console = Console(sys.stdout)
-    session = Session(_session_options(options))
+    session = Session(run_session_options(options))
     try:
         summary = _run(options, session, console)
         if not options.part:
@@ -107,7 +112,8 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
 
 
-def _session_options(options: argparse.Namespace) -> SessionOptions:
+def run_session_options(options: argparse.Namespace) -> SessionOptions:
+    """The options of a run's session."""
     given = {name: getattr(options, name) for name in _SESSION_OPTIONS}
     if options.part:
         given |= {"report": str(options.part), "part_of": str(options.part.parents[1])}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from npu_conformance import __version__
 from npu_conformance.harness.judge import waivers
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.report import summary, table
+from npu_conformance.harness.report import figures, summary, table
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import ReplayCommands
 from npu_conformance.harness.report.writing import writing
@@ -60,7 +60,7 @@ class Summary:
         wrong = summary.wrong(self.verdicts, self.replays, paint) if explained else []
         notice = [self.notice] if self.notice else []
         told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
-        return [*table.lines(self.results, paint), *wrong, *notice, *told]
+        return [*table.lines(self.results, paint), *figures.lines(self.verdicts), *wrong, *notice, *told]
 
     @property
     def replays(self) -> ReplayCommands:

@@ -1,0 +1,97 @@
+"""What the speed of models says of a device's capabilities: ratios to the CPU by type, beside those that it declares.
+
+`operandPerformance` is the time on the device over the time on the CPU (ML-CAP-001); power cannot be measured here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from npu_conformance.cli.commands import run
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.corpus import zoo
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.report.figures import by_subject
+from npu_conformance.harness.run import selection
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.selection import Wanted
+from npu_conformance.harness.run.session import Session
+from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.neuralnetworks import performance
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.types import Capabilities
+
+_FIGURE = "inference"
+_OVERSTATED = 2.0
+"""A device that declares so many times the speed that was measured draws work which the CPU would do sooner."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One type. measured: the geometric mean over models of time on the device over time on the CPU."""
+
+    type: OperandType
+    models: int
+    measured: float
+    declared: float
+
+    @property
+    def is_overstated(self) -> bool:
+        """True where the device declares much more speed than it has."""
+        return self.declared * _OVERSTATED < self.measured
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Measure, and print a line for each type. WRONG where the device declares much more speed than it has."""
+    if options.beside is None:
+        raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert")
+    options.report = None
+    with closing(Session(run.run_session_options(options))) as session:
+        session.prepare()
+        cases = selection.select(Wanted(tuple(options.targets), options.expression, Scope(options.scope))).cases
+        device = session.subject.interfaces.device
+        if device is None:
+            raise UsageError(f"{options.plugin} has no NN HAL device")
+        declared = device.get_capabilities()
+        session.start(cases)
+        verdicts = session.run_all().verdicts
+    ratios = list(_ratios([one for result in verdicts for one in result.measurements], declared))
+    print("\n".join(_lines(ratios, options.beside)))
+    return WRONG if any(ratio.is_overstated for ratio in ratios) else OK
+
+
+def _ratios(measured: Sequence[Measurement], declared: Capabilities) -> Iterator[Ratio]:
+    """A ratio for each type that a model which ran on both sides mostly computes in."""
+    name = next((one.beside for one in measured if one.beside), "")
+    device, cpu = by_subject(measured, ""), by_subject(measured, name) if name else {}
+    logarithms: dict[OperandType, list[float]] = {}
+    for model in device.keys() & cpu.keys():
+        if _FIGURE in device[model] and _FIGURE in cpu[model]:
+            ratio = device[model][_FIGURE].value / cpu[model][_FIGURE].value
+            logarithms.setdefault(_type_of(model), []).append(math.log(ratio))
+    for operand_type, found in sorted(logarithms.items()):
+        mean = math.exp(math.fsum(found) / len(found))
+        yield Ratio(operand_type, len(found), mean, performance.of_type(declared, operand_type).exec_time)
+
+
+def _type_of(model: str) -> OperandType:
+    """The type that most operations of a model take first: others only convert."""
+    vector = zoo.load(model).vector
+    counted = Counter(vector.operands[operation.inputs[0]].type for operation in vector.operations)
+    return OperandType(counted.most_common(1)[0][0])
+
+
+def _lines(ratios: Sequence[Ratio], beside: str) -> Iterator[str]:
+    if not ratios:
+        yield f"no model ran both on the device and on {beside}: nothing can be said"
+        return
+    yield f"execTime of operandPerformance: time on the device over time on {beside}; less is faster"
+    yield f"{'type':<28}  models  measured  declared"
+    for ratio in ratios:
+        verdict = "  declares much more speed than it has" if ratio.is_overstated else ""
+        yield f"{ratio.type.name:<28}  {ratio.models:>6}  {ratio.measured:>8.3g}  {ratio.declared:>8.3g}{verdict}"

@@ -1,0 +1,120 @@
+"""Accuracy: a model's answers over its data, by golden outputs, labels, and those of another implementation."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
+from npu_conformance.mlts.lib.streams import Stream
+from npu_conformance.mlts.lib.zoo_cases import PerModel, Side, sides
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.zoo import Samples, ZooModel
+    from npu_conformance.mlts.lib.scores import Answers
+    from npu_conformance.specs.documents.results import Measurement
+
+_ITEMS = {Scope.SMOKE: 20, Scope.DEFAULT: 60, Scope.FULL: 1500}
+"""Items; as many as MLTS's image sets have in the full scope. Recurrent models have a sequence for each ten."""
+_MARGIN = 0.05
+"""By how much the share of right answers may be below that of the CPU (ML-ACC-001)."""
+
+
+def answer(context: CaseContext, model: ZooModel) -> None:
+    """Execute with all items, measure every metric, and judge those that have a limit."""
+    built(context, model.vector)
+    samples = model.samples(_count(context, model))
+    with sides(context) as implementations:
+        found = [side.attempt(functools.partial(_answers, side, model, samples)) for side in implementations]
+    device, beside = found[0], found[1] if len(found) > 1 else None
+    assert device is not None
+    expected = _expected(model, samples, beside)
+    if expected is None and samples.labels is None:
+        raise NotApplicable("the model has neither labels nor golden outputs: name an implementation by --beside")
+    for metric in model.metrics:
+        _judge(context, model, metric, _measured(context, metric, device, expected))
+        if beside is not None and beside is not expected:
+            _measured(context, metric, beside, expected)
+    if beside is not None and samples.labels is not None:
+        _judge_beside(device, beside)
+
+
+def _count(context: CaseContext, model: ZooModel) -> int:
+    wanted = _ITEMS[context.scope] // (10 if model.states else 1)
+    return min(wanted, model.entry.items) if model.entry.items else wanted
+
+
+def _answers(side: Side, model: ZooModel, samples: Samples) -> Answers:
+    from npu_conformance.mlts.lib.scores import Answers, concatenated
+
+    stream = Stream(model, samples, LoadedModel(side.context, model.vector))
+    outputs = concatenated([stream.infer().outputs for _ in range(samples.count)])
+    return Answers(model, samples, outputs, side.name)
+
+
+def _expected(model: ZooModel, samples: Samples, beside: Answers | None) -> Answers | None:
+    """Golden outputs, or else the answers of the other implementation."""
+    from npu_conformance.mlts.lib.scores import Answers
+
+    return beside if samples.goldens is None else Answers(model, samples, samples.goldens)
+
+
+def _measured(context: CaseContext, metric: str, answers: Answers, expected: Answers | None) -> Measurement | None:
+    from npu_conformance.mlts.lib.scores import measured
+
+    found = measured(metric, answers, expected)
+    if found is not None:
+        context.measurements.append(found)
+    return found
+
+
+def _judge(context: CaseContext, model: ZooModel, metric: str, found: Measurement | None) -> None:
+    """A metric that the zoo has a limit for has its verdict, as a configuration."""
+    limit = next((bound for name, bound in model.entry.limits.items() if name == metric), None)
+    if limit is None or found is None:
+        return
+    largest, smallest = _extremes(found)
+    told = f"{metric} of {model.name} over {found.count} items is {found.value:g}"
+    with context.configuration(metric), checks.about(_REQUIREMENTS.get(metric, "ML-ACC-004")):
+        if limit.at_least is not None:
+            checks.that(
+                largest >= limit.at_least, f"{told}: expected {limit.at_least:g} or more, found {found.value:g}"
+            )
+        if limit.at_most is not None:
+            checks.that(smallest <= limit.at_most, f"{told}: expected {limit.at_most:g} or less")
+
+
+def _extremes(found: Measurement) -> tuple[float, float]:
+    """The largest and the smallest value that a metric may have, chance considered; itself where it has no interval."""
+    high = found.value if found.high is None else found.high
+    return high, found.value if found.low is None else found.low
+
+
+@checks.about("ML-ACC-008")
+def _judge_beside(device: Answers, beside: Answers) -> None:
+    """The device is right as often as the other implementation, but for the margin and for chance."""
+    from npu_conformance.mlts.lib.metrics.baseline import correctness_against
+
+    compared = correctness_against(device.hits(), beside.hits(), _MARGIN)
+    interval = compared.interval
+    checks.that(
+        not compared.is_worse,
+        f"right answers less those of {beside.beside}: expected no less than {-_MARGIN:.0%} of {compared.items} items, "
+        f"found {compared.difference:+.1%} (95 % interval {interval.low:+.1%} to {interval.high:+.1%})",
+    )
+
+
+_REQUIREMENTS = {"top_1": "ML-ACC-001", "top_5": "ML-ACC-001", "phone_error_rate": "ML-ACC-003"}
+"""What a limit is about, where it is not the comparison with golden outputs."""
+
+cases = PerModel(
+    "mlts.accuracy",
+    "answers",
+    ("ML-ACC-004", "ML-ACC-001", "ML-ACC-003", "ML-ACC-005", "ML-ACC-006", "ML-ACC-008"),
+    "Answers of {model} over its data: right as often as they have to be, and as another implementation is.",
+    answer,
+).cases

@@ -1,0 +1,138 @@
+"""Inference: the first one, then one after the other, with inputs that are new and with one that is known."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.mlts.lib import times
+from npu_conformance.mlts.lib.loaded_model import Inference, LoadedModel, built
+from npu_conformance.mlts.lib.steadiness import Steadiness
+from npu_conformance.mlts.lib.streams import Stream
+from npu_conformance.mlts.lib.times import Budget
+from npu_conformance.mlts.lib.zoo_cases import PerModel, Side, sides
+from npu_conformance.specs.documents.results import Measurement
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.zoo import Samples, ZooModel
+
+_ITEMS = 16
+_BLOCK = 4
+"""Inferences of one implementation before the other's turn: what slows the machine down meets both."""
+_KNOWN = 0
+"""The item that is repeated."""
+_SOONER = 0.8
+"""An answer that comes within this part of the time of others was not computed: MLPerf's audits allow 0.9."""
+
+
+def infer(context: CaseContext, model: ZooModel) -> None:
+    """Measure every way of executing that frameworks use, with the first inference for itself."""
+    built(context, model.vector)
+    samples = model.samples(_ITEMS)
+    budget = times.BUDGETS[context.scope]
+    with sides(context) as implementations:
+        for executor in ("", "burst"):
+            if not executor or executor in executors(context.version):
+                with context.configuration(executor or executors(context.version)[0]):
+                    _measure(context, model, samples, implementations, executor, budget)
+
+
+def _measure(
+    context: CaseContext,
+    model: ZooModel,
+    samples: Samples,
+    implementations: tuple[Side, ...],
+    executor: str,
+    budget: Budget,
+) -> None:
+    started = [_started(side, model, samples, executor) for side in implementations]
+    samplers = [sampler for sampler in started if sampler is not None]
+    for sampler in samplers:
+        sampler.side.attempt(functools.partial(sampler.warm_up, budget))
+    for _ in times.rounds(budget, lambda: samplers[0].spent):
+        for sampler in samplers:
+            sampler.side.attempt(sampler.block)
+    for sampler in samplers:
+        context.measurements += sampler.measurements("burst" if executor else "inference")
+    _judge_known(context, samplers[0])
+
+
+def _started(side: Side, model: ZooModel, samples: Samples, executor: str) -> Sampler | None:
+    return side.attempt(lambda: Sampler(side, model, samples, executor))
+
+
+def _judge_known(context: CaseContext, sampler: Sampler) -> None:
+    """Warn where answers to the input that is repeated come sooner than others by more than chance: they are kept."""
+    fresh = times.of_seconds(sampler.name, "fresh", sampler.fresh)
+    known = times.of_seconds(sampler.name, "known", sampler.known)
+    if known.high is not None and fresh.low is not None and known.high < _SOONER * fresh.low:
+        context.warn_quality(
+            f"answers to an input that is repeated take {known.value:.3g} ms, to others {fresh.value:.3g} ms: "
+            "the device seems to keep answers, and its latency is not that of an inference"
+        )
+
+
+class Sampler:
+    """One implementation with a model prepared; it keeps what each inference took, in seconds."""
+
+    def __init__(self, side: Side, model: ZooModel, samples: Samples, executor: str) -> None:
+        if executor not in executors(side.context.version):
+            executor = ""
+        self.side, self.name = side, model.name
+        self.fresh: list[float] = []
+        self.known: list[float] = []
+        self.on_device: list[float] = []
+        self._steady, self._steady_known = Steadiness(), Steadiness()
+        self._loaded = LoadedModel(side.context, model.vector, executor=executor)
+        self._stream = Stream(model, samples, self._loaded)
+        self._first = self._next().seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds of inference that count so far."""
+        return sum(self.fresh) + sum(self.known)
+
+    def warm_up(self, budget: Budget) -> None:
+        """Execute for a while without counting."""
+        spent = 0.0
+        while spent < budget.warm_up:
+            spent += self._next().seconds
+
+    def block(self) -> None:
+        """Some inferences with the items in their order; then the known one, and what counts are its repetitions."""
+        for _ in range(_BLOCK):
+            inference = self._next()
+            self.fresh.append(inference.seconds)
+            if inference.on_device is not None:
+                self.on_device.append(inference.on_device)
+        repetitions = [self._stream.repeat(_KNOWN) for _ in range(1 + _BLOCK)]
+        for inference in repetitions:
+            self._steady_known.check(_KNOWN, inference.outputs)
+        self.known += [inference.seconds for inference in repetitions[1:]]
+
+    def _next(self) -> Inference:
+        item = self._stream.next_item
+        inference = self._stream.infer()
+        self._steady.check(item, inference.outputs)
+        return inference
+
+    def measurements(self, way: str) -> Iterator[Measurement]:
+        """What was measured, by the way in which the model was executed; nothing of what never began."""
+        single = {"prepare": self._loaded.prepare_seconds, "first_inference": self._first} if way == "inference" else {}
+        for name, seconds in single.items():
+            yield times.of_seconds(self.name, name, [seconds], self.side.name)
+        for name, samples in ((way, self.fresh), (f"{way}_on_device", self.on_device)):
+            if samples:
+                yield times.of_seconds(self.name, name, samples, self.side.name)
+
+
+cases = PerModel(
+    "mlts.latency",
+    "inference",
+    ("ML-LAT-001", "ML-LAT-002", "ML-LAT-004", "ML-ACC-006"),
+    "How long {model} takes to infer, the first time and then; its answers to an input stay the same.",
+    infer,
+).cases

@@ -1,0 +1,53 @@
+"""Sustained load: whether an inference takes longer the longer the device is busy."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.mlts.lib import times
+from npu_conformance.mlts.lib.loaded_model import LoadedModel
+from npu_conformance.mlts.lib.steadiness import Steadiness
+from npu_conformance.mlts.lib.streams import Stream
+from npu_conformance.mlts.lib.times import Budget
+from npu_conformance.mlts.lib.zoo_cases import PerModel
+from npu_conformance.specs.documents.results import Measurement
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.zoo import ZooModel
+
+_PARTS = 10
+_SLOWER = 1.2
+"""As many times as long as in the first part, an inference of the last part shows that the device cannot go on so."""
+_BUDGET = Budget(warm_up=0.0, run=60.0, least=_PARTS)
+
+
+def execute_long(context: CaseContext, model: ZooModel) -> None:
+    """Measure the drift from the first to the last tenth of a minute of inference."""
+    loaded, samples = LoadedModel(context, model.vector), model.samples(4)
+    stream, steadiness, seconds = Stream(model, samples, loaded), Steadiness(), list[float]()
+    for _ in times.rounds(_BUDGET, lambda: sum(seconds)):
+        item = stream.next_item
+        inference = stream.infer()
+        steadiness.check(item, inference.outputs)
+        seconds.append(inference.seconds)
+    part = len(seconds) // _PARTS
+    drift = statistics.median(seconds[-part:]) / statistics.median(seconds[:part])
+    context.measurements += [
+        times.of_seconds(model.name, "sustained", seconds),
+        Measurement(model.name, "drift", "ratio", drift, count=len(seconds)),
+    ]
+    if drift > _SLOWER:
+        context.warn_quality(f"after a minute of inference one takes {drift:.2f} times as long as at the beginning")
+
+
+cases = PerModel(
+    "mlts.latency",
+    "sustained",
+    ("ML-LAT-004",),
+    "Whether inferences of {model} take longer when they go on for a minute.",
+    execute_long,
+    scope=Scope.FULL,
+).cases

@@ -1,0 +1,99 @@
+"""From samples to a Measurement: median with its interval, percentiles, histogram; and how long to sample."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.specs.documents.results import Measurement, Unit
+
+Clock = Callable[[], float]
+"""Seconds that never go back."""
+monotonic: Clock = time.perf_counter
+
+_PERCENTILES = (0, 5, 25, 50, 75, 90, 95, 99, 100)
+_BUCKETS = 32
+"""As many as MLTS has."""
+_NORMAL_95 = 1.959964
+_LEAST_FOR_INTERVAL = 6
+_MILLISECONDS = 1000.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to sample: seconds without counting, seconds that count, and the least and largest number of samples."""
+
+    warm_up: float
+    run: float
+    least: int = 5
+    most: int = 100_000
+
+
+BUDGETS = {Scope.SMOKE: Budget(0.02, 0.08), Scope.DEFAULT: Budget(0.05, 0.25), Scope.FULL: Budget(2.0, 10.0)}
+"""The full scope's are MLTS's own (ML-LAT-002)."""
+
+
+def rounds(budget: Budget, spent: Callable[[], float]) -> Iterator[int]:
+    """0, 1, 2, ... until the budget's run time is spent, or its largest number is reached. spent: seconds so far."""
+    number = 0
+    while number < budget.least or (spent() < budget.run and number < budget.most):
+        yield number
+        number += 1
+
+
+def of_seconds(subject: str, name: str, samples: Sequence[float], beside: str = "") -> Measurement:
+    """The distribution of durations, which are in seconds, as milliseconds."""
+    return distribution(subject, name, "ms", [_MILLISECONDS * sample for sample in samples], beside)
+
+
+def distribution(subject: str, name: str, unit: Unit, samples: Sequence[float], beside: str = "") -> Measurement:
+    """The median of samples, of which there is at least one, and how they are spread."""
+    ordered = sorted(samples)
+    low, high = _median_interval(ordered)
+    return Measurement(
+        subject=subject,
+        name=name,
+        unit=unit,
+        value=percentile(ordered, 50.0),
+        low=low,
+        high=high,
+        count=len(ordered),
+        percentiles={str(percent): percentile(ordered, percent) for percent in _PERCENTILES},
+        buckets=_histogram(ordered),
+        beside=beside,
+    )
+
+
+def percentile(ordered: Sequence[float], percent: float) -> float:
+    """The percentile of ascending samples, interpolated between neighbours."""
+    place = (len(ordered) - 1) * percent / 100.0
+    before = math.floor(place)
+    after = min(before + 1, len(ordered) - 1)
+    return ordered[before] + (place - before) * (ordered[after] - ordered[before])
+
+
+def _median_interval(ordered: Sequence[float]) -> tuple[float | None, float | None]:
+    """The 95 % interval of the median, whatever the distribution: the samples at the ranks that a binomial gives.
+
+    Without one below six samples: not even their least and largest enclose the median as surely as that.
+    """
+    count = len(ordered)
+    if count < _LEAST_FOR_INTERVAL:
+        return None, None
+    half = _NORMAL_95 * math.sqrt(count) / 2
+    lower, upper = math.floor(count / 2 - half), math.ceil(count / 2 + half)
+    return ordered[max(lower, 0)], ordered[min(upper, count - 1)]
+
+
+def _histogram(ordered: Sequence[float]) -> tuple[tuple[float, int], ...]:
+    """Buckets of equal width from the least to the largest sample; one bucket where all are equal."""
+    least, width = ordered[0], (ordered[-1] - ordered[0]) / _BUCKETS
+    if width <= 0.0:
+        return ((least, len(ordered)),)
+    counts = [0] * _BUCKETS
+    for sample in ordered:
+        counts[min(int((sample - least) / width), _BUCKETS - 1)] += 1
+    return tuple((least + number * width, count) for number, count in enumerate(counts))

@@ -1,0 +1,36 @@
+"""Which answers count as the same."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.mlts.lib.steadiness import Steadiness
+
+FLOATS = numpy.array([0.0, 0.5, -8.0], numpy.float32)
+CODES = numpy.array([-128, 0, 127], numpy.int8)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "is_same"),
+    [
+        (FLOATS, FLOATS, True),
+        (FLOATS, FLOATS + numpy.float32(0.06), True),
+        (FLOATS, FLOATS + numpy.float32(0.07), False),
+        (FLOATS, numpy.array([0.0, 0.5, numpy.nan], numpy.float32), False),
+        (FLOATS, numpy.array([0.0, 0.5, numpy.inf], numpy.float32), False),
+        (CODES, CODES + numpy.array([1, -1, 0], numpy.int8), True),
+        (CODES, numpy.array([-126, 0, 127], numpy.int8), False),
+        (CODES, numpy.array([127, 0, -128], numpy.int8), False),
+    ],
+)
+def test_answers_to_one_item(first: numpy.ndarray, later: numpy.ndarray, is_same: bool) -> None:
+    steadiness = Steadiness()
+    steadiness.check(3, {"scores": first})
+    steadiness.check(4, {"scores": first * 0})
+    if is_same:
+        steadiness.check(3, {"scores": later})
+        return
+    with pytest.raises(Failed, match="output scores of item 3, executed again"):
+        steadiness.check(3, {"scores": later})
