@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
-from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile
+from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile, WaiverUse
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _BRACKET = re.compile(r"\[")
@@ -52,6 +52,11 @@ class Waivers:
         seen = list(results)
         lines = (matcher.problem(seen, self._today) for matcher in self._all)
         return [line for line in lines if line]
+
+    def uses(self, results: Iterable[CaseResult]) -> tuple[WaiverUse, ...]:
+        """Each waiver with what it came to, in the order of the file."""
+        seen = list(results)
+        return tuple(matcher.use(seen, self._today) for matcher in self._all)
 
     def _waived(self, part: ConfigurationResult, result: CaseResult) -> ConfigurationResult:
         verdict_id = f"{result.case}#{part.name}"
@@ -94,6 +99,20 @@ class _Matcher:
         if passed and not excused and not waiver.flaky:
             return f"{name} is not needed any more: all that it matches passes"
         return ""
+
+    def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
+        """How many cases the waiver has excused a part of. One with a tolerance excuses none: it lets outputs pass."""
+        holds = self.waiver.expires >= today and self.waiver.tolerance is None
+        excused = sum(map(self._excused, results)) if holds else 0
+        return WaiverUse(waiver=self.waiver, excused=excused, problem=self.problem(results, today))
+
+    def _excused(self, result: CaseResult) -> bool:
+        parts: list[tuple[str, CaseResult | ConfigurationResult]] = [(result.case, result)]
+        parts += [(f"{result.case}#{part.name}", part) for part in result.configurations]
+        return any(
+            Disposition.WAIVED in part.dispositions and self.matches(name, part.requirements or result.requirements)
+            for name, part in parts
+        )
 
     def _verdicts(self, result: CaseResult) -> list[tuple[Outcome, bool]]:
         if not self._names_configuration:

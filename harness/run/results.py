@@ -63,6 +63,7 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
         red=tuple(red),
         problems=tuple(problems),
         cases=tuple(map(_summary, verdicts)),
+        waivers=waivers.uses(verdicts) if waivers else (),
     )
 
 

@@ -8,6 +8,7 @@ from msgspec import Meta, field
 
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.results import Count, Digests, Format, Measurement, Seconds, Selection
+from npu_conformance.specs.documents.waivers import WaiverUse
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -92,3 +93,4 @@ class Results(Document, frozen=True):
     red: tuple[str, ...]
     problems: tuple[str, ...]
     cases: tuple[CaseSummary, ...]
+    waivers: tuple[WaiverUse, ...] = ()

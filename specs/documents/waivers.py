@@ -44,3 +44,11 @@ class WaiverFile(Document, frozen=True):
 
     format: Literal[1]
     waivers: tuple[Waiver, ...]
+
+
+class WaiverUse(Document, frozen=True, omit_defaults=True):
+    """A waiver in a run. excused: cases of which it excused a part. problem: what is wrong with it, if anything."""
+
+    waiver: Waiver
+    excused: Annotated[int, Meta(ge=0)] = 0
+    problem: str = ""

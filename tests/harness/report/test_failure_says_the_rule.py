@@ -87,7 +87,7 @@ def test_many_failures_of_one_cause_are_led_by_the_symptom(report: Path) -> None
 
 def test_the_page(report: Path) -> None:
     page = unescape((report / "report.html").read_text())
-    wrong = page[page.index("What is wrong") : page.index("Operations and types")]
+    wrong = page[page.index('<section id="failures"') : page.index('<section id="operations"')]
     first = wrong[wrong.index("<pre>") + 5 : wrong.index("</pre>")].splitlines()
     assert says(first), first
     assert first[-1].startswith(f"$ {REPLAY.format(f'{report}/')}")

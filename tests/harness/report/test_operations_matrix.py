@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import pytest
 
 from npu_conformance.faults import plugin
-from npu_conformance.harness.report.operations_matrix import matrix
+from npu_conformance.harness.report.sections.operations import matrix
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
@@ -42,11 +41,11 @@ def run(fault: str, hal: str, cases: Sequence[Case] = CASES) -> Results:
 
 
 def rows(outcome: Results) -> list[str]:
-    return re.findall(r"<tr><th>(\w+)", "\n".join(matrix(outcome)))
+    return [operation for operation, _ in matrix(outcome).rows]
 
 
 def green(outcome: Results) -> list[str]:
-    return [row.split("<")[0] for row in "\n".join(matrix(outcome)).split("<tr><th>") if 'class="cell pass"' in row]
+    return [operation for operation, cells in matrix(outcome).rows if any(cell and cell.sign == "✓" for cell in cells)]
 
 
 @pytest.mark.parametrize("hal", ["1.0", "1.2"])

@@ -1,0 +1,139 @@
+"""The drawings of a page: small SVGs in the page's own colours, whose numbers stand in a table beside them.
+
+They are templates of our own: at some 2 kB each they follow light and dark and stay text for screen readers, where a
+plotting library's pictures have fixed colours, or need its JavaScript.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.report.templating import figure, render
+from npu_conformance.specs.documents.results import Measurement
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_LEFT, _PLOT, _RIGHT, _ROW = 220.0, 400.0, 100.0, 18.0
+"""The widths of names, plot and numbers, and the height of a line."""
+_LONGEST = 32
+_MANY_TIMES = 50.0
+"""Beyond this ratio of the largest to the smallest value an axis is logarithmic."""
+_TICKS = 4
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where values stand between two ends, in units of the drawing."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def at(self, value: float) -> float:
+        """The place of a value; one beyond an end stands there."""
+        low, high, value = (
+            math.log10(each) if self.logarithmic else each for each in (self.low, self.high, max(value, self.low))
+        )
+        return round(_LEFT + _PLOT * min(1.0, (value - low) / (high - low)), 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places of round values, with their text."""
+        if self.logarithmic:
+            first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+            values = [10.0**power for power in range(first, last + 1, max(1, (last - first) // _TICKS))]
+        else:
+            step = _step((self.high - self.low) / _TICKS)
+            first = math.ceil(self.low / step)
+            values = [step * number for number in range(first, math.floor(self.high / step) + 1)]
+        return [(self.at(value), figure(value)) for value in values if self.low <= value <= self.high]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One measured value. series: the number of its shape. low, high: places of its interval; None without."""
+
+    y: float
+    x: float
+    series: int
+    text: str
+    low: float | None
+    high: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """The marks of one subject. name: shortened where it is long."""
+
+    y: float
+    name: str
+    marks: tuple[Mark, ...]
+
+
+def axis_for(values: Sequence[float]) -> Axis:
+    """An axis from zero, from below it where a value is, or a logarithmic one where values lie far apart."""
+    least, most = min(values), max(values)
+    if least > 0 and most / least > _MANY_TIMES:
+        return Axis(10.0 ** math.floor(math.log10(least)), most * 1.05, logarithmic=True)
+    low = min(0.0, least)
+    return Axis(low, most if most > low else low + 1.0, logarithmic=False)
+
+
+def intervals(title: str, rows: Sequence[tuple[str, Sequence[tuple[int, Measurement]]]]) -> Markup:
+    """Draw values with their intervals, a line for each row: its name, and measurements with the number of a series."""
+    shown = [each for _, measured in rows for _, each in measured]
+    axis = axis_for([value for each in shown for value in _values(each)])
+    lines, y = [], _ROW
+    for name, measured in rows:
+        marks = tuple(_mark(axis, y + _ROW * place, series, each) for place, (series, each) in enumerate(measured))
+        lines.append(Line(y, shortened(name), marks))
+        y += _ROW * max(1, len(marks)) + _ROW / 3
+    return render(
+        "intervals.svg", title=title, lines=lines, ticks=axis.ticks(), left=_LEFT, right=_LEFT + _PLOT,
+        width=_LEFT + _PLOT + _RIGHT, height=round(y + _ROW, 1), bottom=round(y - _ROW / 3, 1),
+    )  # fmt: skip
+
+
+def histogram(title: str, measured: Measurement) -> Markup:
+    """Draw the buckets of a measurement as bars; their heights are logarithmic, since most values are hardly off."""
+    most = math.log10(1 + max(count for _, count in measured.buckets))
+    width = 720.0 / len(measured.buckets)
+    bars = [
+        (round(number * width, 1), round(100 * math.log10(1 + count) / most if most else 0, 1), figure(value), count)
+        for number, (value, count) in enumerate(measured.buckets)
+    ]
+    beyond = [number for number, (value, _) in enumerate(measured.buckets) if _is_beyond(value, measured.bound)]
+    return render(
+        "histogram.svg", title=title, bars=bars, width=round(width, 1), every=math.ceil(len(bars) / 16),
+        bound=round(beyond[0] * width, 1) if beyond else None,
+    )  # fmt: skip
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside a plot."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _is_beyond(value: float, bound: float | None) -> bool:
+    return bound is not None and value > bound
+
+
+def _values(measured: Measurement) -> list[float]:
+    return [each for each in (measured.value, measured.low, measured.high, measured.bound) if each is not None]
+
+
+def _mark(axis: Axis, y: float, series: int, measured: Measurement) -> Mark:
+    low, high, bound = (
+        None if each is None else axis.at(each) for each in (measured.low, measured.high, measured.bound)
+    )
+    return Mark(y, axis.at(measured.value), series, figure(measured.value), low, high, bound)
+
+
+def _step(least: float) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is no less."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least * 0.999)

@@ -1,0 +1,63 @@
+"""What is wrong: the symptoms in a list, then the first cases of each, those of the gravest outcome first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from npu_conformance.harness.report import symptoms
+from npu_conformance.harness.report.lines import attribution, details, first_reason
+from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
+from npu_conformance.harness.report.summary import red_that_ran
+from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
+
+_SHOWN, _EXPLAINED = 3, 500
+"""How many cases of a symptom are unfolded, and how many cases are explained; the others are in the table."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A red case as it is told. text: the rule, expected and actual, the command of a replay."""
+
+    case: str
+    outcome: str
+    sign: str
+    source: str
+    reason: str
+    text: str
+
+
+def section(run: ShownRun) -> Section | None:
+    """The red cases that ran; None where there are none."""
+    found = symptoms.grouped(red_that_ran(run.verdicts))
+    if not found:
+        return None
+    count = sum(len(symptom.cases) for symptom in found)
+    gravest = sorted(found, key=lambda symptom: ORDER.index(Outcome(symptom.outcome)))
+    listed = [line.strip() for line in symptoms.lines(found) if line.startswith(" ")] if count > 1 else []
+    body = render(
+        "failures.html",
+        symptoms=listed,
+        groups=_explained([symptom.cases for symptom in gravest], run),
+        more=max(0, count - _EXPLAINED),
+    )
+    return Section("failures", "What is wrong", counted(count, "case"), body)
+
+
+def _explained(groups: Sequence[Sequence[CaseResult]], run: ShownRun) -> list[tuple[list[Failure], list[Failure]]]:
+    """The cases of each symptom: those in sight, and those behind a fold; _EXPLAINED in all."""
+    told, room = [], _EXPLAINED
+    for cases in groups:
+        failures = [_failure(result, run) for result in cases[: max(room, 0)]]
+        told.append((failures[:_SHOWN], failures[_SHOWN:]))
+        room -= len(cases)
+    return [group for group in told if group[0]]
+
+
+def _failure(result: CaseResult, run: ShownRun) -> Failure:
+    replay = run.replays.of(result)
+    lines = details(result, f"$ {replay}" if replay else "")
+    outcome = result.outcome.value
+    return Failure(result.case, outcome, SIGNS[outcome], attribution(result), first_reason(result), "\n".join(lines))

@@ -1,0 +1,126 @@
+"""The first screen: the verdict, what was tested, how each suite ended, why, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, is_red
+from npu_conformance.harness.report import summary
+from npu_conformance.harness.report.lines import replay_command
+from npu_conformance.harness.report.shown_run import ORDER, SIGNS, ShownRun
+from npu_conformance.harness.report.summary import red_that_ran
+from npu_conformance.harness.report.table import against
+from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.specs.documents.summary import Counts, Results
+from npu_conformance.specs.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_SHOWN_REASONS = 6
+_BAR = 240
+"""Width of the bar of a suite, in units of its drawing."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The conclusion in a word and a sentence. kind: the outcome whose colour it has."""
+
+    kind: str
+    word: str
+    sentence: str
+
+    @property
+    def sign(self) -> str:
+        """What tells it without colour."""
+        return SIGNS[self.kind]
+
+
+def head(run: ShownRun) -> Markup:
+    """The top of the page."""
+    results = run.results
+    remarks = (*results.reasons, *results.thin_coverage)
+    outcomes = [outcome.value for outcome in Outcome if outcome.value in results.counts]
+    suites = [*results.by_suite.items(), ("all", results.counts)]
+    return render(
+        "head.html",
+        results=results,
+        verdict=verdict(results),
+        remarks=remarks[:_SHOWN_REASONS],
+        more_remarks=remarks[_SHOWN_REASONS:],
+        outcomes=outcomes,
+        suites=[(suite, counts, list(_bar(counts))) for suite, counts in suites],
+        width=_BAR,
+        facts=list(_facts(results)),
+        steps=list(_steps(run)),
+        selection=_selection(results),
+    )
+
+
+def verdict(results: Results) -> Verdict:
+    """What a run came to."""
+    cases = counted(sum(results.counts.values()), "case")
+    if results.conformant:
+        passed = results.counts.get(Outcome.PASS.value, 0)
+        return Verdict("pass", "conformant", f"What applies and is supported passed: {passed:,} of {cases}.")
+    if results.exit_code == SUITE_FAILED:
+        return Verdict("suite-error", "not shown to be conformant", "The suite itself did not finish its work.")
+    if results.exit_code:
+        wrong = sum(is_red(case.outcome, case.dispositions) for case in results.cases)
+        beside = f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline."
+        sentence = f"{wrong:,} of {cases} failed or did not run." if wrong else beside
+        return Verdict("fail", "not shown to be conformant", sentence)
+    return Verdict(
+        "not-supported",
+        "not shown to be conformant",
+        f"Nothing that counts is wrong in {cases}, but that does not show all.",
+    )
+
+
+def _bar(counts: Mapping[str, int]) -> Iterator[tuple[str, float, float]]:
+    """The pieces of a suite's bar: outcome, place and width; what is there at all is one unit wide at least."""
+    whole, place = sum(counts.values()), 0.0
+    for outcome in reversed(ORDER):
+        if count := counts.get(outcome.value, 0):
+            width = max(2.0, count * _BAR / whole)
+            yield outcome.value, round(place, 1), round(width, 1)
+            place += width
+
+
+def _selection(results: Results) -> str:
+    """What was asked for, in words."""
+    asked = results.selection
+    words = [*asked.suites, *asked.patterns, *([f"-k {asked.expression}"] if asked.expression else [])]
+    return f"scope {asked.scope}" + (f", {' '.join(words)}" if words else ", all suites")
+
+
+def _facts(results: Results) -> Iterator[str]:
+    parts = _told(results.configuration_counts)
+    if parts:
+        yield f"Configurations and mutations of the cases: {parts}."
+    if results.waived:
+        yield f"{counted(results.waived, 'case')} waived."
+    if results.baseline:
+        yield f"Beside the baseline: {against(results.baseline)}."
+    if results.quality_warnings:
+        yield f"{counted(results.quality_warnings, 'case')} with a quality warning."
+    if results.left_out:
+        yield f"{counted(len(results.left_out), 'case')} left out ({results.left_out[0].reason})."
+
+
+def _told(counts: Counts) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def _steps(run: ShownRun) -> Iterator[str]:
+    """What to do next, as on the terminal."""
+    red, folder = red_that_ran(run.verdicts), str(Path(run.replays.folder).parent)
+    if any(run.replays.of(result) for result in red):
+        yield f"run the failures again: {replay_command(folder, run.replays.plugin)}"
+    if not run.results.complete:
+        yield "the run did not come to its end; the same command with --resume goes on from there"
+    told = summary.lines(run.results, run.verdicts, None, run.replays.plugin)
+    yield from (line.removeprefix("next: ") for line in told)

@@ -1,0 +1,119 @@
+"""What was measured: times and sizes, then accuracy; each figure as a chart, beside the baseline, and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.report import charts
+from npu_conformance.harness.report.shown_run import Section, ShownRun
+from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.specs.documents.results import Measurement
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+COSTS = frozenset({"ms", "per second", "bytes"})
+"""Units of what an inference costs; all others say how good its results are."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measurement in a table. device: name of the plug-in that it was measured on. ratio: to the baseline's."""
+
+    subject: str
+    case: str
+    device: str
+    measured: Measurement
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """All that was measured under one name. series: the plug-ins, the one under test first. percentiles: as columns."""
+
+    name: str
+    unit: str
+    series: tuple[str, ...]
+    chart: Markup
+    rows: tuple[Row, ...]
+    percentiles: tuple[str, ...]
+    histograms: tuple[tuple[str, Measurement, Markup], ...]
+
+
+Measured = list[tuple[str, Measurement]]
+"""Measurements with the ids of their cases."""
+
+
+def costs(run: ShownRun) -> Section | None:
+    """Latency, throughput and sizes; None where nothing of the kind was measured."""
+    return _section(run, "latency", "Latency and cost", lambda measured: measured.unit in COSTS)
+
+
+def qualities(run: ShownRun) -> Section | None:
+    """Accuracy and errors; None where nothing of the kind was measured."""
+    return _section(run, "accuracy", "Accuracy and errors", lambda measured: measured.unit not in COSTS)
+
+
+def _section(run: ShownRun, name: str, title: str, wanted: Callable[[Measurement], bool]) -> Section | None:
+    found: dict[tuple[str, str], Measured] = {}
+    for result in sorted(run.verdicts, key=lambda result: result.case):
+        for measured in filter(wanted, result.measurements):
+            found.setdefault((measured.name, measured.unit), []).append((result.case, measured))
+    if not found:
+        return None
+    under_test = run.results.manifest.name
+    figures = [figure(name, unit, all_of_it, under_test) for (name, unit), all_of_it in found.items()]
+    models = {measured.subject for all_of_it in found.values() for _, measured in all_of_it}
+    return Section(name, title, counted(len(models), "model"), render("measurements.html", figures=figures))
+
+
+def figure(name: str, unit: str, found: Measured, under_test: str) -> Figure:
+    """The chart and the table of all that was measured under one name."""
+    series = tuple(dict.fromkeys(["", *(measured.beside for _, measured in found)]))
+    names = tuple(each or under_test for each in series)
+    spoken = name.replace("_", " ")
+    rows = _rows(found, under_test)
+    return Figure(
+        spoken, unit, names, charts.intervals(f"{spoken} in {unit}", _lines(found, series)), rows,
+        tuple(sorted({number for row in rows for number in row.measured.percentiles}, key=float)),
+        tuple(_histograms(spoken, rows)),
+    )  # fmt: skip
+
+
+def _lines(found: Measured, series: Sequence[str]) -> list[tuple[str, list[tuple[int, Measurement]]]]:
+    """What stands on each line of the chart: the measurements of a subject in a case."""
+    lines: dict[tuple[str, str], list[tuple[int, Measurement]]] = {}
+    for case, measured in found:
+        lines.setdefault((measured.subject, case), []).append((series.index(measured.beside), measured))
+    subjects = [subject for subject, _ in lines]
+    return [
+        (
+            subject if subjects.count(subject) == 1 else f"{subject} ({case.rpartition('.')[2]})",
+            sorted(line, key=_first),
+        )
+        for (subject, case), line in lines.items()
+    ]
+
+
+def _first(pair: tuple[int, Measurement]) -> int:
+    return pair[0]
+
+
+def _rows(found: Measured, under_test: str) -> tuple[Row, ...]:
+    own = {(case, measured.subject): measured.value for case, measured in found if not measured.beside}
+
+    def ratio(case: str, measured: Measurement) -> float | None:
+        value = own.get((case, measured.subject))
+        return value / measured.value if measured.beside and measured.value and value is not None else None
+
+    return tuple(
+        Row(measured.subject, case, measured.beside or under_test, measured, ratio(case, measured))
+        for case, measured in found
+    )
+
+
+def _histograms(name: str, rows: Sequence[Row]) -> list[tuple[str, Measurement, Markup]]:
+    titled = [(f"{name} of {row.subject} on {row.device}", row.measured) for row in rows if row.measured.buckets]
+    return [(title, measured, charts.histogram(title, measured)) for title, measured in titled]
