@@ -33,6 +33,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "report": (
         "npu-conformance report .npu-conformance/my-driver --failures",
         "npu-conformance report .npu-conformance/my-driver --html report.html",
+        "npu-conformance report .npu-conformance/my-driver --badge badge.svg",
+        "npu-conformance report reports/monday reports/tuesday reports/wednesday --html trend.html",
     ),
     "diff": ("npu-conformance diff reports/monday reports/tuesday",),
     "requirements": (

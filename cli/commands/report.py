@@ -1,4 +1,4 @@
-"""`npu-conformance report`: a page, a JUnit file or the table again, from the folder of a run."""
+"""`npu-conformance report`: a page, a JUnit file, a badge or the table again, from the folder of a run; or several."""
 
 from __future__ import annotations
 
@@ -22,25 +22,32 @@ PLUGIN_WORDS = "--plugin P"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
-        "folder", metavar="DIR", type=Path, help="report folder, also of a killed run; of a plug-in: its latest run"
-    )
+        "folders", metavar="DIR", type=Path, nargs="+",
+        help="report folder, also of a killed run; of a plug-in: its latest run; several are compared, by their times",
+    )  # fmt: skip
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
+    parser.add_argument("--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE")
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")
     show.add_argument("--warnings", action="store_true", help="print every quality warning")
-    show.add_argument("--json", action="store_true", help="print the content of results.json")
+    show.add_argument("--json", action="store_true", help="print the content of results.json, or the comparison")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Read what was recorded and show what was asked for; the table where nothing else was."""
-    from npu_conformance.harness.run import folders, results, shards
+    from npu_conformance.cli.commands._compared_runs import compare
+
+    return compare(options) if len(options.folders) > 1 else _show(options, options.folders[0])
+
+
+def _show(options: argparse.Namespace, named: Path) -> int:
+    """Show one run."""
+    from npu_conformance.harness.run import folders, results, stored_runs
     from npu_conformance.harness.run.session import Summary, replay_commands
 
-    folder = folders.resolve(options.folder)
-    log = shards.read_run(folder)
-    stored = folder / folders.RESULTS
-    outcome = results.read(stored) if stored.exists() and log.footer else results.build(log)
+    folder = folders.resolve(named)
+    log, outcome = stored_runs.read(folder)
     verdicts = results.complete(log)
     plugin = log.header.plugin_words or PLUGIN_WORDS
     replays = replay_commands(folder, plugin)
@@ -54,7 +61,7 @@ def execute(options: argparse.Namespace) -> int:
         from npu_conformance.cli.commands._output import print_json
 
         print_json(outcome)
-    elif not (options.html or options.junit):
+    elif not (options.html or options.junit or options.badge):
         for line in Summary(outcome, tuple(verdicts), folder, plugin).lines(console.paint):
             console.say(line)
     return OK
@@ -62,12 +69,14 @@ def execute(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
     from npu_conformance.cli.commands._output import write_text
-    from npu_conformance.harness.report import junit, page
+    from npu_conformance.harness.report import badge, junit, page
 
     if options.html:
         write_text(options.html, page.document(outcome, verdicts, replays))
     if options.junit:
         write_text(options.junit, junit.document(outcome, verdicts, replays))
+    if options.badge:
+        write_text(options.badge, badge.badge(outcome))
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:

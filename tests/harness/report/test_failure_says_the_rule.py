@@ -91,7 +91,7 @@ def test_the_page(report: Path) -> None:
     first = wrong[wrong.index("<pre>") + 5 : wrong.index("</pre>")].splitlines()
     assert says(first), first
     assert first[-1].startswith(f"$ {REPLAY.format(f'{report}/')}")
-    assert wrong.index("     56 fail: output") < wrong.index("<details")
+    assert wrong.index("<li>56 fail: output") < wrong.index("<details")
     examples = wrong.partition("</ul>")[2]
     assert examples.index("53 more of the same") < examples.index("against that of the unsigned counterpart")
 

@@ -1,0 +1,176 @@
+"""Several runs side by side, and over time: verdicts, the cases whose verdicts differ, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report.sections.head import Verdict, verdict
+from npu_conformance.harness.report.templating import figure
+from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.documents.summary import Results
+from npu_conformance.specs.outcomes import Outcome
+
+IsWorse = Callable[[Outcome | None, Outcome], bool]
+"""Whether an outcome is worse than the one before, None for a case that is new."""
+_SHOWN = 20
+"""How many lines of each part the terminal has."""
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run in a comparison. name: where it is from."""
+
+    name: str
+    results: Results
+
+    @property
+    def verdict(self) -> Verdict:
+        """Its conclusion."""
+        return verdict(self.results)
+
+    @property
+    def about(self) -> str:
+        """The plug-in, its version and the version of the HAL."""
+        manifest = self.results.manifest
+        return f"{manifest.name} {manifest.version}, HAL {self.results.hal_version}"
+
+    @property
+    def red(self) -> int:
+        """How many cases are red."""
+        return sum(is_red(case.outcome, case.dispositions) for case in self.results.cases)
+
+
+@dataclass(frozen=True)
+class DifferingCase:
+    """A case whose verdicts differ. outcomes: run by run, None where a run does not have it.
+
+    worse: in the last of the runs that have it, compared with the one before.
+    """
+
+    case: str
+    outcomes: tuple[Outcome | None, ...]
+    worse: bool
+
+    def __str__(self) -> str:
+        words = " -> ".join(outcome.value if outcome else "absent" for outcome in self.outcomes)
+        return f"{'worse ' if self.worse else ''}{self.case}: {words}"
+
+
+@dataclass(frozen=True)
+class ComparedMeasurement:
+    """One thing that was measured in several runs, run by run; None where a run did not measure it."""
+
+    subject: str
+    name: str
+    unit: str
+    beside: str
+    case: str
+    measured: tuple[Measurement | None, ...]
+
+    def ratio(self, run: int) -> float | None:
+        """The value of a run as a ratio to that of the first run that has one; None for that run itself."""
+        first = next(number for number, each in enumerate(self.measured) if each is not None)
+        base, now = self.measured[first], self.measured[run]
+        known = run != first and base is not None and now is not None and base.value
+        return now.value / base.value if known and now and base else None
+
+    @property
+    def what(self) -> str:
+        """What was measured, in words."""
+        device = f" on {self.beside}" if self.beside else ""
+        return f"{self.name.replace('_', ' ')} of {self.subject}{device}"
+
+    def __str__(self) -> str:
+        told = []
+        for number, each in enumerate(self.measured):
+            ratio = self.ratio(number)
+            words = figure(each.value) if each else "-"
+            told.append(words + (f" (x{figure(ratio)})" if ratio is not None else ""))
+        return f"{self.what}, {self.unit}: {' -> '.join(told)}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs in order of time, with what differs. remarks: why a difference may be no change of the implementation."""
+
+    runs: tuple[ComparedRun, ...]
+    remarks: tuple[str, ...]
+    suites: tuple[str, ...]
+    differing: tuple[DifferingCase, ...]
+    only_in_some: int
+    measurements: tuple[ComparedMeasurement, ...]
+
+
+def compared(runs: Iterable[ComparedRun], is_worse: IsWorse) -> Comparison:
+    """Compare two runs or more. is_worse: whether an outcome is worse than the one before it."""
+    ordered = tuple(sorted(runs, key=lambda run: run.results.time))
+    differing = list(_differing(ordered, is_worse))
+    in_all = [case for case in differing if None not in case.outcomes]
+    return Comparison(
+        runs=ordered,
+        remarks=tuple(_remarks(ordered)),
+        suites=tuple(dict.fromkeys(suite for run in ordered for suite in run.results.by_suite)),
+        differing=tuple(sorted(in_all, key=lambda case: not case.worse)),
+        only_in_some=len(differing) - len(in_all),
+        measurements=tuple(_measurements(ordered)),
+    )
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """The comparison for a terminal."""
+    for number, run in enumerate(comparison.runs, start=1):
+        yield f"run {number}: {run.name}: {run.about}, {run.results.time}: {run.verdict.word}; {_counts(run.results)}"
+    yield from (f"note: {remark}" for remark in comparison.remarks)
+    yield from _some([f"  {case}" for case in comparison.differing], "cases with different verdicts, run by run:")
+    if comparison.only_in_some:
+        yield f"{comparison.only_in_some} cases are only in some of the runs"
+    yield from _some([f"  {each}" for each in comparison.measurements], "measurements, run by run:")
+    worse = sum(case.worse for case in comparison.differing)
+    yield f"{len(comparison.differing)} verdicts differ, {worse} for the worse in the last run"
+
+
+def _some(told: Sequence[str], title: str) -> Iterator[str]:
+    if told:
+        yield title
+        yield from told[:_SHOWN]
+    if len(told) > _SHOWN:
+        yield f"  ... and {len(told) - _SHOWN} more; --html FILE shows all"
+
+
+def _counts(results: Results) -> str:
+    return ", ".join(f"{count} {name}" for name, count in results.counts.items())
+
+
+def _remarks(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """What makes runs differ without a change of the implementation."""
+    differences = (
+        ("vectors", {run.results.digests.vectors for run in runs}),
+        ("versions of the suite", {run.results.suite_version for run in runs}),
+        ("versions of the HAL", {run.results.hal_version for run in runs}),
+        ("selections of cases", {run.results.selection for run in runs}),
+    )
+    yield from (f"the runs have different {what}" for what, found in differences if len(found) > 1)
+    yield from (f"run {place} did not come to its end" for place, run in enumerate(runs, 1) if not run.results.complete)
+
+
+def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[DifferingCase]:
+    by_run = [{case.case: case.outcome for case in run.results.cases} for run in runs]
+    for name in dict.fromkeys(name for outcomes in by_run for name in outcomes):
+        found = tuple(outcomes.get(name) for outcomes in by_run)
+        if len(set(found)) > 1:
+            told = [outcome for outcome in found if outcome is not None]
+            yield DifferingCase(name, found, len(told) > 1 and is_worse(told[-2], told[-1]))
+
+
+def _measurements(runs: Sequence[ComparedRun]) -> Iterator[ComparedMeasurement]:
+    """What runs measured, by the case's own order; a measurement is the same where all its names are."""
+    by_run = [
+        {(case.case, each.subject, each.name, each.unit, each.beside): each for case in run.results.cases
+         for each in case.measurements}
+        for run in runs
+    ]  # fmt: skip
+    for key in dict.fromkeys(key for measured in by_run for key in measured):
+        case, subject, name, unit, beside = key
+        yield ComparedMeasurement(subject, name, unit, beside, case, tuple(measured.get(key) for measured in by_run))

@@ -1,0 +1,102 @@
+"""The page of several runs: side by side, and as a trend over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from npu_conformance.harness.report import charts
+from npu_conformance.harness.report.comparison import ComparedMeasurement, ComparedRun, Comparison
+from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section
+from npu_conformance.harness.report.templating import counted, policy, render, resource
+from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.outcomes import Outcome
+
+_MOST = 2000
+"""How many differing cases a page has."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A run in the picture of the trend: its place, and its pieces from below (outcome, place, height)."""
+
+    number: int
+    x: float
+    pieces: tuple[tuple[str, float, float], ...]
+
+
+def document(comparison: Comparison) -> str:
+    """Return the page."""
+    sections = [made for made in (_runs(comparison), _differing(comparison), _measured(comparison)) if made]
+    script = resource("page.js")
+    names = dict.fromkeys(run.results.manifest.name for run in comparison.runs)
+    page = render(
+        "page.html",
+        title=f"{', '.join(names)}: NPU conformance, {counted(len(comparison.runs), 'run')}",
+        head=render("comparison_head.html", comparison=comparison, names=tuple(names)),
+        sections=sections,
+        suite_version=comparison.runs[-1].results.suite_version,
+        style=resource("page.css"),
+        script=script,
+        policy=policy(script),
+    )
+    return str(page)
+
+
+def _runs(comparison: Comparison) -> Section:
+    outcomes = [
+        outcome.value for outcome in Outcome if any(outcome.value in run.results.counts for run in comparison.runs)
+    ]
+    body = render(
+        "comparison_runs.html", comparison=comparison, outcomes=outcomes, columns=tuple(_columns(comparison.runs))
+    )
+    return Section("runs", "Verdicts over time", counted(len(comparison.runs), "run"), body)
+
+
+def _columns(runs: Sequence[ComparedRun]) -> Iterator[Column]:
+    """The share of each outcome in each run; what is there at all is one unit high at least."""
+    width = 720 / len(runs)
+    for number, run in enumerate(runs):
+        whole, top, pieces = max(1, sum(run.results.counts.values())), 100.0, []
+        for outcome in reversed(ORDER):
+            if count := run.results.counts.get(outcome.value, 0):
+                height = max(2.0, count * 100 / whole)
+                top -= height
+                pieces.append((outcome.value, round(top, 1), round(height, 1)))
+        yield Column(number + 1, round(number * width, 1), tuple(pieces))
+
+
+def _differing(comparison: Comparison) -> Section | None:
+    if not comparison.differing:
+        return None
+    body = render(
+        "comparison_cases.html",
+        comparison=comparison,
+        differing=comparison.differing[:_MOST],
+        more=len(comparison.differing) - _MOST,
+        signs=SIGNS,
+    )
+    worse = sum(case.worse for case in comparison.differing)
+    note = f"{counted(len(comparison.differing), 'case')}, {worse:,} worse in the last run"
+    return Section("differing", "Cases with different verdicts", note, body)
+
+
+def _measured(comparison: Comparison) -> Section | None:
+    """The measurements by name, each with a picture that has a line for each run."""
+    by_name: dict[tuple[str, str], list[ComparedMeasurement]] = {}
+    for each in comparison.measurements:
+        by_name.setdefault((each.name, each.unit), []).append(each)
+    if not by_name:
+        return None
+    figures = [(name.replace("_", " "), unit, _chart(name, unit, rows), rows) for (name, unit), rows in by_name.items()]
+    body = render("comparison_measured.html", figures=figures, runs=comparison.runs)
+    return Section("measurements", "Measurements", f"{len(comparison.measurements):,}", body)
+
+
+def _chart(name: str, unit: str, rows: Sequence[ComparedMeasurement]) -> object:
+    lines = [(f"{row.subject} {row.beside}".strip(), _marks(row)) for row in rows]
+    return charts.intervals(f"{name.replace('_', ' ')} in {unit}, run by run", lines)
+
+
+def _marks(row: ComparedMeasurement) -> list[tuple[int, Measurement]]:
+    return [(number, each) for number, each in enumerate(row.measured) if each is not None]

@@ -1,0 +1,19 @@
+"""Runs that are over, or were killed, read back from their report folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from npu_conformance.harness.run import folders, results, shards
+from npu_conformance.harness.run.events import Log
+from npu_conformance.specs.documents.summary import Results
+
+
+def read(folder: Path) -> tuple[Log, Results]:
+    """What the run of a folder recorded, and its results: as they were stored, or anew where it was killed.
+
+    Raises DocumentError.
+    """
+    log = shards.read_run(folder)
+    stored = folder / folders.RESULTS
+    return log, results.read(stored) if stored.exists() and log.footer else results.build(log)

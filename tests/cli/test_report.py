@@ -1,0 +1,107 @@
+"""The command `report`: one folder as before, several side by side, a badge; bad folders and full disks in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from made_runs import EVERYTHING, case, keep
+
+from npu_conformance.cli.main import main
+from npu_conformance.specs.outcomes import Outcome
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    """Two runs; the second is older."""
+    after = keep(tmp_path / "after", case("PAD.a", Outcome.FAIL), case("PAD.b"), time="2030-01-16T08:00:00Z")
+    return after, keep(tmp_path / "before", case("PAD.a"), case("PAD.b"), time="2030-01-15T08:00:00Z")
+
+
+def report(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    code = main(["report", *map(str, words)])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_several_folders_are_compared_by_time(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = report(capsys, *runs)
+    assert code == 0
+    assert out.splitlines()[0].startswith(f"run 1: {runs[1]}: toy 1")
+    assert "  worse vts.generated.PAD.a: pass -> fail" in out.splitlines()
+
+
+def test_several_folders_as_a_page(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert report(capsys, *runs, "--html", page) == (0, "", "")
+    assert "2 runs side by side" in page.read_text()
+
+
+def test_several_folders_as_json(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(report(capsys, *runs, "--json")[1])
+    assert told["differing"] == [{"case": "vts.generated.PAD.a", "outcomes": ["pass", "fail"], "worse": True}]
+
+
+def test_a_results_file_that_was_kept_alone_can_be_compared(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "monday.json"
+    alone.write_bytes((runs[1] / "results.json").read_bytes())
+    assert "worse vts.generated.PAD.a" in report(capsys, runs[0], alone)[1]
+
+
+def test_each_bad_folder_has_one_line(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "events.jsonl").write_text("no json\n")
+    code, out, err = report(capsys, runs[0], tmp_path / "none", tmp_path / "empty", tmp_path / "torn")
+    assert (code, out) == (2, "")
+    assert [line.split(": ")[1].removesuffix(":1") for line in err.splitlines()] == [
+        str(tmp_path / name / "events.jsonl") for name in ("none", "empty", "torn")
+    ]
+
+
+def test_a_run_is_not_compared_with_itself(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link").symlink_to(runs[0])
+    code, _, err = report(capsys, runs[0], tmp_path / "link")
+    assert code == 2
+    assert "these are one run" in err
+
+
+@pytest.mark.parametrize("option", ["--failures", "--warnings", "--junit=x", "--badge=x"])
+def test_what_shows_one_run_wants_one_folder(
+    option: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = report(capsys, *runs, option)
+    assert code == 2
+    assert err.startswith(f"npu-conformance: {option.partition('=')[0]}: shows one run, found 2 folders")
+
+
+def test_a_badge(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(capsys, runs[0], "--badge", tmp_path / "badge.svg") == (0, "", "")
+    assert "1 failed, HAL 1.2" in (tmp_path / "badge.svg").read_text()
+
+
+@pytest.mark.parametrize("option", ["--html", "--badge", "--junit"])
+def test_a_full_disk_is_one_line_and_nothing_is_lost(
+    option: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in runs[0].iterdir()}
+    code, out, err = report(capsys, runs[0], option, "/dev/full")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err == "npu-conformance: /dev/full: cannot be written: No space left on device\n"
+    assert {path: path.read_bytes() for path in runs[0].iterdir()} == before
+
+
+def test_the_page_of_a_folder_is_the_same_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = keep(tmp_path / "run", *EVERYTHING)
+    pages = [tmp_path / "one.html", tmp_path / "two.html"]
+    for page in pages:
+        report(capsys, folder, "--html", page)
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+    assert b'<section id="latency"' in pages[0].read_bytes()

@@ -1,0 +1,68 @@
+"""Charts show what was measured: places follow values, ticks are round, bounds stand where they are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from made_runs import latency
+
+from npu_conformance.harness.report import charts
+from npu_conformance.specs.documents.results import Measurement
+
+
+def test_places_are_proportional_to_values() -> None:
+    axis = charts.axis_for([1.0, 4.0])
+    zero, one, four = axis.at(0.0), axis.at(1.0), axis.at(4.0)
+    assert four - zero == pytest.approx(4 * (one - zero))
+    assert not axis.logarithmic
+
+
+def test_values_far_apart_have_a_logarithmic_axis() -> None:
+    axis = charts.axis_for([0.2, 900.0])
+    assert axis.logarithmic
+    assert axis.at(10.0) - axis.at(1.0) == pytest.approx(axis.at(100.0) - axis.at(10.0), abs=0.2)
+    assert [text for _, text in axis.ticks()] == ["0.1", "1", "10", "100"]
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([14.2], ["0", "5", "10"]),
+        ([0.94, 0.97], ["0", "0.5"]),
+        ([-3.0, 5.0], ["-2", "0", "2", "4"]),
+        ([0.0], ["0", "0.5", "1"]),
+        ([0.0, 2000.0], ["0", "500", "1,000", "1,500", "2,000"]),
+    ],
+)
+def test_ticks_are_round(values: list[float], ticks: list[str]) -> None:
+    assert [text for _, text in charts.axis_for(values).ticks()] == ticks
+
+
+def test_an_interval_and_a_bound_stand_where_they_are() -> None:
+    drawn = charts.intervals("t", [("m", [(0, latency("m", 2.0, low=1.0, high=3.0, bound=4.0))])])
+    place = charts.axis_for([1.0, 2.0, 3.0, 4.0]).at
+    assert f'cx="{place(2.0)}"' in drawn
+    assert re.search(rf'class="whisker s0" d="M{place(1.0)} .*H{place(3.0)}', drawn)
+    assert f'class="bound" d="M{place(4.0)} ' in drawn
+
+
+def test_each_series_has_a_shape_of_its_own() -> None:
+    shapes = {re.sub(r"[\d.]+", "", re.findall(r"<(?:circle|path) class=\"s\d.*", drawn)[0]) for drawn in (
+        charts.intervals("t", [("m", [(series, latency("m", 1.0))])]) for series in range(4)
+    )}  # fmt: skip
+    assert len(shapes) == 4
+
+
+def test_bars_grow_with_their_counts_and_the_bound_stands_before_what_is_beyond() -> None:
+    buckets = ((0.0, 1000), (1.0, 10), (2.0, 1), (4.0, 0))
+    drawn = charts.histogram("t", Measurement(subject="m", name="n", unit="steps", value=1, buckets=buckets, bound=1.0))
+    heights = [float(height) for height in re.findall(r'class="bar".*height="([\d.]+)"', drawn)]
+    assert heights == sorted(heights, reverse=True)
+    assert (heights[0], heights[-1]) == (100.0, 0.0)
+    assert 'class="bound" d="M360.0 ' in drawn
+
+
+def test_long_names_are_shortened() -> None:
+    assert charts.shortened("m" * 40) == "m" * 31 + "…"
+    assert charts.shortened("m" * 32) == "m" * 32

@@ -1,0 +1,120 @@
+"""Runs side by side and over time: what differs, what got worse, and what the figures are beside the first run's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from made_runs import case, latency, log, measured, summary
+from pages import Page, section
+
+from npu_conformance.harness.report import comparison_page
+from npu_conformance.harness.report.comparison import ComparedRun, Comparison, compared, lines
+from npu_conformance.harness.run import results
+from npu_conformance.harness.run.baseline import is_regression
+from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.outcomes import Outcome
+
+DAYS = ("2030-01-14T08:00:00Z", "2030-01-15T08:00:00Z", "2030-01-16T08:00:00Z")
+
+
+def run(day: int, *verdicts: CaseResult, **header: Any) -> ComparedRun:
+    """A run on one of the days."""
+    return ComparedRun(f"day-{day}", summary(*verdicts, time=DAYS[day], **header).results)
+
+
+def compare(*runs: ComparedRun) -> Comparison:
+    """The comparison, as the command makes it."""
+    return compared(runs, is_regression)
+
+
+FIRST = run(0, case("PAD.a"), case("PAD.b", Outcome.FAIL), case("PAD.c"), case("PAD.d"), case("PAD.gone"),
+            measured("latency.digits", latency("digits", 2.0), latency("digits", 1.0, "litert")))  # fmt: skip
+SECOND = run(1, case("PAD.a", Outcome.FAIL), case("PAD.b"), case("PAD.c"), case("PAD.d"), case("PAD.new"),
+             measured("latency.digits", latency("digits", 3.0), latency("digits", 1.0, "litert")))  # fmt: skip
+THIRD = run(2, case("PAD.a"), case("PAD.b"), case("PAD.c", Outcome.CRASH), case("PAD.d"),
+            measured("latency.other", latency("other", 5.0)))  # fmt: skip
+
+
+def test_runs_stand_in_the_order_of_their_times() -> None:
+    assert [run.name for run in compare(THIRD, FIRST, SECOND).runs] == ["day-0", "day-1", "day-2"]
+
+
+def test_cases_that_differ_are_told_run_by_run_and_the_worse_first() -> None:
+    assert [str(each) for each in compare(FIRST, SECOND, THIRD).differing] == [
+        "worse vts.generated.PAD.c: pass -> pass -> crash",
+        "vts.generated.PAD.a: pass -> fail -> pass",
+        "vts.generated.PAD.b: fail -> pass -> pass",
+    ]
+    assert [str(each) for each in compare(SECOND, FIRST).differing] == [
+        "worse vts.generated.PAD.a: pass -> fail",
+        "vts.generated.PAD.b: fail -> pass",
+    ]
+
+
+def test_cases_of_some_runs_alone_are_counted_and_not_compared() -> None:
+    assert compare(FIRST, SECOND).only_in_some == 2
+
+
+def test_measurements_stand_beside_each_other_with_their_ratio_to_the_first() -> None:
+    told = [str(each) for each in compare(FIRST, SECOND, THIRD).measurements]
+    assert told == [
+        "inference of digits, ms: 2 -> 3 (x1.5) -> -",
+        "inference of digits on litert, ms: 1 -> 1 (x1) -> -",
+        "inference of other, ms: - -> - -> 5",
+    ]
+
+
+def test_a_first_value_of_zero_has_no_ratio() -> None:
+    zero = run(0, measured("latency.x", latency("x", 0.0)))
+    (told,) = compare(zero, run(1, measured("latency.x", latency("x", 1.0)))).measurements
+    assert str(told) == "inference of x, ms: 0 -> 1"
+
+
+def test_what_makes_runs_differ_besides_the_driver_is_said() -> None:
+    other = run(1, case("PAD.a"), digests=Digests(vectors="ab"), hal_version="1.3", suite_version="2")
+    assert compare(run(0, case("PAD.a")), other).remarks == (
+        "the runs have different vectors",
+        "the runs have different versions of the suite",
+        "the runs have different versions of the HAL",
+    )
+    killed = log([case("PAD.a")], time=DAYS[1])
+    killed.footer = None
+    assert compare(FIRST, ComparedRun("killed", results.build(killed))).remarks == ("run 2 did not come to its end",)
+
+
+def test_the_terminal_gets_twenty_lines_of_each() -> None:
+    before = run(0, *(case(f"PAD.n{number}") for number in range(30)))
+    after = run(1, *(case(f"PAD.n{number}", Outcome.FAIL) for number in range(30)))
+    told = list(lines(compare(before, after)))
+    assert told[0] == "run 1: day-0: toy 1, HAL 1.2, 2030-01-14T08:00:00Z: conformant; 30 pass"
+    assert told[-2:] == [
+        "  ... and 10 more; --html FILE shows all",
+        "30 verdicts differ, 30 for the worse in the last run",
+    ]
+    assert sum("worse vts.generated.PAD" in line for line in told) == 20
+
+
+def test_the_page_has_the_runs_as_columns() -> None:
+    page = Page(comparison_page.document(compare(FIRST, SECOND, THIRD)))
+    assert [each.attributes["href"] for each in page.all("a")][1:] == ["#runs", "#differing", "#measurements"]
+    assert page.rows("differing")[0] == ["vts.generated.PAD.c", "✓ pass", "✓ pass", "✗ crash", "worse"]
+    assert page.rows("runs")[0] == ["mlts", "1 pass", "1 pass", "1 pass"]
+    assert page.rows("measured")[0][2:] == ["21.94 to 2.08", "3 (×1.5)2.91 to 3.12", "–"]
+    assert "1 worse in the last run" in section(page, "differing")
+    charts = [each for each in page.all("svg") if "figure" in each.parents]
+    assert len(charts) == 2
+    assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in charts)
+
+
+def test_runs_that_are_alike_have_no_section_of_differences() -> None:
+    page = Page(comparison_page.document(compare(run(0, case("PAD.a")), run(1, case("PAD.a")))))
+    assert [each.attributes["id"] for each in page.all("section") if "id" in each.attributes] == ["runs"]
+
+
+def test_hostile_names_are_text() -> None:
+    words = '</td><script>alert(1)</script>\x1b\u202e"'
+    hostile = run(1, case(f"PAD.{words}"), measured("latency.x", latency(words, 1.0, words)), hal_version=words)
+    again = run(2, case(f"PAD.{words}", Outcome.FAIL), measured("latency.x", latency(words, 1.0, words)))
+    text = comparison_page.document(compare(ComparedRun(words, hostile.results), again))
+    assert len(list(Page(text).all("script"))) == 1
+    assert not {"\x1b", "\u202e"}.intersection(text)
