@@ -86,7 +86,7 @@ def axis_for(values: Sequence[float]) -> Axis:
 def intervals(title: str, rows: Sequence[tuple[str, Sequence[tuple[int, Measurement]]]]) -> Markup:
     """Draw values with their intervals, a line for each row: its name, and measurements with the number of a series."""
     shown = [each for _, measured in rows for _, each in measured]
-    axis = axis_for([value for each in shown for value in _values(each)])
+    axis = axis_for([value for each in shown for value in _values(each)] or [0.0])
     lines, y = [], _ROW
     for name, measured in rows:
         marks = tuple(_mark(axis, y + _ROW * place, series, each) for place, (series, each) in enumerate(measured))
@@ -106,11 +106,19 @@ def histogram(title: str, measured: Measurement) -> Markup:
         (round(number * width, 1), round(100 * math.log10(1 + count) / most if most else 0, 1), figure(value), count)
         for number, (value, count) in enumerate(measured.buckets)
     ]
-    beyond = [number for number, (value, _) in enumerate(measured.buckets) if _is_beyond(value, measured.bound)]
     return render(
         "histogram.svg", title=title, bars=bars, width=round(width, 1), every=math.ceil(len(bars) / 16),
-        bound=round(beyond[0] * width, 1) if beyond else None,
+        bounds=[round(place * width, 1) for place in _limits(measured)],
     )  # fmt: skip
+
+
+def _limits(measured: Measurement) -> list[int]:
+    """Between which buckets the bound of errors lies: before the first above it, behind the last below its negative."""
+    if measured.bound is None:
+        return []
+    below = [place + 1 for place, (value, _) in enumerate(measured.buckets) if value < -abs(measured.bound)]
+    above = [place for place, (value, _) in enumerate(measured.buckets) if value > abs(measured.bound)]
+    return [*below[-1:], *above[:1]]
 
 
 def shortened(name: str) -> str:
@@ -118,12 +126,10 @@ def shortened(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _is_beyond(value: float, bound: float | None) -> bool:
-    return bound is not None and value > bound
-
-
 def _values(measured: Measurement) -> list[float]:
-    return [each for each in (measured.value, measured.low, measured.high, measured.bound) if each is not None]
+    """What an axis has to reach: an infinite ratio of signal to noise stands at its end."""
+    values = (measured.value, measured.low, measured.high, measured.bound)
+    return [each for each in values if each is not None and math.isfinite(each)]
 
 
 def _mark(axis: Axis, y: float, series: int, measured: Measurement) -> Mark:

@@ -33,14 +33,15 @@ class Row:
 
 def section(run: ShownRun) -> Section | None:
     """The table; None where no crash test was selected."""
-    rows = [_row(result) for result in run.verdicts if _is_crash_test(result)]
+    rows = [_row(result) for result in run.verdicts if is_crash_test(result)]
     if not rows:
         return None
     body = render("crash_tests.html", rows=rows, words=(*WORDS, "other"))
     return Section("crash-tests", "Crash tests", counted(len(rows), "test"), body)
 
 
-def _is_crash_test(result: CaseResult) -> bool:
+def is_crash_test(result: CaseResult) -> bool:
+    """True for a case of MLTS that is evidence for a requirement of its crash tests."""
     parts: tuple[CaseResult | ConfigurationResult, ...] = (result, *result.configurations)
     return result.case.startswith("mlts.") and any(
         name.startswith(_FAMILY) for part in parts for name in part.requirements

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.report import charts
+from npu_conformance.harness.report.sections.crash_tests import is_crash_test
 from npu_conformance.harness.report.shown_run import Section, ShownRun
 from npu_conformance.harness.report.templating import counted, render
-from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.documents.results import CaseResult, Measurement
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -47,20 +48,25 @@ Measured = list[tuple[str, Measurement]]
 
 
 def costs(run: ShownRun) -> Section | None:
-    """Latency, throughput and sizes; None where nothing of the kind was measured."""
-    return _section(run, "latency", "Latency and cost", lambda measured: measured.unit in COSTS)
+    """Latency, throughput and sizes, and what crash tests measure; None where nothing of the kind was measured."""
+    return _section(run, "latency", "Latency and cost", _is_cost)
 
 
 def qualities(run: ShownRun) -> Section | None:
     """Accuracy and errors; None where nothing of the kind was measured."""
-    return _section(run, "accuracy", "Accuracy and errors", lambda measured: measured.unit not in COSTS)
+    return _section(run, "accuracy", "Accuracy and errors", lambda result, measured: not _is_cost(result, measured))
 
 
-def _section(run: ShownRun, name: str, title: str, wanted: Callable[[Measurement], bool]) -> Section | None:
+def _is_cost(result: CaseResult, measured: Measurement) -> bool:
+    return measured.unit in COSTS or is_crash_test(result)
+
+
+def _section(run: ShownRun, name: str, title: str, wanted: Callable[[CaseResult, Measurement], bool]) -> Section | None:
     found: dict[tuple[str, str], Measured] = {}
     for result in sorted(run.verdicts, key=lambda result: result.case):
-        for measured in filter(wanted, result.measurements):
-            found.setdefault((measured.name, measured.unit), []).append((result.case, measured))
+        for measured in result.measurements:
+            if wanted(result, measured):
+                found.setdefault((measured.name, measured.unit), []).append((result.case, measured))
     if not found:
         return None
     under_test = run.results.manifest.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -47,6 +48,14 @@ def test_an_interval_and_a_bound_stand_where_they_are() -> None:
     assert f'class="bound" d="M{place(4.0)} ' in drawn
 
 
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_not_finite_stands_at_an_end(value: float) -> None:
+    for other in (1.0, value):
+        drawn = charts.intervals("t", [("m", [(0, latency("m", value)), (1, latency("m", other))])])
+        assert not re.search('="[^"]*(inf|nan)', drawn)
+        assert str(value) in drawn
+
+
 def test_each_series_has_a_shape_of_its_own() -> None:
     shapes = {re.sub(r"[\d.]+", "", re.findall(r"<(?:circle|path) class=\"s\d.*", drawn)[0]) for drawn in (
         charts.intervals("t", [("m", [(series, latency("m", 1.0))])]) for series in range(4)
@@ -60,7 +69,13 @@ def test_bars_grow_with_their_counts_and_the_bound_stands_before_what_is_beyond(
     heights = [float(height) for height in re.findall(r'class="bar".*height="([\d.]+)"', drawn)]
     assert heights == sorted(heights, reverse=True)
     assert (heights[0], heights[-1]) == (100.0, 0.0)
-    assert 'class="bound" d="M360.0 ' in drawn
+    assert re.findall(r'class="bound" d="M([\d.]+) ', drawn) == ["360.0"]
+
+
+def test_errors_have_a_bound_on_both_sides() -> None:
+    buckets = tuple((float(value), 5) for value in range(-3, 5))
+    drawn = charts.histogram("t", Measurement(subject="m", name="n", unit="steps", value=1, buckets=buckets, bound=2.0))
+    assert re.findall(r'class="bound" d="M([\d.]+) ', drawn) == ["90.0", "540.0"]
 
 
 def test_long_names_are_shortened() -> None:

@@ -7,10 +7,11 @@ import re
 
 import pytest
 from made_runs import CRASHES, EVERYTHING, MIXED, WAIVERS, case, html, latency, measured, waiver
+from msgspec.structs import replace
 from pages import Page, section
 
 from npu_conformance.harness.report.templating import figure
-from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, Measurement
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 HOSTILE = (
@@ -90,6 +91,13 @@ def test_nothing_is_loaded(everything: Page) -> None:
     assert not re.search(r"@import|url\(|@font-face", style)
     policies = [each.attributes["content"] for each in everything.all("meta") if "http-equiv" in each.attributes]
     assert policies[0].startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+
+
+def test_what_a_crash_test_measures_is_a_cost() -> None:
+    slower = Measurement(subject="digits", name="slowdown", unit="percent", value=12.0)
+    page = Page(html([replace(CRASHES[1], measurements=(slower,))]))
+    assert "slowdown" in section(page, "latency")
+    assert "accuracy" not in [each.attributes.get("id") for each in page.all("section")]
 
 
 def test_it_can_be_read_without_javascript(everything: Page) -> None:
