@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.report.lines import excuse, first_reason, warnings
@@ -17,15 +18,24 @@ from npu_conformance.specs.outcomes import Outcome
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+_TOLD, _LONGEST, _WARNINGS = 2000, 200, 3
+"""How many cases have their reasons and warnings told, and how many characters and warnings of each."""
+_ALL: Collection[str] = ()
+"""Stands for every case."""
+
 
 @dataclass(frozen=True)
 class Row:
-    """A case. words: its outcome and what excuses it; evidence: the number of its set of requirements."""
+    """A case. words: its outcome and what excuses it; evidence: the number of its set of requirements.
+
+    reason, warnings: in short, and empty where there is no room for them; warned: whether there are any.
+    """
 
     case: str
     outcome: str
     words: str
     reason: str
+    warned: bool
     warnings: Sequence[str]
     evidence: int
 
@@ -43,26 +53,37 @@ def section(run: ShownRun) -> Section | None:
     """The tables; None where no case was selected."""
     if not run.verdicts:
         return None
+    told = _told(run.verdicts)
     sets: dict[tuple[str, ...], int] = {}
     by_area: dict[str, list[CaseResult]] = {}
     for result in run.verdicts:
         by_area.setdefault(".".join(result.case.split(".")[:2]), []).append(result)
-    areas = [_area(name, results, sets) for name, results in by_area.items()]
-    body = render("cases.html", areas=areas, evidence=_stored(sets))
+    areas = [_area(name, results, sets, told) for name, results in by_area.items()]
+    body = render("cases.html", areas=areas, evidence=_stored(sets), most=_TOLD, untold=told is not _ALL)
     return Section("cases", "Cases", f"{len(run.verdicts):,}", body)
 
 
-def _area(name: str, results: Sequence[CaseResult], sets: dict[tuple[str, ...], int]) -> Area:
+def _told(verdicts: Sequence[CaseResult]) -> Collection[str]:
+    """The cases whose reasons and warnings are told: the gravest, so that the page of any run stays small."""
+    found = [result.case for result in verdicts if result.outcome is not Outcome.PASS or warnings(result)]
+    return _ALL if len(found) <= _TOLD else frozenset(found[:_TOLD])
+
+
+def _area(name: str, results: Sequence[CaseResult], sets: dict[tuple[str, ...], int], told: Collection[str]) -> Area:
     counted = Counter(result.outcome for result in results)
-    told = ", ".join(f"{counted[outcome]:,} {outcome.value}" for outcome in ORDER if counted[outcome])
-    return Area(name, told, [_row(result, sets) for result in results])
+    words = ", ".join(f"{counted[outcome]:,} {outcome.value}" for outcome in ORDER if counted[outcome])
+    return Area(name, words, [_row(result, sets, told is _ALL or result.case in told) for result in results])
 
 
-def _row(result: CaseResult, sets: dict[tuple[str, ...], int]) -> Row:
-    outcome = result.outcome.value
-    words = " ".join(filter(None, (outcome, excuse(result))))
-    reason = "" if result.outcome is Outcome.PASS else first_reason(result)
-    return Row(result.case, outcome, words, reason, warnings(result), sets.setdefault(result.requirements, len(sets)))
+def _row(result: CaseResult, sets: dict[tuple[str, ...], int], told: bool) -> Row:
+    words = " ".join(filter(None, (result.outcome.value, excuse(result))))
+    reason = first_reason(result) if told and result.outcome is not Outcome.PASS else ""
+    number = sets.setdefault(result.requirements, len(sets))
+    warned = warnings(result)
+    return Row(
+        result.case, result.outcome.value, words, shorten(reason, _LONGEST, placeholder=" …"), bool(warned),
+        warned[:_WARNINGS] if told else (), number,
+    )  # fmt: skip
 
 
 def _stored(sets: dict[tuple[str, ...], int]) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Any
 
 import pytest
 from made_runs import CRASHES, EVERYTHING, MIXED, WAIVERS, case, html, latency, measured, waiver
@@ -191,6 +192,24 @@ def test_a_page_of_a_default_run_is_small() -> None:
     red = [case(f"PAD.b{number}", Outcome.FAIL, message="output: " + "expected 3, found 4; " * 20, requirements=names)
            for number in range(2000)]  # fmt: skip
     assert len(html([*many, *red]).encode()) < 5_000_000
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"outcome": Outcome.NOT_SUPPORTED, "message": "the device does not take it: " + "CONV_2D " * 40},
+        {"outcome": Outcome.FAIL, "message": "w" * 1000},
+        {"dispositions": (Disposition.QUALITY_WARNING,), "warnings": ("CONV_2D: 300 ULP, allowed 2, " * 5,) * 20},
+    ],
+)
+def test_a_page_of_a_run_in_which_nothing_is_well_is_small_too(fields: dict[str, Any]) -> None:
+    names = ("NNHAL-EXECUTE-001", "NNHAL-OPERATION-CONV_2D-RESULT")
+    text = html(
+        case(f"CONV_2D.float32_same_stride{number}[all_inputs_as_internal]", requirements=names, **fields)
+        for number in range(29_000)
+    )
+    assert len(text.encode()) < 5_000_000
+    assert "Reasons and warnings of the gravest 2,000 cases are told here" in text
 
 
 @pytest.mark.parametrize(
