@@ -58,11 +58,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance fuzz models --plugin my_package.driver:plugin --seconds 60",
         "npu-conformance fuzz wire --plugin reference --runs 1000 --seed 7",
     ),
-    "mlts": (
-        "npu-conformance mlts --plugin my_package.driver:plugin",
-        "npu-conformance mlts latency accuracy --models digits_conv --plugin reference --beside litert",
-        "npu-conformance mlts capabilities --plugin my_package.driver:plugin",
-    ),
     "graphs": (
         "npu-conformance graphs --plugin my_package.driver:plugin --seconds 60",
         "npu-conformance graphs --plugin exec:./my_driver --seeds 0:50 --size large --types float32 quant8",
@@ -76,6 +71,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "serve": (
         "npu-conformance serve reference --listen unix:/tmp/npu.socket",
         "npu-conformance serve my_package.driver:plugin --listen tcp:127.0.0.1:0 --key-file key",
+    ),
+    "mlts": (
+        "npu-conformance mlts --plugin my_package.driver:plugin",
+        "npu-conformance mlts latency accuracy --models digits_conv --plugin reference --beside litert",
+        "npu-conformance mlts capabilities --plugin my_package.driver:plugin",
     ),
     "npu": (
         "npu-conformance npu demo",

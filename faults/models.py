@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import FaultySubject
@@ -107,6 +109,16 @@ def _reversed(outputs: Regions) -> None:
         region[:] = b"".join(reversed(scores))
 
 
+def _no_numbers(outputs: Regions) -> None:
+    for region in outputs:
+        numpy.frombuffer(region, numpy.float32)[:1] = numpy.nan
+
+
+def _doubled(outputs: Regions) -> None:
+    for region in outputs:
+        numpy.frombuffer(region, numpy.float32)[:] *= 2.0
+
+
 def _every(period: int, change: Callable[[Regions], None]) -> Callable[[int, Regions], None]:
     return lambda number, outputs: change(outputs) if number % period == 0 else None
 
@@ -164,6 +176,11 @@ FAULTS = (
     fault("classes-reversed", "The scores of the classes are in reverse order.", "ML-ACC-001 ML-ACC-004",
           "mlts.accuracy.digits_conv.answers mlts.accuracy.phones_lstm.answers", _behind(_from(1, _reversed)),
           family="model"),
+    fault("no-numbers", "A model of speech answers with NaN in each tenth frame.", "ML-ACC-004",
+          "mlts.accuracy.phones_lstm.answers mlts.accuracy.voice_lstm.answers mlts.accuracy.denoiser_lstm.answers",
+          _behind(_every(10, _no_numbers)), family="model"),
+    fault("pitch-off", "The pitch of speech, and all else in a frame, is twice what it has to be.",
+          "ML-ACC-002", "mlts.accuracy.voice_lstm.answers", _behind(_from(1, _doubled)), family="model"),
     fault("cache-without-weights", "A model that comes from a cache answers zeros.", "ML-LAT-005 NNHAL-PREPARE-014",
           "mlts.latency.digits_conv.compilation", FaultySubject(_forgetting), family="model"),
     fault("answers-kept", "Inputs that are repeated are answered at once, and others are worked out.", "ML-LAT-001",

@@ -31,8 +31,8 @@ _LEAST, _MOST = 3, 100
 def compile_model(context: CaseContext, model: ZooModel) -> None:
     """Measure the three kinds of compilation, each of which gives a model that answers alike."""
     built(context, model.vector)
-    samples, usual = model.samples(1), times.BUDGETS[context.scope]
-    budget = replace(usual, least=_LEAST, most=_MOST)
+    samples = model.samples(1)
+    budget = replace(times.budget_of(context), least=_LEAST, most=_MOST)
     with sides(context) as implementations:
         for side in implementations:
             context.measurements += side.attempt(functools.partial(_measured, side, model, samples, budget)) or ()

@@ -32,7 +32,7 @@ def infer(context: CaseContext, model: ZooModel) -> None:
     """Measure every way of executing that frameworks use, with the first inference for itself."""
     built(context, model.vector)
     samples = model.samples(_ITEMS)
-    budget = times.BUDGETS[context.scope]
+    budget = times.budget_of(context)
     with sides(context) as implementations:
         for executor in ("", "burst"):
             if not executor or executor in executors(context.version):

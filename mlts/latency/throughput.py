@@ -26,7 +26,7 @@ _LEAST = 10
 def execute_at_once(context: CaseContext, model: ZooModel) -> None:
     """Measure as many callers as the driver takes at once."""
     built(context, model.vector)
-    samples, seconds = model.samples(2), times.BUDGETS[context.scope].run / len(_CALLERS)
+    samples, seconds = model.samples(2), times.budget_of(context).run / len(_CALLERS)
     with sides(context) as implementations:
         for side in implementations:
             for callers in (count for count in _CALLERS if count <= max(1, side.context.manifest.concurrent_calls)):

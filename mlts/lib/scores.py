@@ -11,7 +11,7 @@ import numpy
 from npu_conformance.corpus.zoo.own.evaluation import real_values
 from npu_conformance.mlts.lib.metrics import classification, errors, signals, speech
 from npu_conformance.mlts.lib.metrics.intervals import bootstrap, wilson
-from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.documents.results import Measurement, Unit
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -36,6 +36,12 @@ class Answers:
         states = {state.output for state in self.model.states}
         return next(name for name in self.model.vector.outputs if name not in states)
 
+    def first_without_number(self) -> int | None:
+        """The first item that has an output which is infinite or no number; None where all are numbers."""
+        wrong = [~numpy.isfinite(array.reshape(len(array), -1)).all(axis=1) for array in self.outputs.values()]
+        places = numpy.flatnonzero(numpy.logical_or.reduce(wrong))
+        return int(places[0]) if places.size else None
+
     def real(self, name: str) -> Array:
         """The real values of an output [items, elements]."""
         values = real_values(self.model.vector.operands[name], self.outputs[name])
@@ -53,7 +59,7 @@ Score = Callable[[Answers, "Answers | None"], Measurement]
 
 def measured(name: str, answers: Answers, expected: Answers | None) -> Measurement | None:
     """A metric by its name in the zoo; None where what it compares with is not known."""
-    if expected is None and name in _AGAINST_EXPECTED:
+    if expected is None and name not in _WITHOUT_EXPECTED:
         return None
     return _SCORES[name](answers, expected)
 
@@ -140,16 +146,32 @@ def _target(answers: Answers) -> Array:
 
 
 def _phone_error_rate(answers: Answers, expected: Answers | None) -> Measurement:
-    """The worst of all sequences, as in MLTS, frame by frame (ML-ACC-003)."""
+    """Frame by frame, as in MLTS (ML-ACC-003)."""
+
+    def rate(found: Array, wanted: Array) -> float:
+        return speech.phone_error_rate(speech.phones_of(found), speech.phones_of(wanted))
+
+    return _worst_sequence("phone_error_rate", "fraction", rate, answers, expected)
+
+
+def _of_frames(name: str, unit: Unit, metric: Callable[[Array, Array], float]) -> Score:
+    """A metric of frames of speech, of which an output holds some (ML-ACC-002)."""
+
+    def error(found: Array, wanted: Array) -> float:
+        return metric(found.reshape(-1, speech.FRAME), wanted.reshape(-1, speech.FRAME))
+
+    return lambda answers, expected: _worst_sequence(name, unit, error, answers, expected)
+
+
+def _worst_sequence(
+    name: str, unit: Unit, metric: Callable[[Array, Array], float], answers: Answers, expected: Answers | None
+) -> Measurement:
+    """The largest of all sequences, as MLTS reports them."""
     assert expected is not None
-    samples = answers.samples
-    found, wanted = (speech.phones_of(each.real(each.main)) for each in (answers, expected))
-    sequences = [
-        slice(start, start + samples.sequence_length) for start in range(0, samples.count, samples.sequence_length)
-    ]
-    rates = [speech.phone_error_rate(found[part], wanted[part]) for part in sequences]
-    name = answers.model.name
-    return Measurement(name, "phone_error_rate", "fraction", max(rates), count=len(rates), beside=answers.beside)
+    length, found, wanted = answers.samples.sequence_length, answers.real(answers.main), expected.real(answers.main)
+    sequences = [slice(start, start + length) for start in range(0, answers.samples.count, length)]
+    values = [metric(found[part], wanted[part]) for part in sequences]
+    return Measurement(answers.model.name, name, unit, max(values), count=len(values), beside=answers.beside)
 
 
 def _top(k: int) -> Score:
@@ -167,10 +189,12 @@ _SCORES: Mapping[str, Score] = {
     "snr": _snr,
     "snr_gain": _snr_gain,
     "phone_error_rate": _phone_error_rate,
+    "mel_cepstral_distortion": _of_frames("mel_cepstral_distortion", "dB", speech.mel_cepstral_distortion),
+    "mel_cepstral_error": _of_frames("mel_cepstral_error", "absolute", speech.mel_cepstral_error),
+    "log_f0_error": _of_frames("log_f0_error", "absolute", speech.log_f0_error),
 }
-_AGAINST_EXPECTED = {
-    "agreement", "cosine", "mean_squared_error", "largest_error", "error_histogram", "phone_error_rate",
-}  # fmt: skip
+_WITHOUT_EXPECTED = {"top_1", "top_5", "snr", "snr_gain"}
+"""What labels and targets are enough for."""
 
 
 def concatenated(parts: list[Mapping[str, Array]]) -> dict[str, Array]:

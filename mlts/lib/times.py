@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.documents.results import Measurement, Unit
 
 Clock = Callable[[], float]
@@ -32,8 +33,14 @@ class Budget:
     most: int = 100_000
 
 
-BUDGETS = {Scope.SMOKE: Budget(0.02, 0.08), Scope.DEFAULT: Budget(0.05, 0.25), Scope.FULL: Budget(2.0, 10.0)}
+_BUDGETS = {Scope.SMOKE: Budget(0.02, 0.08), Scope.DEFAULT: Budget(0.05, 0.25), Scope.FULL: Budget(2.0, 10.0)}
 """The full scope's are MLTS's own (ML-LAT-002)."""
+
+
+def budget_of(context: CaseContext) -> Budget:
+    """How long to sample in the scope of a run, and by its --time-scale."""
+    usual, scale = _BUDGETS[context.scope], context.duration_scale
+    return replace(usual, warm_up=usual.warm_up * scale, run=usual.run * scale)
 
 
 def rounds(budget: Budget, spent: Callable[[], float]) -> Iterator[int]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 from npu_conformance.corpus import zoo
 from npu_conformance.corpus.zoo import NotFetched
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
-from npu_conformance.harness.run.cases import Case, Group, Scope
+from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.versions import OLDEST, Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.zoo import ZooModel
@@ -35,8 +34,6 @@ class PerModel:
     requirements: tuple[str, ...]
     about: str
     run: Run
-    scope: Scope = Scope.DEFAULT
-    since: Version = OLDEST
 
     def cases(self) -> Iterator[Case]:
         """One case for each model."""
@@ -47,8 +44,6 @@ class PerModel:
                 requirements=self.requirements,
                 about=self.about.format(model=model),
                 group=Group.EXECUTION,
-                scope=self.scope,
-                since=self.since,
             )
 
     def _run(self, model: str, context: CaseContext) -> None:

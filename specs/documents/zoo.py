@@ -33,8 +33,8 @@ MetricName = Literal[
     "mel_cepstral_error",
     "log_f0_error",
 ]
-"""Metrics of `mlts.lib.metrics`. Those of top-k are measured with labels and snr_gain with targets, all others with
-golden outputs, or with the baseline's where there are none."""
+"""Metrics of `mlts.lib.metrics`. Those of top-k are measured with labels, snr and snr_gain with targets, all others
+with golden outputs, or with the baseline's where there are none."""
 
 
 class Package(Document, frozen=True, omit_defaults=True):
