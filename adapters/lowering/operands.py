@@ -20,6 +20,9 @@ COMPUTED_AS = {OperandType.TENSOR_FLOAT16: "float32"}
 LOWEST_SCALE, HIGHEST_SCALE = 1e-9, 1e9
 """LiteRT's kernels abort the process for scales outside of these, which no network has."""
 
+LOWEST_CHANNEL_SCALE = 1e-16
+"""Networks have channels whose weights are as good as zero, and LiteRT computes with their scales."""
+
 HIGHEST_RANK = 6
 """LiteRT's broadcasting kernels abort the process above rank 8; NNAPI itself promises 4."""
 
@@ -48,7 +51,7 @@ def quantization(operand: Operand) -> Quantization | None:
     """Quantisation of the operand's tensor; None for a type without one. Raises LoweringError for absurd scales."""
     parameters = operand.extra_params.channel_quant if operand.extra_params is not None else None
     if parameters is not None:
-        _check_scales(parameters.scales)
+        _check_scales(parameters.scales, LOWEST_CHANNEL_SCALE)
         return Quantization(tuple(parameters.scales), (0,) * len(parameters.scales), parameters.channel_dim)
     info = OPERAND_TYPES.get(operand.type)
     if info is None or not info.is_tensor or not operand.scale:
@@ -65,9 +68,9 @@ def check_size(dimensions: Sequence[int]) -> None:
         raise LoweringError(f"a tensor of dimensions {tuple(dimensions)}, more than {MOST_ELEMENTS} elements")
 
 
-def _check_scales(scales: Sequence[float]) -> None:
-    if not all(LOWEST_SCALE <= scale <= HIGHEST_SCALE for scale in scales):
-        raise LoweringError(f"a scale outside of {LOWEST_SCALE} to {HIGHEST_SCALE}")
+def _check_scales(scales: Sequence[float], lowest: float = LOWEST_SCALE) -> None:
+    if not all(lowest <= scale <= HIGHEST_SCALE for scale in scales):
+        raise LoweringError(f"a scale outside of {lowest} to {HIGHEST_SCALE}")
 
 
 def is_known(dimensions: tuple[int, ...]) -> bool:

@@ -22,8 +22,10 @@ from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session
 from npu_conformance.specs.documents.results import Measurement
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import performance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Capabilities
 
 _FIGURE = "inference"
@@ -33,17 +35,20 @@ _OVERSTATED = 2.0
 
 @dataclass(frozen=True)
 class Ratio:
-    """One type. measured: the geometric mean over models of time on the device over time on the CPU."""
+    """One type. measured: the geometric mean over models of time on the device over time on the CPU.
+
+    declared: by the device; None where that is not known.
+    """
 
     type: OperandType
     models: int
     measured: float
-    declared: float
+    declared: float | None
 
     @property
     def is_overstated(self) -> bool:
         """True where the device declares much more speed than it has."""
-        return self.declared * _OVERSTATED < self.measured
+        return self.declared is not None and self.declared * _OVERSTATED < self.measured
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -57,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
         device = session.subject.interfaces.device
         if device is None:
             raise UsageError(f"{options.plugin} has no NN HAL device")
-        declared = device.get_capabilities()
+        declared = _declared(device)
         session.start(cases)
         verdicts = session.run_all().verdicts
     ratios = list(_ratios([one for result in verdicts for one in result.measurements], declared))
@@ -65,7 +70,16 @@ def execute(options: argparse.Namespace) -> int:
     return WRONG if any(ratio.is_overstated for ratio in ratios) else OK
 
 
-def _ratios(measured: Sequence[Measurement], declared: Capabilities) -> Iterator[Ratio]:
+def _declared(device: Device) -> Capabilities | None:
+    """What the device declares; None where it does not tell."""
+    try:
+        return device.get_capabilities()
+    except InterfaceError as error:
+        print(f"what the device declares is not known: {error}")
+        return None
+
+
+def _ratios(measured: Sequence[Measurement], declared: Capabilities | None) -> Iterator[Ratio]:
     """A ratio for each type that a model which ran on both sides mostly computes in."""
     name = next((one.beside for one in measured if one.beside), "")
     device, cpu = by_subject(measured, ""), by_subject(measured, name) if name else {}
@@ -76,7 +90,8 @@ def _ratios(measured: Sequence[Measurement], declared: Capabilities) -> Iterator
             logarithms.setdefault(_type_of(model), []).append(math.log(ratio))
     for operand_type, found in sorted(logarithms.items()):
         mean = math.exp(math.fsum(found) / len(found))
-        yield Ratio(operand_type, len(found), mean, performance.of_type(declared, operand_type).exec_time)
+        told = None if declared is None else performance.of_type(declared, operand_type).exec_time
+        yield Ratio(operand_type, len(found), mean, told)
 
 
 def _type_of(model: str) -> OperandType:
@@ -94,4 +109,5 @@ def _lines(ratios: Sequence[Ratio], beside: str) -> Iterator[str]:
     yield f"{'type':<28}  models  measured  declared"
     for ratio in ratios:
         verdict = "  declares much more speed than it has" if ratio.is_overstated else ""
-        yield f"{ratio.type.name:<28}  {ratio.models:>6}  {ratio.measured:>8.3g}  {ratio.declared:>8.3g}{verdict}"
+        declared = "-" if ratio.declared is None else f"{ratio.declared:.3g}"
+        yield f"{ratio.type.name:<28}  {ratio.models:>6}  {ratio.measured:>8.3g}  {declared:>8}{verdict}"

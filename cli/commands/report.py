@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
     parser.add_argument("--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE")
+    parser.add_argument(
+        "--csv", metavar="FILE", type=Path, help="write what mlts measured as AOSP's mlts_benchmark.csv"
+    )
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")
     show.add_argument("--warnings", action="store_true", help="print every quality warning")
@@ -61,7 +64,7 @@ def _show(options: argparse.Namespace, named: Path) -> int:
         from npu_conformance.cli.commands._output import print_json
 
         print_json(outcome)
-    elif not (options.html or options.junit or options.badge):
+    elif not (options.html or options.junit or options.badge or options.csv):
         for line in Summary(outcome, tuple(verdicts), folder, plugin).lines(console.paint):
             console.say(line)
     return OK
@@ -69,7 +72,7 @@ def _show(options: argparse.Namespace, named: Path) -> int:
 
 def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
     from npu_conformance.cli.commands._output import write_text
-    from npu_conformance.harness.report import badge, junit, page
+    from npu_conformance.harness.report import badge, benchmark_csv, junit, page
 
     if options.html:
         write_text(options.html, page.document(outcome, verdicts, replays))
@@ -77,6 +80,8 @@ def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseRes
         write_text(options.junit, junit.document(outcome, verdicts, replays))
     if options.badge:
         write_text(options.badge, badge.badge(outcome))
+    if options.csv:
+        write_text(options.csv, benchmark_csv.document(outcome, verdicts))
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -70,6 +71,8 @@ def distribution(subject: str, name: str, unit: Unit, samples: Sequence[float], 
         count=len(ordered),
         percentiles={str(percent): percentile(ordered, percent) for percent in _PERCENTILES},
         buckets=_histogram(ordered),
+        mean=statistics.fmean(ordered),
+        deviation=statistics.pstdev(ordered),
         beside=beside,
     )
 

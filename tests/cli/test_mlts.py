@@ -69,10 +69,11 @@ def test_capabilities_are_ratios(mlts: Mlts, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measured", "declared", "is_overstated"), [(1.0, 0.6, False), (1.0, 0.4, True), (0.3, 9.0, False)]
+    ("measured", "declared", "is_overstated"),
+    [(1.0, 0.6, False), (1.0, 0.4, True), (0.3, 9.0, False), (9.0, None, False)],
 )
 def test_a_device_may_not_declare_much_more_speed_than_it_has(
-    measured: float, declared: float, is_overstated: bool
+    measured: float, declared: float | None, is_overstated: bool
 ) -> None:
     assert Ratio(OperandType.TENSOR_FLOAT32, 2, measured, declared).is_overstated is is_overstated
 

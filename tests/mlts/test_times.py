@@ -38,6 +38,8 @@ def test_a_distribution_by_hand() -> None:
     assert (found.subject, found.name, found.unit, found.beside, found.count) == ("model", "inference", "ms", "cpu", 7)
     assert found.value == 4.0
     assert (found.low, found.high) == (1.0, 9.0)
+    assert found.mean == pytest.approx(31 / 7)
+    assert found.deviation == pytest.approx(numpy.std([4, 1, 3, 2, 9, 5, 7]))
     assert found.percentiles["0"] == 1.0
     assert found.percentiles["25"] == 2.5
     assert found.percentiles["100"] == 9.0
