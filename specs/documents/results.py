@@ -39,8 +39,8 @@ class Measurement(Document, frozen=True, omit_defaults=True):
     subject: model or operation that it is about. name: what was measured, such as inference or top_1. value: the best
     estimate, of times their median. low, high: its 95 % confidence interval. count: of samples. percentiles: by their
     numbers ("0", "50", "99.9"). buckets: least value and number of samples of each bucket of a histogram, ascending.
-    mean, deviation: of the samples, the latter of all of them (ML-LAT-001). bound: the worst value that is allowed; None
-    where nothing says. beside: name of the plug-in that it was measured on, where that is not the one under test.
+    mean, deviation: of the samples (ML-LAT-001). bound: the worst value that is allowed; None where nothing says.
+    beside: name of the plug-in that it was measured on, where that is not the one under test.
     """
 
     subject: str
