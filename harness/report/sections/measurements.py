@@ -19,6 +19,13 @@ COSTS = frozenset({"ms", "per second", "bytes"})
 """Units of what an inference costs; all others say how good its results are."""
 
 
+_FIRST = ("inference", "inference_on_device", "first_inference", "burst", "prepare", "top_1", "agreement")
+"""What a reader looks for first; the rest follows as the cases measured it."""
+
+_SPREAD = frozenset({"inference"})
+"""Costs whose histograms are drawn: of the others the percentiles say enough, and the page stays small."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A measurement in a table. device: name of the plug-in that it was measured on. ratio: to the baseline's."""
@@ -41,6 +48,11 @@ class Figure:
     rows: tuple[Row, ...]
     percentiles: tuple[str, ...]
     histograms: tuple[tuple[str, Measurement, Markup], ...]
+
+    @property
+    def is_bounded(self) -> bool:
+        """True where something says what is allowed."""
+        return any(row.measured.bound is not None for row in self.rows)
 
 
 Measured = list[tuple[str, Measurement]]
@@ -70,9 +82,14 @@ def _section(run: ShownRun, name: str, title: str, wanted: Callable[[CaseResult,
     if not found:
         return None
     under_test = run.results.manifest.name
-    figures = [figure(name, unit, all_of_it, under_test) for (name, unit), all_of_it in found.items()]
+    figures = [figure(name, unit, found[name, unit], under_test) for name, unit in sorted(found, key=_place)]
     models = {measured.subject for all_of_it in found.values() for _, measured in all_of_it}
     return Section(name, title, counted(len(models), "model"), render("measurements.html", figures=figures))
+
+
+def _place(key: tuple[str, str]) -> int:
+    """Where a figure stands among the others; those of equal place keep their order."""
+    return _FIRST.index(key[0]) if key[0] in _FIRST else len(_FIRST)
 
 
 def figure(name: str, unit: str, found: Measured, under_test: str) -> Figure:
@@ -84,7 +101,7 @@ def figure(name: str, unit: str, found: Measured, under_test: str) -> Figure:
     return Figure(
         spoken, unit, names, charts.intervals(f"{spoken} in {unit}", _lines(found, series)), rows,
         tuple(sorted({number for row in rows for number in row.measured.percentiles}, key=float)),
-        tuple(_histograms(spoken, rows)),
+        tuple(_histograms(spoken, rows) if unit not in COSTS or name in _SPREAD else ()),
     )  # fmt: skip
 
 
