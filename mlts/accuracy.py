@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _ITEMS = {Scope.SMOKE: 20, Scope.DEFAULT: 60, Scope.FULL: 1500}
 """Items; as many as MLTS's image sets have in the full scope. Recurrent models have a sequence for each ten."""
+_MOST_SECONDS = 300.0
+"""For the inferences of all items, before time_scale (ML-LAT-003)."""
 _NO_LIMIT = Limit()
 _MARGIN = 0.05
 """By how much the share of right answers may be below that of the CPU (ML-ACC-001)."""
@@ -57,14 +59,23 @@ def _answers(side: Side, model: ZooModel, samples: Samples) -> Answers:
     from npu_conformance.mlts.lib.scores import Answers, concatenated
 
     stream = Stream(model, samples, LoadedModel(side.context, model.vector))
-    outputs = concatenated([stream.infer().outputs for _ in range(samples.count)])
-    answers = Answers(model, samples, outputs, side.name)
-    item = answers.first_without_number()
+    seconds, outputs = 0.0, []
+    for item in range(samples.count):
+        inference = stream.infer()
+        seconds += inference.seconds
+        _in_time(side.context, seconds, f"{item + 1} of {samples.count} items")
+        outputs.append(inference.outputs)
+    answers = Answers(model, samples, concatenated(outputs), side.name)
+    wrong = answers.first_without_number()
     with checks.about("ML-ACC-004"):
-        checks.that(
-            item is None, f"outputs of {model.name}: expected numbers, found something else in those of item {item}"
-        )
+        checks.that(wrong is None, f"outputs of {model.name}: expected numbers, found others in those of item {wrong}")
     return answers
+
+
+@checks.about("ML-LAT-003")
+def _in_time(context: CaseContext, seconds: float, done: str) -> None:
+    most = _MOST_SECONDS * context.manifest.time_scale * max(context.duration_scale, 1.0)
+    checks.that(seconds <= most, f"inference of {done}: expected at most {most:g} s for all, found {seconds:.1f} s")
 
 
 def _expected(model: ZooModel, samples: Samples, beside: Answers | None) -> Answers | None:
@@ -134,7 +145,7 @@ _REQUIREMENTS = {
 cases = PerModel(
     "mlts.accuracy",
     "answers",
-    ("ML-ACC-004", "ML-ACC-001", "ML-ACC-002", "ML-ACC-003", "ML-ACC-005", "ML-ACC-006", "ML-ACC-008"),
+    ("ML-ACC-004", "ML-ACC-001", "ML-ACC-002", "ML-ACC-003", "ML-ACC-005", "ML-ACC-006", "ML-ACC-008", "ML-LAT-003"),
     "Answers of {model} over its data: right as often as they have to be, and as another implementation is.",
     answer,
 ).cases

@@ -8,7 +8,7 @@ from npu_conformance.harness.run.context import CaseContext
 cases = CaseGroup("mlts.mapped_load.constants", group=Group.EXECUTION)
 
 
-@cases.case("load", "ML-CRS-015", "ML-CRS-001")
+@cases.case("load", "ML-CRS-015", "ML-CRS-001", "ML-CRS-014", "ML-CRS-016")
 def load(context: CaseContext) -> None:
     """Threads of a client load models from mapped files again and again, and give the files back."""
     from npu_conformance.mlts.lib.reports import Work

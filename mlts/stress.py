@@ -12,7 +12,7 @@ from npu_conformance.harness.run.context import CaseContext
 cases = CaseGroup("mlts.stress.parallel_inference", group=Group.EXECUTION)
 
 
-@cases.case("processes", "ML-CRS-001", "ML-CRS-002", "ML-CRS-012", scope=Scope.SMOKE)
+@cases.case("processes", "ML-CRS-001", "ML-CRS-002", "ML-CRS-012", "ML-CRS-014", "ML-CRS-016", scope=Scope.SMOKE)
 def processes(context: CaseContext) -> None:
     """Every client process executes all its inferences with right results, and the driver answers afterwards."""
     from npu_conformance.mlts.lib import clients
@@ -46,7 +46,7 @@ def early_termination(context: CaseContext) -> None:
     run(context, plans, models)
 
 
-@cases.case("threads", "ML-CRS-005", "ML-CRS-001", "ML-CRS-002")
+@cases.case("threads", "ML-CRS-005", "ML-CRS-001", "ML-CRS-002", "ML-CRS-014", "ML-CRS-016")
 def threads(context: CaseContext) -> None:
     """Threads of one client process infer all models in turn, each over a connection of its own."""
     from npu_conformance.mlts.lib import clients

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from npu_conformance.corpus import zoo
+from npu_conformance.corpus.importers.tflite.errors import TfliteError
 from npu_conformance.corpus.zoo import NotFetched
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.cases import Case, Group
@@ -47,11 +48,14 @@ class PerModel:
             )
 
     def _run(self, model: str, context: CaseContext) -> None:
+        from npu_conformance.corpus.zoo.data import DataError
+
         try:
-            loaded = zoo.load(model)
+            self.run(context, zoo.load(model))
         except NotFetched:
             raise NotApplicable(f"the model is not fetched: npu-conformance models fetch {model}") from None
-        self.run(context, loaded)
+        except (DataError, TfliteError) as error:
+            raise NotApplicable(f"the model or its data cannot be read: {error}") from None
 
 
 class Side:

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from places import HOSTILE
 
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.corpus import zoo
+from npu_conformance.corpus.zoo.data import DataError
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
+from npu_conformance.mlts import accuracy
 from npu_conformance.mlts.lib.zoo_cases import BESIDE_FAILED
 from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.outcomes import Outcome
@@ -105,6 +108,21 @@ def test_what_the_other_does_wrong_is_no_verdict(case: str, end: str, opened: Op
     assert str(context.notes[BESIDE_FAILED]).startswith("stressed: ")
     assert context.own.details.outcome is Outcome.PASS
     assert named(context).keys() >= {{ACCURACY: "top_1", INFERENCE: "inference", THROUGHPUT: "throughput_1"}[case]}
+
+
+def test_all_items_have_to_come_in_time(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accuracy, "_MOST_SECONDS", 0.0)
+    with pytest.raises(Failed, match="inference of 1 of 20 items: expected at most 0 s for all"):
+        run(ACCURACY, opened())
+
+
+def test_a_model_without_what_reads_its_data_is_not_applicable(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(name: str) -> zoo.ZooModel:
+        raise DataError("pictures need Pillow: pip install npu-conformance[mlts]")
+
+    monkeypatch.setattr(zoo, "load", unreadable)
+    with pytest.raises(NotApplicable, match="pictures need Pillow"):
+        run(ACCURACY, opened())
 
 
 def test_a_model_that_is_not_fetched_is_not_applicable(

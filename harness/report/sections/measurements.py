@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness.report import charts
+from npu_conformance.harness.report import charts, templating
 from npu_conformance.harness.report.sections.crash_tests import is_crash_test
 from npu_conformance.harness.report.shown_run import Section, ShownRun
 from npu_conformance.harness.report.templating import counted, render
@@ -22,6 +22,10 @@ COSTS = frozenset({"ms", "per second", "bytes"})
 _FIRST = ("inference", "inference_on_device", "first_inference", "burst", "prepare", "top_1", "agreement")
 """What a reader looks for first; the rest follows as the cases measured it."""
 
+_NOTABLE = 0.01
+_WORDS = {"ms": ("faster", "slower"), "per second": ("slower", "faster"), "bytes": ("smaller", "larger")}
+"""What a ratio below and above 1 means."""
+
 _SPREAD = frozenset({"inference"})
 """Costs whose histograms are drawn: of the others the percentiles say enough, and the page stays small."""
 
@@ -35,6 +39,15 @@ class Row:
     device: str
     measured: Measurement
     ratio: float | None
+
+    @property
+    def told(self) -> str:
+        """The ratio with a word, from one percent on (ML-REP-002); empty where there is none."""
+        if self.ratio is None:
+            return ""
+        less, more = _WORDS.get(self.measured.unit, ("less", "more"))
+        word = "same" if abs(self.ratio - 1.0) < _NOTABLE else less if self.ratio < 1.0 else more
+        return f"{templating.figure(self.ratio)} {word}"
 
 
 @dataclass(frozen=True)
