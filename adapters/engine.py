@@ -24,7 +24,7 @@ from npu_conformance.adapters.engine_interface import (
 )
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import versions
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -50,6 +50,10 @@ HAL_OPTION = f"version of the Neural Networks HAL, 1.0 to fl8 (default: {DEFAULT
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
+_DEADLINES = Deadlines(prepare=60.0, call=60.0)
+"""An engine is asked for each operation by itself, which takes a while for a graph of hundreds."""
+
+
 def engine_plugin(engine: Engine, vendor: str) -> Plugin:
     """The plug-in of an engine without settings; its one option is `hal`."""
 
@@ -62,6 +66,7 @@ def engine_plugin(engine: Engine, vendor: str) -> Plugin:
             hal_version=hal_version(options),
             instance=instance_name(engine),
             options={"hal": HAL_OPTION},
+            deadlines=_DEADLINES,
         )
 
     return Plugin(manifest=manifest, create=lambda context: create(context, engine))

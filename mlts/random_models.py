@@ -34,19 +34,19 @@ def load_deep(context: CaseContext) -> None:
 
 @cases.case("inference.small", "ML-CRS-008", "ML-CRS-001")
 def inference_small(context: CaseContext) -> None:
-    """Graphs of ten operations are prepared and executed, and their results are right."""
+    """Graphs of ten operations are prepared and executed twice, with the same results."""
     _run(context, "graph infer", _SMALL, {Scope.SMOKE: 5, Scope.DEFAULT: 30, Scope.FULL: 600})
 
 
 @cases.case("inference.wide", "ML-CRS-008", "ML-CRS-001")
 def inference_wide(context: CaseContext) -> None:
-    """Graphs with a large dimension are prepared and executed, and their results are right."""
+    """Graphs with a large dimension are prepared and executed twice, with the same results."""
     _run(context, "graph infer", _SMALL, {Scope.SMOKE: 2, Scope.DEFAULT: 10, Scope.FULL: 600}, wide=_WIDE)
 
 
 @cases.case("inference.deep", "ML-CRS-008", "ML-CRS-001")
 def inference_deep(context: CaseContext) -> None:
-    """Graphs of 600 operations are prepared and executed, and their results are right."""
+    """Graphs of 600 operations are prepared and executed twice, with the same results."""
     _run(context, "graph infer", _DEEP, {Scope.SMOKE: 1, Scope.DEFAULT: 1, Scope.FULL: 600})
 
 

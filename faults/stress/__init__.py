@@ -223,10 +223,10 @@ _FAILURES = (
            "degradation.latency.while_loading", _inferring(inferring_while_preparing, miscomputes), FAIL, "ML-CRS-005"),
     _fault("unwritten-under-load", "No result is written while two clients infer.", _THREADS,
            _inferring(inferring_at_once, clears), FAIL, "ML-CRS-005"),
-    _fault("unwritten-of-deep-graphs", "Nothing is written at all.", "random_models.inference.deep",
+    _fault("unwritten-of-graphs", "Nothing is written at all.",
+           "random_models.inference.small random_models.inference.wide random_models.inference.deep",
            _inferring(always, clears), FAIL, "ML-CRS-008"),
-    _fault("wrong-graphs", "Results are wrong throughout.",
-           "random_models.inference.small random_models.inference.wide "
+    _fault("wrong-throughout", "Results are wrong throughout.",
            "mapped_load.constants.inference multi_process.inference.most_terminated",
            _inferring(always, miscomputes), FAIL, "ML-CRS-008"),
 )  # fmt: skip

@@ -72,6 +72,10 @@ def judge(end: ClientEnd, rounds: int) -> None:
         raise Hung(f"a client hung: {end.message}", end.stderr)
     if end.verdict is Verdict.FAILURE:
         raise Failed(f"a client failed: {end.message}")
+    if end.lacking and not end.rounds:
+        raise NotSupported(end.lacking)
+    if end.lacking:
+        return
     if rounds:
         checks.equal(end.rounds, rounds, "rounds of a successful client")
     else:

@@ -109,13 +109,15 @@ class Progress(Document, frozen=True, tag="progress"):
 
 class Report(Document, frozen=True, tag="report"):
     """The last word of a client. measured: numbers by name, and what it noticed. defect: what went wrong in the client
-    program itself; it then has no verdict.
+    program itself; it then has no verdict. lacking: why a client that did nothing wrong could not go on: the device
+    does not support what it would do next.
     """
 
     verdict: Verdict
     rounds: int
     message: str = ""
     defect: str = ""
+    lacking: str = ""
     measured: dict[str, float] = msgspec.field(default_factory=dict)
 
 

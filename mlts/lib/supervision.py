@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -44,7 +44,7 @@ class Patience:
 class ClientEnd:
     """How one client ended. signal: what killed it, 0 where nothing did. stderr: its last words.
 
-    measured: numbers that it reported, by name.
+    measured: numbers that it reported, by name. lacking: why one that did nothing wrong could not go on.
     """
 
     verdict: Verdict
@@ -53,6 +53,7 @@ class ClientEnd:
     signal: int = 0
     stderr: str = ""
     measured: dict[str, float] = field(default_factory=dict)
+    lacking: str = ""
 
 
 class ClientProgramError(Exception):
@@ -95,7 +96,12 @@ def run_here(plan: Plan, observe: Observe | None = None) -> ClientEnd:
     report = Crew(plan, say, signals).run()
     if report.defect:
         raise ClientProgramError(report.defect)
-    return ClientEnd(report.verdict, report.rounds, report.message, measured=report.measured)
+    return ended(report)
+
+
+def ended(report: Report) -> ClientEnd:
+    """How a client ended that has told."""
+    return ClientEnd(report.verdict, report.rounds, report.message, measured=report.measured, lacking=report.lacking)
 
 
 def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client], observe: Observe, every: float) -> None:
@@ -231,9 +237,7 @@ class _Client:
     def _reported(self, report: Report) -> ClientEnd:
         if report.defect:
             raise ClientProgramError(report.defect)
-        return ClientEnd(
-            report.verdict, report.rounds, report.message, stderr=self._last_words(), measured=report.measured
-        )
+        return replace(ended(report), stderr=self._last_words())
 
     def _has_exited(self) -> bool:
         """Wait for the exit of a client that closed its pipe. It is not reaped, so that its group keeps its number."""

@@ -124,6 +124,8 @@ def _die() -> None:
 
 
 def _report(details: OutcomeDetails, done: int) -> Report:
+    if details.outcome is Outcome.NOT_SUPPORTED:
+        return Report(Verdict.SUCCESS, done, lacking=details.message)
     verdict = VERDICTS.get(details.outcome, Verdict.FAILURE)
     if details.outcome is Outcome.SUITE_ERROR:
         return Report(verdict, done, defect=f"{details.message}\n{details.traceback}")
