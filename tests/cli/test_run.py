@@ -81,7 +81,7 @@ def test_the_folder_tells_it_again(command: Command, tmp_path: Path) -> None:
     assert explained.count("FAIL RELU NNHAL-") == json.loads(stored)["counts"]["fail"]
     assert command("report", "kept", "--warnings")[1] == "no quality warnings\n"
     assert command("report", "kept", "--html", "page.html", "--junit", "junit.xml")[1] == ""
-    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "page.html").read_text().lower().startswith("<!doctype html>")
     assert (tmp_path / "junit.xml").read_text() == (tmp_path / "kept" / "junit.xml").read_text()
 
 
