@@ -169,7 +169,8 @@ class _Target:
         arguments = [self._argument(name, kind) for name, kind in self.method.parameters]
         number = self._connection.objects.number_of(self._object)
         struct = self._bound.params(number, *arguments)
-        self._params = msgspec.to_builtins(struct, enc_hook=self._connection.objects.number_of)
+        # By way of JSON, since `to_builtins` keeps tuples, which are arrays on the wire.
+        self._params = msgspec.json.decode(msgspec.json.encode(struct, enc_hook=self._connection.objects.number_of))
 
     def _prepared(self, device: hal.Device) -> hal.PreparedModel:
         arguments = PreparationArguments()
