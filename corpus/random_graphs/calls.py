@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from npu_conformance.corpus.generators.operands import OperandSpec
+from npu_conformance.corpus.random_graphs.results import ROOM
 from npu_conformance.corpus.strategies.calls import Call, Unfit
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -135,7 +136,7 @@ class GraphCall(Call):
     ) -> OperandSpec:
         """Rather a tensor of the graph; else an input of the graph or, every other time, a constant."""
         dimensions = tuple(shape)
-        if self.wide and math.prod(dimensions) > self.wide:
+        if math.prod(dimensions) > (self.wide or max(self.recipe.most_elements, ROOM)):
             raise Unfit(f"{self.form}: a new tensor of dimensions {list(dimensions)}")
         if data is None and not constant:
             needs = {"positive": positive, "nonzero": nonzero}

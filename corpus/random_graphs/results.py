@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ _LARGEST = {4: 1e6, 2: 1e4}
 """The largest absolute value of a float of so many bytes: an error of the last bit must not decide about infinity."""
 _LARGEST_INTEGER = 1 << 24
 """The largest absolute int32, so that a sum or a product behind it does not wrap and a float holds it exactly."""
+ROOM = 1 << 12
+"""How many elements an operand may have where the recipe says fewer of results: weights are larger than these."""
 _SCALES = (1e-5, 1e4)
 """How small and how large the scale of a result may be."""
 
@@ -41,7 +44,10 @@ def may_be_read(operation: str, position: int) -> bool:
 
 
 def check_sizes(alone: Vector, most_elements: int) -> None:
-    """Raises Unfit where a result has more elements, or a scale that leads nowhere."""
+    """Raises Unfit where a result has more elements, or a scale that leads nowhere, or an operand has far more."""
+    for name, operand in alone.operands.items():
+        if math.prod(operand.dimensions) > max(most_elements, ROOM):
+            raise Unfit(f"{name} has the dimensions {list(operand.dimensions)}")
     for name in alone.outputs:
         operand = alone.operands[name]
         if int(numpy.prod(operand.dimensions)) > most_elements:

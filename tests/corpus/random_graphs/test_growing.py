@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 
 import numpy
 import pytest
@@ -45,6 +46,15 @@ def test_graphs_have_their_size_and_are_valid(size: int) -> None:
         assert vector.inputs
         for version in (vector.since, NEWEST):
             assert not validate_model(build_model(vector, version).model, version, text_rules=True)
+
+
+def test_new_tensors_are_bounded_as_results_are() -> None:
+    """Without a bound four dimensions of up to 1000 end in a MemoryError."""
+    recipe = GraphRecipe(size=3, largest=1000, most_elements=5000, operations=("ADD", "FULLY_CONNECTED", "TANH"))
+    for seed in range(3):
+        operands = random_graphs.graph(seed, recipe).operands.values()
+        assert all(math.prod(operand.dimensions) <= 5000 for operand in operands)
+        assert any(max(operand.dimensions, default=0) > 100 for operand in operands)
 
 
 def test_expected_values_are_those_of_the_oracles() -> None:
