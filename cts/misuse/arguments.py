@@ -172,6 +172,8 @@ def _set_input_from_memory() -> Misuses:
 
 def _set_output_from_memory() -> Misuses:
     table = _from_memory("output")
+    open_size = {"execution": Object(unknown_execution), "type": None, "length": 0}
+    table.row("no_offset_no_length_of_open_size", BAD_DATA, open_size, of="FW-EXE-007", since=Version.V1_2)
     ready = {"execution": Object(RuntimeApp.ready_execution, RuntimeApp.computes)}
     table.row("already_set", BAD_STATE, ready, of="FW-EXE-004")
     return table
