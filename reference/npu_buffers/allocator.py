@@ -79,6 +79,14 @@ class Client:
             with self.heaps.lock:
                 self._worker.add(partial(self._answer, request.id, None, error), 0)
 
+    def can_ever_have(self, request: AllocRequest) -> bool:
+        """True where a request could be satisfied if no other buffer lived; nothing is read (NPU-BUF-008)."""
+        try:
+            self._check(request)
+        except ServiceError:
+            return False
+        return True
+
     def put(self, ids: tuple[int, ...]) -> None:
         """Free buffers. Return EINVAL where some are unknown; the others are freed all the same."""
         with self.heaps.lock:
@@ -244,8 +252,8 @@ class ClientAllocator(Allocator):
             self.client.get(request)
 
     def is_supported(self, requests: tuple[AllocRequest, ...]) -> tuple[bool, ...]:
-        """True where there is a heap for the device and the type."""
-        return tuple(self.client.heaps.of(request) is not None for request in requests)
+        """True where there is a heap for the device and the type, and the buffer fits once all of it is free."""
+        return tuple(map(self.client.can_ever_have, requests))
 
     def put_buffers(self, ids: tuple[int, ...]) -> None:
         """Free buffers."""

@@ -95,6 +95,24 @@ def test_nobody_goes_where_it_would_not_help() -> None:
     assert len(recorder.events) == 3
 
 
+def test_what_can_never_be_had_is_not_supported() -> None:
+    service = Service()
+    allocator, recorder = service.client()
+    allocator.get_buffers((cache(1, 8),))
+    service.clock.advance(10**9)
+    asked = (
+        cache(2, 8),
+        cache(3, 9),
+        cache(4, 0),
+        cache(5, 1, priority=1001),
+        AllocRequest(6, 1, BufferType.CACHE, MIB),
+    )
+    assert allocator.is_supported(asked) == (True, False, False, False, False)
+    allocator.get_buffers(asked[1:])
+    service.clock.advance(10**9)
+    assert [errno for _, _, errno in recorder.events[1:]] == [Errno.ENOMEM, Errno.EINVAL, Errno.EINVAL, Errno.ENOSYS]
+
+
 def test_heaps_are_apart() -> None:
     service = Service()
     allocator, recorder = service.client()
