@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
@@ -28,81 +30,107 @@ def _preparation(app: ScriptedApp, options: Options) -> DriverCall:
     return app.called_once("one", "prepare_model")
 
 
-def _declare(hal: Version) -> None:
-    word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
-    since = max(hal, Version.V1_3)
+Run = Callable[[CaseContext, Version], None]
 
-    @cases.case(f"{word}.preference", "FW-VER-001", since=since)
-    def preference(context: CaseContext) -> None:
-        """The preference reaches drivers of 1.1 and later."""
-        for wanted in ExecutionPreference:
-            app = _app(context, hal)
-            found = _preparation(app, Options(preference=int(wanted))).preference
-            if hal >= Version.V1_1:
-                checks.equal(found, int(wanted), f"preference that a driver of {hal} got")
-            else:
-                checks.member(
-                    found, (-1, int(ExecutionPreference.FAST_SINGLE_ANSWER)), "preference for a driver of 1.0"
-                )
-            app.close()
 
-    @cases.case(f"{word}.priority", "FW-VER-001", since=since)
-    def priority(context: CaseContext) -> None:
-        """The priority reaches drivers of 1.3 and later."""
-        for wanted in RuntimePriority:
-            app = _app(context, hal)
-            found = _preparation(app, Options(priority=int(wanted))).priority
-            if hal >= Version.V1_3:
-                checks.equal(found, int(Priority[wanted.name]), f"priority that a driver of {hal} got")
-            else:
-                checks.member(found, (-1, int(Priority.MEDIUM)), f"priority that a driver of {hal} got")
-            app.close()
+def _with_each_hal(name: str, *requirements: str, scope: Scope = Scope.DEFAULT) -> Callable[[Run], Run]:
+    """Declare a case for the drivers of each HAL, as `cases.case` does for one."""
 
-    @cases.case(f"{word}.deadlines", "FW-VER-001", since=since)
-    def deadlines(context: CaseContext) -> None:
-        """Deadlines of compilation and execution reach drivers of 1.3 and later."""
+    def declare(run: Run) -> Run:
+        for hal in Version:
+            _declare(f"{_word(hal)}.{name}", requirements, scope, run, hal)
+        return run
+
+    return declare
+
+
+def _declare(name: str, requirements: tuple[str, ...], scope: Scope, run: Run, hal: Version) -> None:
+    def with_hal(context: CaseContext) -> None:
+        run(context, hal)
+
+    with_hal.__doc__ = run.__doc__
+    cases.case(name, *requirements, since=max(hal, Version.V1_3), scope=scope)(with_hal)
+
+
+def _word(hal: Version) -> str:
+    return hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
+
+
+@_with_each_hal("preference", "FW-VER-001")
+def preference(context: CaseContext, hal: Version) -> None:
+    """The preference reaches drivers of 1.1 and later."""
+    for wanted in ExecutionPreference:
         app = _app(context, hal)
-        compiled = app.compiled(add(), "one", options=Options(timeout_ns=_HOUR))
-        computed = app.prepared_execution(compiled)
-        app.succeed("execution_set_timeout", computed.handle, _HOUR)
-        app.finish(compiled, computed, "compute")
-        app.expect("execution_compute", computed.result)
-        for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
-            _judge_deadline(hal, call, has_one=True)
+        found = _preparation(app, Options(preference=int(wanted))).preference
+        if hal >= Version.V1_1:
+            checks.equal(found, int(wanted), f"preference that a driver of {hal} got")
+        else:
+            checks.member(found, (-1, int(ExecutionPreference.FAST_SINGLE_ANSWER)), "preference for a driver of 1.0")
+        app.close()
 
-    @cases.case(f"{word}.no_deadlines", "FW-VER-001", since=since)
-    def no_deadlines(context: CaseContext) -> None:
-        """Without timeouts there are no deadlines; timeouts of 0 are none."""
+
+@_with_each_hal("priority", "FW-VER-001")
+def priority(context: CaseContext, hal: Version) -> None:
+    """The priority reaches drivers of 1.3 and later."""
+    for wanted in RuntimePriority:
         app = _app(context, hal)
-        compiled = app.compiled(add(), "one", options=Options(timeout_ns=0))
-        app.computes_rightly(compiled)
-        for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
-            _judge_deadline(hal, call, has_one=False)
+        found = _preparation(app, Options(priority=int(wanted))).priority
+        if hal >= Version.V1_3:
+            checks.equal(found, int(Priority[wanted.name]), f"priority that a driver of {hal} got")
+        else:
+            checks.member(found, (-1, int(Priority.MEDIUM)), f"priority that a driver of {hal} got")
+        app.close()
 
-    @cases.case(f"{word}.ways", "FW-VER-001", "FW-PRT-006", since=since, scope=Scope.SMOKE)
-    def ways(context: CaseContext) -> None:
-        """Every way of executing works with the driver, through what its HAL has."""
-        app = _app(context, hal)
-        compiled = app.compiled(add(), "one")
-        for way in ("compute", "asynchronous", "burst", "fenced"):
-            app.computes_rightly(compiled, way)
-        _judge_methods(hal, {call.method for call in app.executions("one")})
 
-    @cases.case(f"{word}.in_parts", "FW-VER-001", "FW-PRT-006", since=since)
-    def in_parts(context: CaseContext) -> None:
-        """So it does with a driver that has a part of a model."""
-        app = ScriptedApp(context, driver("one", "ADD", hal=hal, exec_time=FAST))
-        compiled = app.compiled(chain("ADD", "MUL", "ADD"))
-        for way in ("compute", "asynchronous", "burst", "fenced"):
-            app.computes_rightly(compiled, way)
+@_with_each_hal("deadlines", "FW-VER-001")
+def deadlines(context: CaseContext, hal: Version) -> None:
+    """Deadlines of compilation and execution reach drivers of 1.3 and later."""
+    app = _app(context, hal)
+    compiled = app.compiled(add(), "one", options=Options(timeout_ns=_HOUR))
+    computed = app.prepared_execution(compiled)
+    app.succeed("execution_set_timeout", computed.handle, _HOUR)
+    app.finish(compiled, computed, "compute")
+    app.expect("execution_compute", computed.result)
+    for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
+        _judge_deadline(hal, call, has_one=True)
 
-    @cases.case(f"{word}.without_features", "FW-VER-001", since=since)
-    def without_features(context: CaseContext) -> None:
-        """A driver that has neither bursts nor fences is used by other ways."""
-        app = ScriptedApp(context, driver("one", hal=hal, has_burst=False, has_fences=False, has_buffers=False))
-        compiled = app.compiled(add(), "one")
-        for way in ("compute", "asynchronous", "burst"):
-            app.computes_rightly(compiled, way)
+
+@_with_each_hal("no_deadlines", "FW-VER-001")
+def no_deadlines(context: CaseContext, hal: Version) -> None:
+    """Without timeouts there are no deadlines; timeouts of 0 are none."""
+    app = _app(context, hal)
+    compiled = app.compiled(add(), "one", options=Options(timeout_ns=0))
+    app.computes_rightly(compiled)
+    for call in (*app.calls("one", "prepare_model"), *app.executions("one")):
+        _judge_deadline(hal, call, has_one=False)
+
+
+@_with_each_hal("ways", "FW-VER-001", "FW-PRT-006", scope=Scope.SMOKE)
+def ways(context: CaseContext, hal: Version) -> None:
+    """Every way of executing works with the driver, through what its HAL has."""
+    app = _app(context, hal)
+    compiled = app.compiled(add(), "one")
+    for way in ("compute", "asynchronous", "burst", "fenced"):
+        app.computes_rightly(compiled, way)
+    _judge_methods(hal, {call.method for call in app.executions("one")})
+
+
+@_with_each_hal("in_parts", "FW-VER-001", "FW-PRT-006")
+def in_parts(context: CaseContext, hal: Version) -> None:
+    """So it does with a driver that has a part of a model."""
+    app = ScriptedApp(context, driver("one", "ADD", hal=hal, exec_time=FAST))
+    compiled = app.compiled(chain("ADD", "MUL", "ADD"))
+    for way in ("compute", "asynchronous", "burst", "fenced"):
+        app.computes_rightly(compiled, way)
+
+
+@_with_each_hal("without_features", "FW-VER-001")
+def without_features(context: CaseContext, hal: Version) -> None:
+    """A driver that has neither bursts nor fences is used by other ways."""
+    app = ScriptedApp(context, driver("one", hal=hal, has_burst=False, has_fences=False, has_buffers=False))
+    compiled = app.compiled(add(), "one")
+    for way in ("compute", "asynchronous", "burst"):
+        app.computes_rightly(compiled, way)
 
 
 def _judge_deadline(hal: Version, call: DriverCall, *, has_one: bool) -> None:
@@ -123,10 +151,6 @@ def _judge_methods(hal: Version, methods: set[str]) -> None:
         checks.equal(fenced, [], f"fenced executions of a driver of {hal}")
     else:
         checks.that(any("fenced" in method for method in methods), f"methods: expected a fenced one, found {methods}")
-
-
-for _hal in Version:
-    _declare(_hal)
 
 
 @cases.case("asynchronous_by_property", "FW-VER-001")
