@@ -1,0 +1,144 @@
+"""Models beside each other: a model and its twin, which has other weights, answer as each of them does alone.
+
+Compiled code, scratch memory and caches are shared where two models have one structure. Each answer is compared with
+that of the same model to the same item when nothing else was loaded, so that no expected value is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.caching import CacheClient, outcome
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
+from npu_conformance.mlts.lib.steadiness import Steadiness
+from npu_conformance.mlts.lib.streams import Stream
+from npu_conformance.mlts.lib.zoo_cases import PerModel
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.zoo import Samples, ZooModel
+    from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+
+_ITEMS = 4
+_WEIGHTS = {"float32", "uint8", "int8"}
+"""Element types of weights; integers of 32 bits are biases, axes and shapes."""
+
+
+class Together:
+    """A model with some data on one device, and what it answered when it was alone."""
+
+    def __init__(self, context: CaseContext, model: ZooModel) -> None:
+        self.context, self.model = context, model
+        self.samples: Samples = model.samples(_ITEMS) if not model.states else model.samples(1)
+        self._steadiness = Steadiness()
+
+    def loaded(self, prepared_model: PreparedModel | None = None, executor: str = "") -> Stream:
+        """The items from the first on, for a newly prepared model or for this one."""
+        loaded = LoadedModel(self.context, self.model.vector, prepared_model=prepared_model, executor=executor)
+        return Stream(self.model, self.samples, loaded)
+
+    def infer(self, stream: Stream) -> None:
+        """Execute with the next item; the answer is the one that the model gave alone. Raises Failed."""
+        item = stream.next_item
+        self._steadiness.check(item, stream.infer().outputs)
+
+    def infer_all(self, stream: Stream) -> None:
+        """Execute with the first items."""
+        for _ in range(_ITEMS):
+            self.infer(stream)
+
+
+def twin_of(model: ZooModel) -> ZooModel:
+    """A model of the same structure, whose largest tensor of weights is in reverse order."""
+    operands = dict(model.vector.operands)
+    weights = {
+        name: operand.value
+        for name, operand in operands.items()
+        if operand.value is not None and operand.value.dtype.name in _WEIGHTS
+    }
+    name = max(weights, key=lambda each: weights[each].size)
+    reversed_weights = weights[name].reshape(-1)[::-1].reshape(weights[name].shape).copy()
+    operands[name] = replace(operands[name], value=reversed_weights)
+    return replace(model, vector=replace(model.vector, operands=operands))
+
+
+def beside_a_twin(context: CaseContext, model: ZooModel) -> None:
+    """Each alone; both by turns; one behind the release of the other; both from their caches."""
+    built(context, model.vector)
+    both = [Together(context, twin_of(model)), Together(context, model)]
+    for one in both:
+        one.infer_all(one.loaded())
+    _by_turns(both, [one.loaded() for one in both])
+    first, second = both
+    stays, goes = first.loaded(), second.loaded()
+    second.infer(goes)
+    del goes
+    first.infer_all(stays)
+    if context.version >= Version.V1_2:
+        _from_caches(context, both)
+
+
+def _by_turns(both: Sequence[Together], streams: Sequence[Stream]) -> None:
+    for _ in range(_ITEMS):
+        for one, stream in zip(both, streams, strict=True):
+            one.infer(stream)
+
+
+def _from_caches(context: CaseContext, both: Sequence[Together]) -> None:
+    """Restore both models while neither is loaded, and let them answer by turns. Nothing, where one is not kept."""
+    client = CacheClient(context)
+    if not client.caches:
+        return
+    caches = [client.cache() for _ in both]
+    for one, cache in zip(both, caches, strict=True):
+        saved = client.save(built(context, one.model.vector).model, cache.handles(), _token(one is both[0]))
+        checks.status(outcome(saved), {ErrorStatus.NONE}, "prepareModel with cache files")
+    restored = [
+        client.restore(cache.handles(), _token(place == 0)).prepared_model for place, cache in enumerate(caches)
+    ]
+    streams = [one.loaded(model) for one, model in zip(both, restored, strict=True) if model is not None]
+    if len(streams) == len(both):
+        _by_turns(both, streams)
+
+
+def _token(is_first: bool) -> bytes:
+    """Tokens that differ in their last byte alone."""
+    return bytes(31) + bytes([is_first])
+
+
+def in_every_way(context: CaseContext, model: ZooModel) -> None:
+    """Every way to execute gives the answers of the usual one, item by item."""
+    one = Together(context, model)
+    prepared = LoadedModel(context, model.vector).prepared_model
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            one.infer_all(one.loaded(prepared, executor))
+
+
+def cases() -> Iterator[Case]:
+    """Two cases for each model of the zoo."""
+    yield from _TWINS.cases()
+    yield from _WAYS.cases()
+
+
+_TWINS = PerModel(
+    "mlts.together",
+    "twins",
+    ("NNHAL-PREPARE-014", "ML-LAT-005"),
+    "{model} and a twin with other weights answer beside each other, and from caches, as each of them alone.",
+    beside_a_twin,
+)
+_WAYS = PerModel(
+    "mlts.together",
+    "ways",
+    ("NNHAL-PREPARE-014",),
+    "Every way to execute {model} gives the same answers to its data.",
+    in_every_way,
+)
