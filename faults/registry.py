@@ -20,6 +20,7 @@ from npu_conformance.faults import (
     hints,
     hosts,
     managers,
+    model_engines,
     models,
     npu_buffers,
     npu_scheduling,
@@ -47,7 +48,7 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, several_shapes, stress, models,
+    npu_buffers, runtime, constants, several_shapes, stress, models, model_engines,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 

@@ -26,17 +26,17 @@ _LEAST = 10
 def execute_at_once(context: CaseContext, model: ZooModel) -> None:
     """Measure as many callers as the driver takes at once."""
     built(context, model.vector)
-    samples, seconds = model.samples(2), times.budget_of(context).run / len(_CALLERS)
+    seconds = times.budget_of(context).run / len(_CALLERS)
     with sides(context) as implementations:
         for side in implementations:
             for callers in (count for count in _CALLERS if count <= max(1, side.context.manifest.concurrent_calls)):
-                measured = side.attempt(functools.partial(_measured, side, model, samples, callers, seconds))
+                measured = side.attempt(functools.partial(_measured, side, model, callers, seconds))
                 context.measurements += [measured] if measured else []
 
 
-def _measured(side: Side, model: ZooModel, samples: Samples, callers: int, seconds: float) -> Measurement:
+def _measured(side: Side, model: ZooModel, callers: int, seconds: float) -> Measurement:
     """Inferences a second of so many callers, who all begin and end together."""
-    work = [_Caller(side, model, samples) for _ in range(callers)]
+    work = [_Caller(side, model, model.samples(2, seed=number)) for number in range(callers)]
     started = times.monotonic()
     until = started + seconds
     calls: list[Callable[[], int]] = [functools.partial(one.infer_until, until) for one in work]
@@ -50,7 +50,7 @@ def _measured(side: Side, model: ZooModel, samples: Samples, callers: int, secon
 
 
 class _Caller:
-    """One caller. Its answers to an item stay the same, whatever the others do."""
+    """One caller, with data of its own. Its answers to an item stay the same, whatever the others do."""
 
     def __init__(self, side: Side, model: ZooModel, samples: Samples) -> None:
         self._stream = Stream(model, samples, LoadedModel(side.context, model.vector))
