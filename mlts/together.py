@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.zoo import Samples, ZooModel
     from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 
-_ITEMS = 4
+_ITEMS = 2
 _WEIGHTS = {"float32", "uint8", "int8"}
 """Element types of weights; integers of 32 bits are biases, axes and shapes."""
 
