@@ -166,10 +166,11 @@ class _LargeFenced(FaultyPreparedModel):
 class _LargeAsynchronous(FaultyPreparedModel):
     """Asynchronous executions of large inputs leave zeros."""
 
-    def execute(self, request: types.Request, *rest: Any) -> None:
-        *terms, callback = rest
+    def execute(
+        self, request: types.Request, measure: bool, deadline: int, loop: int, callback: hal.ExecutionCallback | None
+    ) -> None:
         told = _Clearing(callback, self, request) if _is_large(request) and callback is not None else callback
-        self.inner.execute(request, *terms, told)
+        self.inner.execute(request, measure, deadline, loop, told)
 
 
 class _Clearing(hal.ExecutionCallback):
