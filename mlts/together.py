@@ -20,6 +20,7 @@ from npu_conformance.mlts.lib.steadiness import Steadiness
 from npu_conformance.mlts.lib.streams import Stream
 from npu_conformance.mlts.lib.zoo_cases import PerModel
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -88,14 +89,14 @@ def beside_a_twin(context: CaseContext, model: ZooModel) -> None:
 
 
 def _check_difference(both: Sequence[Together]) -> None:
-    """Float answers of models with other weights differ somewhere; codes may be the same at the end of their range."""
+    """Answers of float models with other weights differ somewhere; codes may be the same at the end of their range."""
+    if any(OPERAND_TYPES[operand.type].is_quantized for operand in both[0].model.vector.operands.values()):
+        return
     first, second = (one.loaded() for one in both)
     alike = []
     for _ in range(_ITEMS):
         answers, others = first.infer().outputs, second.infer().outputs
-        alike += [
-            answer.dtype.kind == "f" and answer.tobytes() == others[name].tobytes() for name, answer in answers.items()
-        ]
+        alike += [answer.tobytes() == others[name].tobytes() for name, answer in answers.items()]
     with checks.about("NNHAL-PREPARE-014"):
         checks.that(
             not all(alike),

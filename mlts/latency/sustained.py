@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PARTS = 10
 _SLOWER = 1.2
 """As many times as long as in the first part, an inference of the last part shows that the device cannot go on so."""
-_SECONDS = {Scope.SMOKE: 0.05, Scope.DEFAULT: 0.2, Scope.FULL: 60.0}
+_SECONDS = {Scope.SMOKE: 0.05, Scope.DEFAULT: 0.1, Scope.FULL: 60.0}
 
 
 def execute_long(context: CaseContext, model: ZooModel) -> None:

@@ -34,7 +34,7 @@ class Budget:
     most: int = 100_000
 
 
-_BUDGETS = {Scope.SMOKE: Budget(0.02, 0.08), Scope.DEFAULT: Budget(0.05, 0.25), Scope.FULL: Budget(2.0, 10.0)}
+_BUDGETS = {Scope.SMOKE: Budget(0.02, 0.08), Scope.DEFAULT: Budget(0.03, 0.15), Scope.FULL: Budget(2.0, 10.0)}
 """The full scope's are MLTS's own (ML-LAT-002)."""
 
 
