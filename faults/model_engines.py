@@ -15,6 +15,7 @@ import numpy
 from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import FaultySubject
+from npu_conformance.faults.models import regions
 from npu_conformance.reference.device.executor import Limits, Runnable
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.reference.hal.cache import Compiled
@@ -156,7 +157,11 @@ class _LargeFenced(FaultyPreparedModel):
     """Fenced executions of large inputs leave their outputs as they were."""
 
     def execute_fenced(self, request: types.Request, *rest: Any) -> hal.FencedExecutionResult:
-        kept = [(region, bytes(region)) for region in _outputs(self, request)] if _is_large(request) else []
+        kept = (
+            [(region, bytes(region)) for region in regions(self, request, request.outputs)]
+            if _is_large(request)
+            else []
+        )
         result = self.inner.execute_fenced(request, *rest)
         for region, content in kept:
             region[:] = content
@@ -178,19 +183,9 @@ class _Clearing(hal.ExecutionCallback):
         self._client, self._model, self._request = client, model, request
 
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
-        for region in _outputs(self._model, self._request):
+        for region in regions(self._model, self._request, self._request.outputs):
             region[:] = bytes(len(region))
         self._client.notify(status, output_shapes, timing)
-
-
-def _outputs(model: FaultyPreparedModel, request: types.Request) -> list[memoryview]:
-    """The bytes of the outputs that lie in shared memory."""
-    places = [(one.location, request.pools[one.location.pool_index].pool) for one in request.outputs]
-    return [
-        model.context.memory.map(pool)[place.offset : place.offset + place.length]
-        for place, pool in places
-        if pool is not None
-    ]
 
 
 _TWINS = "mlts.together.digits_conv.twins mlts.together.digits_separable_int8.twins"

@@ -24,7 +24,7 @@ _SECONDS = 0.02
 Regions = list[memoryview]
 
 
-def _regions(model: FaultyPreparedModel, request: types.Request, arguments: Any) -> Regions:
+def regions(model: FaultyPreparedModel, request: types.Request, arguments: Any) -> Regions:
     """The bytes of a request's inputs or outputs."""
     found = []
     for argument in arguments:
@@ -42,7 +42,7 @@ class _Watched(FaultyPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         result = self.inner.execute_synchronously(request, *rest)
         self.number += 1
-        inputs, outputs = _regions(self, request, request.inputs), _regions(self, request, request.outputs)
+        inputs, outputs = regions(self, request, request.inputs), regions(self, request, request.outputs)
         self.behind(inputs, outputs)
         return result
 
@@ -135,7 +135,7 @@ class _KeepsAnswers(FaultyPreparedModel):
         self._last = b""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
-        given = b"".join(map(bytes, _regions(self, request, request.inputs)))
+        given = b"".join(map(bytes, regions(self, request, request.inputs)))
         if given != self._last:
             time.sleep(_SECONDS)
         self._last = given

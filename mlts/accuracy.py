@@ -12,7 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
+from npu_conformance.mlts.lib.loaded_model import LoadedModel
 from npu_conformance.mlts.lib.streams import Stream
 from npu_conformance.mlts.lib.zoo_cases import PerModel, Side, sides
 from npu_conformance.specs.documents.zoo import Limit
@@ -33,7 +33,6 @@ _MARGIN = 0.05
 
 def answer(context: CaseContext, model: ZooModel) -> None:
     """Execute with all items, measure every metric, and judge those that have a limit."""
-    built(context, model.vector)
     samples = model.samples(_count(context, model))
     with sides(context) as implementations:
         found = [side.attempt(functools.partial(_answers, side, model, samples)) for side in implementations]
@@ -104,9 +103,7 @@ def _judge(context: CaseContext, model: ZooModel, metric: str, found: Measuremen
     told = f"{metric} of {model.name} over {found.count} items is {found.value:g}"
     with context.configuration(metric), checks.about(_REQUIREMENTS.get(metric, "ML-ACC-004")):
         if limit.at_least is not None:
-            checks.that(
-                largest >= limit.at_least, f"{told}: expected {limit.at_least:g} or more, found {found.value:g}"
-            )
+            checks.that(largest >= limit.at_least, f"{told}: expected {limit.at_least:g} or more")
         if limit.at_most is not None:
             checks.that(smallest <= limit.at_most, f"{told}: expected {limit.at_most:g} or less")
 

@@ -24,6 +24,7 @@ from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import request_of
 from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -37,7 +38,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import edits
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
-from npu_conformance.vts.lib.support import model_of, supports
+from npu_conformance.vts.lib.support import supports
 
 _VECTORS = 2
 _REQUIREMENTS = (

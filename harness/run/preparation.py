@@ -53,6 +53,16 @@ class Preparation:
     recorder: PreparationRecorder
 
 
+def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
+    """The model of a preparation that must succeed, since the device said that it supports every operation."""
+    with checks.about("NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004"):
+        checks.status(preparation.status, {ErrorStatus.NONE}, what)
+    if preparation.prepared_model is None:
+        with checks.about("NNHAL-PREPARE-007"):
+            checks.fail(what, "a prepared model", "null")
+    return preparation.prepared_model
+
+
 @dataclass(frozen=True, kw_only=True)
 class PreparationArguments:
     """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.

@@ -9,10 +9,12 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import check_output
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import asynchronous, in_pools, synchronous
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
@@ -21,9 +23,6 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
     from npu_conformance.harness.subject.handle import SubjectHandle
-
-_UNWRITTEN = 0xA5
-"""The content of output memory before each inference, so that one that writes nothing is seen."""
 
 
 Judge = Callable[[CaseContext, Vector, dict[str, "Array"], int], None]
@@ -45,7 +44,7 @@ def infer(
     try:
         yield 0
         for number in range(1, inferences + 1):
-            outputs.write(0, bytes([_UNWRITTEN]) * built.output_size)
+            outputs.write(0, bytes([FILL]) * built.output_size)
             checks.status(_execute(context, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
             content = outputs.read(0, built.output_size)
             if content != correct:
@@ -58,11 +57,7 @@ def infer(
 
 def _prepared(context: CaseContext, vector: Vector, *, mapped: bool) -> PreparedModel:
     model = build_model(vector, context.version, create_pool=context.mapped_pool if mapped else None).model
-    preparation = context.prepare(model)
-    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModel of a supported model", "a prepared model", "None")
-    return preparation.prepared_model
+    return model_of(context.prepare(model))
 
 
 def _execute(context: CaseContext, prepared_model: PreparedModel, request: Request) -> int:

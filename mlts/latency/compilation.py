@@ -30,7 +30,6 @@ _LEAST, _MOST = 3, 100
 
 def compile_model(context: CaseContext, model: ZooModel) -> None:
     """Measure the three kinds of compilation, each of which gives a model that answers alike."""
-    built(context, model.vector)
     samples = model.samples(1)
     budget = replace(times.budget_of(context), least=_LEAST, most=_MOST)
     with sides(context) as implementations:
@@ -68,22 +67,27 @@ class Compiler:
 
     def _repeated(self, name: str, prepare: Callable[[], Preparation]) -> Measurement:
         """The times of many preparations, of which the first and the last have to give the same model."""
-        seconds: list[float] = []
-        for _ in times.rounds(self._budget, lambda: sum(seconds)):
+        last: list[Preparation] = []
+
+        def step() -> float:
             started = times.monotonic()
             preparation = prepare()
-            seconds.append(times.monotonic() - started)
+            seconds = times.monotonic() - started
             checks.status(outcome(preparation), {ErrorStatus.NONE}, name.replace("_", " "))
-            if len(seconds) == 1:
+            if not last:
                 self._check(preparation)
-        self._check(preparation)
+            last[:] = [preparation]
+            return seconds
+
+        seconds = times.samples(self._budget, step)
+        self._check(last[0])
         return times.of_seconds(self._model.name, name, seconds, self._side.name)
 
     def _check(self, preparation: Preparation) -> None:
         if preparation.prepared_model is None:
             checks.fail("preparation with status NONE", "a prepared model", "None")
         loaded = LoadedModel(self._side.context, self._model.vector, prepared_model=preparation.prepared_model)
-        self._steadiness.check(0, Stream(self._model, self._samples, loaded).infer().outputs)
+        Stream(self._model, self._samples, loaded, self._steadiness).infer()
 
 
 cases = PerModel(

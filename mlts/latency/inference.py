@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.mlts.lib import times
-from npu_conformance.mlts.lib.loaded_model import Inference, LoadedModel, built
+from npu_conformance.mlts.lib.loaded_model import LoadedModel, built
 from npu_conformance.mlts.lib.steadiness import Steadiness
 from npu_conformance.mlts.lib.streams import Stream
 from npu_conformance.mlts.lib.times import Budget
@@ -52,9 +52,7 @@ def _measure(
     samplers = [sampler for sampler in started if sampler is not None]
     for sampler in samplers:
         sampler.side.attempt(functools.partial(sampler.warm_up, budget))
-    for _ in times.rounds(budget, lambda: samplers[0].spent):
-        for sampler in samplers:
-            sampler.side.attempt(sampler.block)
+    times.samples(budget, lambda: _block(samplers))
     for sampler in samplers:
         context.measurements += sampler.measurements("burst" if executor else "inference")
     _judge_known(context, samplers[0])
@@ -62,6 +60,13 @@ def _measure(
 
 def _started(side: Side, model: ZooModel, samples: Samples, executor: str) -> Sampler | None:
     return side.attempt(lambda: Sampler(side, model, samples, executor))
+
+
+def _block(samplers: Sequence[Sampler]) -> float:
+    """A turn of each implementation; the seconds that count of the one under test."""
+    seconds = [sampler.side.attempt(sampler.block) for sampler in samplers]
+    assert seconds[0] is not None
+    return seconds[0]
 
 
 def _judge_known(context: CaseContext, sampler: Sampler) -> None:
@@ -85,39 +90,31 @@ class Sampler:
         self.fresh: list[float] = []
         self.known: list[float] = []
         self.on_device: list[float] = []
-        self._steady, self._steady_known = Steadiness(), Steadiness()
+        self._steady_known = Steadiness()
         self._loaded = LoadedModel(side.context, model.vector, executor=executor)
-        self._stream = Stream(model, samples, self._loaded)
-        self._first = self._next().seconds
-
-    @property
-    def spent(self) -> float:
-        """Seconds of inference that count so far."""
-        return sum(self.fresh) + sum(self.known)
+        self._stream = Stream(model, samples, self._loaded, Steadiness())
+        self._first = self._stream.infer().seconds
 
     def warm_up(self, budget: Budget) -> None:
         """Execute for a while without counting."""
         spent = 0.0
         while spent < budget.warm_up:
-            spent += self._next().seconds
+            spent += self._stream.infer().seconds
 
-    def block(self) -> None:
-        """Some inferences with the items in their order; then the known one, and what counts are its repetitions."""
-        for _ in range(_BLOCK):
-            inference = self._next()
-            self.fresh.append(inference.seconds)
-            if inference.on_device is not None:
-                self.on_device.append(inference.on_device)
+    def block(self) -> float:
+        """Some inferences with the items in their order; then the known one, of which the repetitions count.
+
+        The seconds of those that count.
+        """
+        fresh = [self._stream.infer() for _ in range(_BLOCK)]
+        self.on_device += [inference.on_device for inference in fresh if inference.on_device is not None]
         repetitions = [self._stream.repeat(_KNOWN) for _ in range(1 + _BLOCK)]
         for inference in repetitions:
             self._steady_known.check(_KNOWN, inference.outputs)
-        self.known += [inference.seconds for inference in repetitions[1:]]
-
-    def _next(self) -> Inference:
-        item = self._stream.next_item
-        inference = self._stream.infer()
-        self._steady.check(item, inference.outputs)
-        return inference
+        seconds = [inference.seconds for inference in (*fresh, *repetitions[1:])]
+        self.fresh += seconds[:_BLOCK]
+        self.known += seconds[_BLOCK:]
+        return sum(seconds)
 
     def measurements(self, way: str) -> Iterator[Measurement]:
         """What was measured, by the way in which the model was executed; nothing of what never began."""

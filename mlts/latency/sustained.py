@@ -26,14 +26,9 @@ _SECONDS = {Scope.SMOKE: 0.05, Scope.DEFAULT: 0.1, Scope.FULL: 60.0}
 
 def execute_long(context: CaseContext, model: ZooModel) -> None:
     """Measure the drift from the first to the last tenth of the time; a minute of it, in the full scope, can warn."""
-    loaded, samples = LoadedModel(context, model.vector), model.samples(4)
-    stream, steadiness, seconds = Stream(model, samples, loaded), Steadiness(), list[float]()
+    stream = Stream(model, model.samples(4), LoadedModel(context, model.vector), Steadiness())
     budget = Budget(0.0, _SECONDS[context.scope] * context.duration_scale, least=_PARTS)
-    for _ in times.rounds(budget, lambda: sum(seconds)):
-        item = stream.next_item
-        inference = stream.infer()
-        steadiness.check(item, inference.outputs)
-        seconds.append(inference.seconds)
+    seconds = times.samples(budget, lambda: stream.infer().seconds)
     part = len(seconds) // _PARTS
     drift = statistics.median(seconds[-part:]) / statistics.median(seconds[:part])
     context.measurements += [

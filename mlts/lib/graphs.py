@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus import random_graphs
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import Failed, NotSupported
 from npu_conformance.harness.run.repeated_inference import infer
 from npu_conformance.mlts.lib.reports import Graphs, Plan, Work
@@ -25,8 +26,6 @@ _WIDE_STEP = 8
 _TRIED_OPERATIONS, _FEWEST_TRIALS = 300, 3
 """Operations of the graphs that the device may refuse one after the other before it supports none of these."""
 _EXECUTIONS = 2
-_UNWRITTEN = b"\xa5"
-"""What output memory holds before an execution."""
 
 
 def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) -> Rounds:
@@ -64,7 +63,7 @@ class _Answers:
 
     def judge(self, context: CaseContext, vector: Vector, outputs: dict[str, Array], number: int) -> None:
         for name, output in outputs.items():
-            before = _UNWRITTEN * output.nbytes
+            before = bytes([FILL]) * output.nbytes
             is_written = output.tobytes() != before or vector.examples[0].outputs[name].tobytes() == before
             checks.that(is_written, f"output {name} of execution {number}: expected a result, found nothing written")
         self._steadiness.check(0, outputs)

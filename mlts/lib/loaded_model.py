@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import BuiltModel, build_model, build_request
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib.times import Clock, monotonic
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -22,9 +24,6 @@ from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
-
-_UNWRITTEN = 0xA5
-"""The content of output memory before each inference, so that one that writes nothing is seen."""
 
 _HIDL_SECONDS, _AIDL_SECONDS = 1e-6, 1e-9
 """The units of an execution's timing."""
@@ -82,7 +81,7 @@ class LoadedModel:
         """Execute once with these elements, by operand name. Failed where the device does not end with NONE."""
         for name, array in inputs.items():
             self._inputs.write(self._layout.inputs[name].offset, array.tobytes())
-        self._outputs.write(0, bytes([_UNWRITTEN]) * self._layout.output_size)
+        self._outputs.write(0, bytes([FILL]) * self._layout.output_size)
         started = self._clock()
         execution = self._run()
         seconds = self._clock() - started
@@ -103,10 +102,7 @@ class LoadedModel:
         started = self._clock()
         preparation = self.context.prepare(model)
         self.prepare_seconds = self._clock() - started
-        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
-        if preparation.prepared_model is None:
-            checks.fail("prepareModel of a supported model", "a prepared model", "None")
-        return preparation.prepared_model
+        return model_of(preparation)
 
 
 def _zeros(vector: Vector) -> Example:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.app_connection import ClientSubject
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib.reports import Plan, StoredModel
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -37,10 +36,7 @@ def load(subject: SubjectHandle, vector: Vector, *, mapped: bool = False) -> Non
     context = CaseContext(_CASE, subject)
     try:
         pool = context.mapped_pool if mapped else None
-        preparation = context.prepare(build_model(vector, context.version, create_pool=pool).model)
-        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
-        if preparation.prepared_model is None:
-            checks.fail("prepareModel of a supported model", "a prepared model", "None")
+        model_of(context.prepare(build_model(vector, context.version, create_pool=pool).model))
     finally:
         context.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from npu_conformance.mlts.lib.loaded_model import Inference, LoadedModel
+from npu_conformance.mlts.lib.steadiness import Steadiness
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 class Stream:
     """Items in their order, from the first again after the last. Each implementation has a stream of its own."""
 
-    def __init__(self, model: ZooModel, samples: Samples, loaded: LoadedModel) -> None:
-        self._model, self._samples, self._loaded = model, samples, loaded
+    def __init__(
+        self, model: ZooModel, samples: Samples, loaded: LoadedModel, steadiness: Steadiness | None = None
+    ) -> None:
+        """steadiness: what the answers to each item have to agree with; None where they have not."""
+        self._model, self._samples, self._loaded, self._steadiness = model, samples, loaded, steadiness
         self._states: dict[str, Array] = {}
         self.next_item = 0
 
@@ -27,6 +31,8 @@ class Stream:
             self.reset()
         inference = self._loaded.infer({name: array[item] for name, array in samples.inputs.items()} | self._states)
         self._states = {state.input: inference.outputs[state.output] for state in self._model.states}
+        if self._steadiness is not None:
+            self._steadiness.check(item, inference.outputs)
         return inference
 
     def repeat(self, item: int) -> Inference:

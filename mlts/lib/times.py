@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from npu_conformance.harness.run.cases import Scope
@@ -44,12 +44,13 @@ def budget_of(context: CaseContext) -> Budget:
     return replace(usual, warm_up=usual.warm_up * scale, run=usual.run * scale)
 
 
-def rounds(budget: Budget, spent: Callable[[], float]) -> Iterator[int]:
-    """0, 1, 2, ... until the budget's run time is spent, or its largest number is reached. spent: seconds so far."""
-    number = 0
-    while number < budget.least or (spent() < budget.run and number < budget.most):
-        yield number
-        number += 1
+def samples(budget: Budget, step: Callable[[], float]) -> list[float]:
+    """What steps took, in seconds: until the budget's run time is spent, or its largest number of steps is reached."""
+    found, spent = list[float](), 0.0
+    while len(found) < budget.least or (spent < budget.run and len(found) < budget.most):
+        found.append(step())
+        spent += found[-1]
+    return found
 
 
 def of_seconds(subject: str, name: str, samples: Sequence[float], beside: str = "") -> Measurement:

@@ -72,6 +72,10 @@ def test_rounds(each: float, expected: int) -> None:
     budget, done = Budget(warm_up=0.0, run=10.0, least=5, most=100), list[int]()
     if each == 1.0:
         budget = Budget(warm_up=0.0, run=2.0, least=5, most=100)
-    for number in times.rounds(budget, lambda: each * len(done)):
-        done.append(number)
+
+    def step() -> float:
+        done.append(len(done))
+        return each
+
+    assert times.samples(budget, step) == [each] * expected
     assert done == list(range(expected))

@@ -12,6 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -27,7 +28,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.lib.support import model_of
 
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""

@@ -11,6 +11,7 @@ from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -24,7 +25,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
-from npu_conformance.vts.lib.support import model_of
 
 _INPUTS, _OUTPUT, _APART = (0, 16), 32, 32
 PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0.25, 2.0))

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_DEADLINE, Execution
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, model_of, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -33,7 +33,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib.addition import ADDITIONS, Addition, Pair
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, tensor
-from npu_conformance.vts.lib.support import model_of
 
 LONG, SHORT = 192, 16
 """Numbers of additions: of an execution that others meet, and of those that come and go."""

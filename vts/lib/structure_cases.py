@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
@@ -18,7 +19,6 @@ from npu_conformance.vts.lib.rejection import (
     expect_rejected_at_prepare,
 )
 from npu_conformance.vts.lib.structure_models import SIZE, Row
-from npu_conformance.vts.lib.support import model_of
 
 _EXHAUSTED = {ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT}
 _MAPPING = ("X2", "X5")

@@ -10,6 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -23,7 +24,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
-from npu_conformance.vts.lib.support import model_of
 
 FILL = 0xA5
 """What output memory holds before an execution."""

@@ -6,10 +6,8 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 
 
@@ -32,13 +30,3 @@ def support(context: CaseContext, model: Model) -> tuple[bool, ...] | None:
         if error.status == ErrorStatus.INVALID_ARGUMENT and not all(graph.input_indexes for graph in graphs):
             return None
         raise
-
-
-def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
-    """The model of a preparation that must succeed, since the device said that it supports every operation."""
-    with checks.about("NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004"):
-        checks.status(preparation.status, {ErrorStatus.NONE}, what)
-    if preparation.prepared_model is None:
-        with checks.about("NNHAL-PREPARE-007"):
-            checks.fail(what, "a prepared model", "null")
-    return preparation.prepared_model

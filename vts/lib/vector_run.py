@@ -23,6 +23,7 @@ from npu_conformance.harness.run.executing.execution import (
     timing_rules,
 )
 from npu_conformance.harness.run.executing.executors import bind, execute, executors
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -36,7 +37,7 @@ from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected
-from npu_conformance.vts.lib.support import model_of, support, supports
+from npu_conformance.vts.lib.support import support, supports
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array

@@ -128,15 +128,19 @@ def _bind_with_config(
 
 
 def _bind_reusable(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
+    context: CaseContext,
+    prepared_model: PreparedModel,
+    request: Request,
+    options: ExecutionOptions,
+    executor: str = "reusable",
 ) -> Run:
-    """A request may be rejected when it is bound, or at each execution (NNHAL-EXECUTE-015)."""
+    """A request may be rejected when bound, or at each execution (NNHAL-EXECUTE-015). executor: see run_reusable."""
     try:
         reusable = prepared_model.create_reusable_execution(request, config_of(options))
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected
-    return lambda: run_reusable(context, reusable, "reusable", options.deadline, measured=options.measure)
+    return lambda: run_reusable(context, reusable, executor, options.deadline, measured=options.measure)
 
 
 def run_reusable(
@@ -199,18 +203,6 @@ def _bind_fenced(
     return run
 
 
-def _bind_reusable_fenced(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
-) -> Run:
-    """As _bind_reusable; the end of each run is waited for."""
-    try:
-        reusable = prepared_model.create_reusable_execution(request, config_of(options))
-    except ServiceError as error:
-        rejected = Execution(error.status, (), None)
-        return lambda: rejected
-    return lambda: run_reusable(context, reusable, "reusable_fenced", options.deadline, measured=options.measure)
-
-
 EXECUTORS: Mapping[str, Executor] = {
     "synchronous": Executor(_bind_synchronous, since=Version.V1_2),
     "asynchronous": Executor(_bind_asynchronous, until=HIDL_LAST),
@@ -222,6 +214,8 @@ EXECUTORS: Mapping[str, Executor] = {
         functools.partial(_bind_fenced, with_config=True), since=Version.FL8, finds_shapes=False
     ),
     "reusable": Executor(_bind_reusable, since=Version.FL8),
-    "reusable_fenced": Executor(_bind_reusable_fenced, since=Version.FL8, finds_shapes=False),
+    "reusable_fenced": Executor(
+        functools.partial(_bind_reusable, executor="reusable_fenced"), since=Version.FL8, finds_shapes=False
+    ),
 }
 """Every executor by the name that it has in configurations, the usual ones first."""

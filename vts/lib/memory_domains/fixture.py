@@ -14,7 +14,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, timing_rules
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, model_of, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError
@@ -41,7 +41,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition, Pair
-from npu_conformance.vts.lib.support import model_of
 
 NONE, INVALID, GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Shape = tuple[int, ...]
