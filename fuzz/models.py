@@ -14,9 +14,13 @@ import msgspec
 from npu_conformance.fuzz.lib.case import attack
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.model_target import ModelTarget
+from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 
+FUZZER = Fuzzer(
+    "models", "models that are nearly valid, against a device", "device", lambda found: ModelTarget(found.subject)
+)
 RUNS = 200
 """Inputs of the short case."""
 

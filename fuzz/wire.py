@@ -13,10 +13,12 @@ import msgspec
 
 from npu_conformance.fuzz.lib.case import attack
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
-from npu_conformance.fuzz.lib.wire_target import ConnectionTarget
+from npu_conformance.fuzz.lib.target import Fuzzer
+from npu_conformance.fuzz.lib.wire_target import ConnectionTarget, served
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 
+FUZZER = Fuzzer("wire", "broken lines, against the serving side of the wire", None, served)
 RUNS = 200
 """Inputs of the short case."""
 

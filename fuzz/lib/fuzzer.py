@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -65,11 +65,11 @@ def _fuzz(job: Job, target: Target) -> int:
         if job.input is not None:
             attack(job.input.data)
         elif job.engine == "atheris":
-            from npu_conformance.fuzz.lib import atheris_engine
+            from npu_conformance.fuzz.lib.engines import atheris_engine
 
             atheris_engine.search(target, _or_exit(attack, lambda: _report(job, target, current_input)), job)
         else:
-            from npu_conformance.fuzz.lib import hypothesis_engine
+            from npu_conformance.fuzz.lib.engines import hypothesis_engine
 
             _with_corpus(job, target)
             hypothesis_engine.search(target, attack, seed=job.seed, runs=job.runs, seconds=job.seconds)
@@ -122,10 +122,10 @@ class _Watched:
         self.pieces = target.pieces
         self.readable = target.readable
 
-    def run(self, data: bytes) -> None:
+    def run(self, data: bytes) -> Iterable[str]:
         """Note and run."""
         self._current_input.begin(data)
-        self._target.run(data)
+        return self._target.run(data)
 
 
 def _leave(job: Job, name: str, document: documents.Document) -> None:

@@ -75,12 +75,12 @@ class _Layout:
         self.size = end
 
 
-def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found: ModelClass) -> None:
-    """Execute once and judge status, shapes and callbacks; nothing where the model is too large."""
+def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found: ModelClass) -> str:
+    """Execute once and judge status, shapes and callbacks; returns the status, `large` where the model is too large."""
     inputs, outputs = _laid_out(subject.version, model)
     largest = max(_size(operand) for graph in (model.main, *model.referenced) for operand in graph.operands)
     if max(inputs.size, outputs.size) > LARGEST_POOL or largest > LARGEST_OPERAND:
-        return
+        return "large"
     with _Pools(subject, inputs.size, outputs.size) as pools:
         request = Request(tuple(inputs.arguments), tuple(outputs.arguments), pools)
         status, shapes = _answer(subject, prepared, request)
@@ -92,6 +92,7 @@ def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found
     if status == ErrorStatus.NONE and subject.version >= Version.V1_2:
         specified = all(_is_specified(model.main.operands[index]) for index in model.main.output_indexes)
         check_shape_count(len(shapes), len(outputs.arguments), specified=specified)
+    return str(status)
 
 
 def _laid_out(version: Version, model: Model) -> tuple[_Layout, _Layout]:

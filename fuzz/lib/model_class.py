@@ -19,11 +19,15 @@ _LATEST = {rule.id: rule.latest for rule in structural_rules()}
 
 @dataclass(frozen=True, slots=True)
 class ModelClass:
-    """must_reject: INVALID_ARGUMENT is the only legal answer, for `reason`. is_valid: it is never a legal answer."""
+    """must_reject: INVALID_ARGUMENT is the only legal answer, for `reason`. is_valid: it is never a legal answer.
+
+    clauses: all that the model breaks, in order; the first is that of `reason` where the model is to be rejected.
+    """
 
     must_reject: bool
     is_valid: bool
     reason: str = ""
+    clauses: tuple[str, ...] = ()
 
 
 def classify(model: Model, version: Version, *, pools_are_real: bool = True) -> ModelClass:
@@ -34,10 +38,11 @@ def classify(model: Model, version: Version, *, pools_are_real: bool = True) -> 
     """
     violations = validate_model(model, version, text_rules=True)
     at_once = next((found for found in violations if _LATEST.get(found.clause) == "validation"), None)
+    clauses = tuple(dict.fromkeys(found.clause for found in violations))
     if at_once is not None:
-        return ModelClass(True, False, _where(at_once))
+        return ModelClass(True, False, _where(at_once), tuple(dict.fromkeys((at_once.clause, *clauses))))
     is_open = bool(violations) or bool(model.pools) or not pools_are_real
-    return ModelClass(False, not is_open and _operations_are_right(model, version))
+    return ModelClass(False, not is_open and _operations_are_right(model, version), clauses=clauses)
 
 
 def _where(violation: Violation) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
+from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.minimal_execution import execute
 from npu_conformance.fuzz.lib.model_class import ModelClass, classify
 from npu_conformance.harness.judge import checks
@@ -19,21 +20,41 @@ from npu_conformance.specs.neuralnetworks.types import Model
 
 Result = TypeVar("Result")
 _NEUTRAL = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
+_MOST_OPERATIONS = 4
+_MOST_OPERANDS = 6
+"""How much of a model is looked at for what is new in it."""
 _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
 
 
-def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) -> None:
-    """Hand a model in wherever it can be, and execute it where it can be prepared. Raises Failed, Crashed, Hung.
+def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) -> tuple[str, ...]:
+    """Hand a model in wherever it can be, and execute it where it can be prepared; returns what was seen.
 
     pools_are_real: false where the model's pools name memory that does not exist, which a device may reject.
+    Raises Found, Failed, Crashed, Hung.
     """
     found = classify(model, subject.version, pools_are_real=pools_are_real)
     device = subject.interfaces.device
     assert device is not None
-    _judge_support(subject, device, model, found)
-    prepared = _judge_preparation(subject, device, model, found)
+    supported = _judge_support(subject, device, model, found)
+    status, prepared = _judge_preparation(subject, device, model, found)
+    ran = ""
     if prepared is not None:
-        guarded("the execution", lambda: execute(subject, model, prepared, found))
+        ran = guarded("the execution", lambda: execute(subject, model, prepared, found))
+    return tuple(_seen(model, found, (supported, str(status), ran)))
+
+
+def _seen(model: Model, found: ModelClass, answers: tuple[str, ...]) -> Iterator[str]:
+    """What tells one model from others: the clauses that it breaks, and what was answered for its operations."""
+    words = " ".join(answers)
+    yield words
+    for clause in found.clauses:
+        yield f"{clause} {words}"
+    for graph in (model.main, *model.referenced):
+        for part in graph.operations[:_MOST_OPERATIONS]:
+            known = [graph.operands[index] for index in part.inputs if 0 <= index < len(graph.operands)]
+            types = ",".join(str(operand.type) for operand in known[:_MOST_OPERANDS])
+            yield f"{part.type} {types} {words}"
+            yield f"{part.type} {','.join(str(len(operand.dimensions)) for operand in known[:_MOST_OPERANDS])} {words}"
 
 
 def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) -> Result:
@@ -50,7 +71,8 @@ def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) ->
         raise Failed(f"{what}: raised {type(error).__name__}: {error}, which no interface has") from error
 
 
-def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> None:
+def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> str:
+    """Judge the answer of getSupportedOperations; returns it as a word."""
     what = "getSupportedOperations"
     answers: Any = None
     status = int(ErrorStatus.NONE)
@@ -59,10 +81,12 @@ def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: 
     except ServiceError as error:
         status = error.status
     _judge_status(what, status, allowed(subject, Device, "get_supported_operations"), found)
-    if status == ErrorStatus.NONE:
-        count = len(model.main.operations)
-        is_right = len(answers) == count and all(isinstance(answer, bool) for answer in answers)
-        checks.that(is_right, f"{what}: expected {count} booleans, one an operation, found {answers!r:.200}")
+    if status != ErrorStatus.NONE:
+        return str(status)
+    count = len(model.main.operations)
+    is_right = len(answers) == count and all(isinstance(answer, bool) for answer in answers)
+    checks.that(is_right, f"{what}: expected {count} booleans, one an operation, found {answers!r:.200}")
+    return "all" if all(answers) else "some" if any(answers) else "none"
 
 
 def allowed(subject: SubjectHandle, interface: type, method: str) -> Collection[int]:
@@ -70,7 +94,9 @@ def allowed(subject: SubjectHandle, interface: type, method: str) -> Collection[
     return documented_statuses(describe(interface)[method].mark.statuses, subject.version)
 
 
-def _judge_preparation(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> PreparedModel | None:
+def _judge_preparation(
+    subject: SubjectHandle, device: Device, model: Model, found: ModelClass
+) -> tuple[int | None, PreparedModel | None]:
     what = "prepareModel"
     recorder = PreparationRecorder()
     outcome = guarded(what, lambda: prepare(subject, device, model, _NEUTRAL, recorder))
@@ -79,9 +105,9 @@ def _judge_preparation(subject: SubjectHandle, device: Device, model: Model, fou
     checks.equal(len(recorder.answers), 1, f"{what}: number of notifications")
     _judge_status(f"{what}, notified", outcome.status, statuses, found)
     if found.must_reject:
-        checks.status(outcome.launch_status, _INVALID, f"{what} of a model that breaks {found.reason}, returned")
+        _must_be_invalid(outcome.launch_status, f"{what} of a model that breaks {found.reason}, returned", found)
     _judge_consistency(what, outcome)
-    return outcome.prepared_model
+    return outcome.status, outcome.prepared_model
 
 
 def _judge_consistency(what: str, outcome: Preparation) -> None:
@@ -94,6 +120,14 @@ def _judge_consistency(what: str, outcome: Preparation) -> None:
 def _judge_status(what: str, status: int | None, statuses: Collection[int], found: ModelClass) -> None:
     checks.status(status, statuses, what)
     if found.must_reject:
-        checks.status(status, _INVALID, f"{what} of a model that breaks {found.reason}")
-    if found.is_valid:
-        checks.that(status != ErrorStatus.INVALID_ARGUMENT, f"{what} of a valid model: found INVALID_ARGUMENT")
+        _must_be_invalid(status, f"{what} of a model that breaks {found.reason}", found)
+    if found.is_valid and status == ErrorStatus.INVALID_ARGUMENT:
+        raise Found("valid-refused", f"{what} of a valid model: found INVALID_ARGUMENT", what)
+
+
+def _must_be_invalid(status: int | None, what: str, found: ModelClass) -> None:
+    try:
+        checks.status(status, _INVALID, what)
+    except Failed as failed:
+        kind: Kind = "invalid-accepted" if status == ErrorStatus.NONE else "wrong-status"
+        raise Found(kind, str(failed), found.clauses[0]) from None

@@ -35,19 +35,18 @@ class ModelTarget:
         """Change fields, drop and copy elements, join two models."""
         return model_mutator.mutate(data, choices, self.seeds, max_size)
 
-    def run(self, data: bytes) -> None:
+    def run(self, data: bytes) -> tuple[str, ...]:
         """Judge the device's answers to the model; what is no model at all could not be sent to a device."""
         try:
             model = _as_of(_DECODER.decode(data), self._subject.version)
         except UNREADABLE:
-            return
+            return ()
         if not model.pools:
-            judge(self._subject, model)
-            return
+            return judge(self._subject, model)
         pool = self._subject.memory.create("ashmem", _POOL_SIZE)
         try:
             pools = tuple(_in(pool.memory, wanted) for wanted in model.pools)
-            judge(self._subject, replace(model, pools=pools))
+            return judge(self._subject, replace(model, pools=pools))
         finally:
             pool.close()
 

@@ -1,36 +1,42 @@
-"""What a fuzzer needs of the thing it attacks."""
+"""What a campaign needs of the thing it attacks."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.harness.judge.verdicts import CaseEnded
-
-_KIND = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
+from npu_conformance.fuzz.lib.findings import signature
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.manifest import InterfaceName
 
 LARGEST_INPUT = 65535
 """Bytes of one input."""
 
 
 class Target(Protocol):
-    """Inputs are bytes. Whatever `run` raises as a CaseEnded is a finding."""
+    """Inputs are bytes."""
 
     name: str
     seeds: Sequence[bytes]
+    """What the search starts from; an engine may put what it keeps there, so that inputs are joined with it."""
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """A changed input of at most max_size bytes."""
         ...
 
-    def run(self, data: bytes) -> None:
-        """Attack once. Raises Failed, Crashed or Hung for a finding; anything else is a bug of the fuzzer."""
+    def run(self, data: bytes) -> Iterable[str]:
+        """Attack once; returns what was seen: statuses, shapes, clauses. An input with something new is kept.
+
+        Raises Found, Failed, Crashed or Hung for a finding, NotApplicable where the subject cannot be attacked so;
+        anything else is a mistake of the fuzzer.
+        """
         ...
 
     def pieces(self, data: bytes) -> list[bytes]:
-        """Smaller inputs of the same kind, to be tried in turn to make a finding small."""
+        """Smaller inputs of the same kind, to be tried in turn: first without parts, then with plainer values."""
         ...
 
     def readable(self, data: bytes) -> bytes:
@@ -38,30 +44,57 @@ class Target(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Attacked:
+    """What a target is made of.
+
+    plugin, options: as on the command line. beside: a second implementation to compare with (`--beside`).
+    """
+
+    subject: SubjectHandle
+    plugin: str
+    options: Mapping[str, str]
+    beside: SubjectHandle | None = None
+
+
+@dataclass(frozen=True)
+class Fuzzer:
+    """A fuzzer as an area of the suite declares it.
+
+    about: one line. needs: the interface that the subject must have; None where it needs no subject's interface.
+    """
+
+    name: str
+    about: str
+    needs: InterfaceName | None
+    target: Callable[[Attacked], Target]
+
+
 def minimised(target: Target, data: bytes, attempts: int = 400) -> bytes:
     """The smallest input found, in so many attempts, that still makes the target fail in the same way (FUZ-009)."""
-    wanted = kind(failure(target, data))
+    wanted = failure(target, data)
     smallest, is_smaller = data, True
     while is_smaller and attempts > 0:
         is_smaller = False
         for piece in target.pieces(smallest)[:attempts]:
             attempts -= 1
-            if len(piece) < len(smallest) and kind(failure(target, piece)) == wanted:
+            if _cost(piece) < _cost(smallest) and failure(target, piece) == wanted:
                 smallest, is_smaller = piece, True
                 break
     return smallest
 
 
+def _cost(data: bytes) -> tuple[int, bytes]:
+    """Short inputs first, then those with small characters: 0 before 5."""
+    return len(data), data
+
+
 def failure(target: Target, data: bytes) -> str:
-    """How the target fails with an input; empty where it does not."""
+    """The signature of how the target fails with an input; empty where it does not."""
     try:
         target.run(data)
-    except CaseEnded as ended:
-        return str(ended)
+    except NotApplicable:
+        return ""
+    except Exception as ended:
+        return signature(ended)
     return ""
-
-
-def kind(message: str) -> str:
-    """What is the same in messages of one finding: the method with the rule or the exception."""
-    match = _KIND.match(message)
-    return match.group() if match else message

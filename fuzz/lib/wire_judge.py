@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -25,6 +26,7 @@ class _Outgoing(msgspec.Struct):
     error: protocol.ErrorObject | msgspec.UnsetType | None = msgspec.UNSET
 
 
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\d+""")
 _SENT = msgspec.json.Decoder(_Outgoing)
 _RECEIVED = msgspec.json.Decoder(protocol.Envelope)
 
@@ -58,6 +60,29 @@ def read_answer(line: bytes) -> _Outgoing:
     if isinstance(message.error, protocol.ErrorObject) and message.error.code == protocol.INTERNAL_ERROR:
         raise Failed(f"an exception that nobody planned crosses the wire: {message.error.message}")
     return message
+
+
+def answers_seen(asked: Sequence[bytes], sent: Sequence[bytes]) -> tuple[str, ...]:
+    """What tells one conversation from others: each method with how it was answered."""
+    answers = {message.id: _manner(message) for message in map(read_answer, sent)}
+    seen = set()
+    for line in asked:
+        try:
+            message = _RECEIVED.decode(line)
+        except UNREADABLE as error:
+            seen.add(f"unreadable {type(error).__name__} {answers.get(None)}")
+        else:
+            seen.add(f"{truncated((message.method or '').encode())} {answers.get(message.id)}")
+    return tuple(sorted(seen))
+
+
+def _manner(message: _Outgoing) -> str:
+    """Result, the code of the error with its words but without what the caller wrote, or the server's own call."""
+    if message.method is not None:
+        return message.method
+    if not isinstance(message.error, protocol.ErrorObject):
+        return "result"
+    return f"{message.error.code} {_QUOTED.sub('', message.error.message)[:80]}"
 
 
 def judge(asked: Sequence[bytes], sent: Sequence[bytes], *, counts_unreadable: bool = True) -> None:

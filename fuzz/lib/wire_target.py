@@ -12,10 +12,13 @@ import msgspec
 from npu_conformance.fuzz.lib import wire_lines
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.scripted_socket import ScriptedSocket
-from npu_conformance.fuzz.lib.wire_judge import judge, read_answer
+from npu_conformance.fuzz.lib.target import Attacked
+from npu_conformance.fuzz.lib.wire_judge import answers_seen, judge, read_answer
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.inprocess import with_version
+from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs.plugin import Caller, Plugin
@@ -68,7 +71,7 @@ class WireTarget(_Lines):
         self._session = session
         self.seeds = wire_lines.seeds(version)
 
-    def run(self, data: bytes) -> None:
+    def run(self, data: bytes) -> tuple[str, ...]:
         """Send the lines, then one request that must be answered whatever came before."""
         lines = [line for line in data.split(b"\n") if not wire_lines.is_greedy(line)]
         connection = ScriptedSocket(b"\n".join([*lines, wire_lines.HELLO, _PING, b""]), _reaction)
@@ -84,12 +87,20 @@ class WireTarget(_Lines):
             self._judge_limit(session, sent)
         else:
             judge([*lines, wire_lines.HELLO, _PING], sent)
+        return answers_seen(lines, sent)
 
     def _judge_limit(self, session: Session, sent: list[bytes]) -> None:
         if not isinstance(session.broken, Violation):
             raise Failed(f"a line above the limit: expected the connection to end for it, found {session.broken}")
         for line in sent:
             read_answer(line)
+
+
+def served(attacked: Attacked) -> WireTarget:
+    """A server of this process with the attacked plug-in behind it."""
+    plugin = load_plugin(attacked.plugin)
+    version = attacked.subject.version
+    return WireTarget(plugin, with_version(plugin, dict(attacked.options), version), version)
 
 
 def _reaction(line: bytes) -> bytes:
@@ -110,7 +121,7 @@ class ConnectionTarget(_Lines):
         self._context = context
         self.seeds = wire_lines.seeds(context.version)
 
-    def run(self, data: bytes) -> None:
+    def run(self, data: bytes) -> tuple[str, ...]:
         """Send the lines and a request that must be answered; read until that answer."""
         application = self._context.subject.application(_UID)
         try:
@@ -118,11 +129,11 @@ class ConnectionTarget(_Lines):
             if served is None:
                 raise NotApplicable("the subject's connections do not show their lines")
             lines = [line for line in data.split(b"\n") if not wire_lines.is_greedy(line)]
-            self._converse(served, lines)
+            return answers_seen(lines, self._converse(served, lines))
         finally:
             application.close()
 
-    def _converse(self, served: LineSocket, lines: list[bytes]) -> None:
+    def _converse(self, served: LineSocket, lines: list[bytes]) -> list[bytes]:
         asked = [*lines, wire_lines.HELLO, _PING]
         seconds = self._context.manifest.deadlines.call * self._context.manifest.time_scale
         sent: list[bytes] = []
@@ -140,6 +151,7 @@ class ConnectionTarget(_Lines):
         except WireError as problem:
             raise Failed(f"hostile lines were answered with {problem}") from None
         judge(asked, sent, counts_unreadable=False)
+        return sent
 
 
 def _after(seconds: float) -> float:

@@ -11,8 +11,9 @@ import pytest
 from places import HOSTILE
 
 from npu_conformance.fuzz import models, wire
-from npu_conformance.fuzz.lib import hypothesis_engine, wire_judge
+from npu_conformance.fuzz.lib import wire_judge
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.model_target import ModelTarget
 from npu_conformance.fuzz.lib.target import Target, minimised

@@ -1,0 +1,70 @@
+"""What a fuzzer may find: a closed set of kinds, and what makes two findings the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+
+Kind = Literal[
+    "crash", "hang", "memory", "leak", "invalid-accepted", "valid-refused", "wrong-result", "wrong-status",
+    "harness-defect",
+]  # fmt: skip
+"""memory: more was asked for than the limit allows. leak: descriptors, threads, processes or shared memory remain.
+
+invalid-accepted, valid-refused: against the contract's validator. wrong-result: numbers beyond the bounds.
+wrong-status: any other answer that the interface does not have. harness-defect: a mistake of this suite.
+"""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_CLASS = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
+_NUMBER = re.compile(r"\d+")
+
+
+class Found(Failed):
+    """A finding that knows its kind. where: a clause, an operation, a place in code; findings of one place are one."""
+
+    def __init__(self, kind: Kind, message: str, where: str = "") -> None:
+        self.kind = kind
+        self.where = where
+        super().__init__(message)
+
+
+def kind_of(ended: BaseException) -> Kind:
+    """The kind of what a target raised; anything but the end of a case is a mistake of this suite."""
+    if isinstance(ended, Found):
+        return ended.kind
+    if isinstance(ended, Crashed):
+        return "crash"
+    if isinstance(ended, Hung):
+        return "hang"
+    if not isinstance(ended, CaseEnded):
+        return "harness-defect"
+    return "memory" if "MemoryError" in str(ended) else "wrong-status"
+
+
+def where_of(ended: BaseException) -> str:
+    """What is the same in findings of one cause: its place, or the method with the rule or the exception."""
+    if isinstance(ended, Found) and ended.where:
+        return ended.where
+    if not isinstance(ended, CaseEnded):
+        return f"{type(ended).__name__} in {_innermost(ended)}"
+    match = _CLASS.match(str(ended))
+    return _NUMBER.sub("N", match.group() if match else str(ended)).strip()
+
+
+def signature(ended: BaseException) -> str:
+    """Kind and place: findings with the same signature are counted as one."""
+    return f"{kind_of(ended)}: {where_of(ended)}"
+
+
+def _innermost(error: BaseException) -> str:
+    """The function in which an exception was raised."""
+    trace = error.__traceback__
+    if trace is None:
+        return "nowhere"
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_globals.get('__name__', '?')}.{trace.tb_frame.f_code.co_name}"
