@@ -1,101 +1,99 @@
-"""`npu-conformance fuzz`: attacks a Python plug-in with models or with lines of the wire."""
+"""`npu-conformance fuzz`: campaigns of fuzzers against a plug-in, and what becomes of their findings."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.fuzz.lib import supervisor
-from npu_conformance.fuzz.lib.inputs import Finding
-from npu_conformance.fuzz.lib.job import Job
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
-from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.specs import documents, versions
+from npu_conformance.fuzz import AREAS
+from npu_conformance.harness.judge.outcome_table import OK
 
-_RUNS = 10_000
-_SECONDS = "seconds to spend on made inputs; the start is not counted, nor are Atheris' seeds, which it tries all first"
+if TYPE_CHECKING:
+    from npu_conformance.fuzz.lib.target import Fuzzer
+
+FOLDER = Path(".npu-conformance/fuzz")
+ALL = "all"
+_SECONDS = 60.0
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("target", choices=("models", "wire"), help="models for a device, or lines for its server")
-    parser.add_argument(
-        "--plugin", metavar="P", required=True, help="a Python plug-in: entry point, package.module:name"
-    )
+    actions = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
+    for name in (ALL, *AREAS):
+        about = "all fuzzers that can attack the plug-in" if name == ALL else fuzzer(name).about
+        _add_campaign(actions.add_parser(name, help=about))
+    actions.add_parser("list", help="list the fuzzers")
+    triage = actions.add_parser("triage", help="list the findings of a campaign, by kind and place")
+    triage.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
+    triage.add_argument("--json", action="store_true", help="one JSON array")
+    smaller = actions.add_parser("minimise", help="drop the inputs of a corpus that show nothing that others do not")
+    smaller.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
+
+
+def _add_campaign(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("more", metavar="NAME", nargs="*", help="further fuzzers, which share the time")
+    parser.add_argument("--plugin", metavar="P", required=True, help="implementation under test, as of `run`")
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="repeatable")
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
+    parser.add_argument("--beside", metavar="P", default="", help="a second implementation, for `differential`")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--runs", metavar="N", type=int, help=f"inputs to try (default: {_RUNS})")
-    limit.add_argument("--seconds", metavar="S", type=float, help=_SECONDS)
-    limit.add_argument("--replay", metavar="FILE", type=Path, help="run the input of a finding file again")
+    limit.add_argument("--time", metavar="T", type=_time, help=f"how long: 90, 90s, 10m, 8h (default: {_SECONDS:g}s)")
+    limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
+    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="rounds at once (default: 1)")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")
-    parser.add_argument("--corpus", metavar="DIR", type=Path, help="further inputs to start from; Atheris adds to them")
-    parser.add_argument("--artifacts", metavar="DIR", type=Path, default=Path(".npu-conformance/fuzz"), help="findings")
     parser.add_argument(
-        "--engine", choices=("atheris", "hypothesis"), help="default: Atheris, which follows coverage, if installed"
+        "--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"inputs and findings; goes on there ({FOLDER})"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("evolution", "atheris", "hypothesis"),
+        help="choose inputs by what is answered, by coverage of Python code, or at random (default: the first two)",
     )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Fuzz, or replay one finding; return WRONG where something was found."""
-    job = _job(options)
-    print(f"fuzz {job.target} of {job.plugin}, engine {job.engine}, seed {job.seed}", flush=True)
-    outcome = supervisor.run(job, options.artifacts)
-    rate = outcome.runs / outcome.seconds if outcome.seconds else 0.0
-    if outcome.finding is None:
-        print(
-            f"nothing found in {outcome.runs} runs, {outcome.seconds:.1f} s ({rate:.0f} a second) "
-            f"after a start of {outcome.start_seconds:.1f} s"
-        )
-        return OK
-    print(f"{outcome.finding.verdict.upper()} in run {outcome.runs}: {outcome.finding.message}")
-    print(f"input: {outcome.file}")
-    return WRONG
+    """Run a campaign, or work on one; return WRONG where it has found something."""
+    from npu_conformance.cli.commands import _fuzz_campaign, _fuzz_findings
+
+    if options.what == "list":
+        return _list()
+    if options.what == "triage":
+        return _fuzz_findings.triage(options.folder, as_json=options.json)
+    if options.what == "minimise":
+        return _fuzz_findings.minimise(options.folder)
+    return _fuzz_campaign.run(options, [fuzzer(name) for name in _names(options)])
 
 
-def _job(options: argparse.Namespace) -> Job:
-    _check(options)
-    given, plugin_options = None, _plugin_options(options.plugin_option)
-    hal = options.hal
-    if options.replay is not None:
-        finding = documents.read(options.replay, Finding)
-        if finding.target != options.target:
-            raise UsageError(f"{options.replay}: it is a finding of {finding.target}, not of {options.target}")
-        given, hal = finding.input, hal or finding.hal_version
-    return Job(
-        target=options.target,
-        plugin=options.plugin,
-        options=plugin_options,
-        hal=hal,
-        engine="hypothesis" if given is not None else options.engine or supervisor.default_engine(),
-        runs=_RUNS if options.runs is None and options.seconds is None else options.runs,
-        seconds=options.seconds,
-        seed=options.seed,
-        corpus=str(options.corpus.resolve()) if options.corpus else None,
-        work="",
-        input=given,
-    )
+def fuzzer(name: str) -> Fuzzer:
+    """The fuzzer of a name of AREAS."""
+    found: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
+    return found
 
 
-def _check(options: argparse.Namespace) -> None:
-    for name in ("runs", "seconds"):
-        value = getattr(options, name)
-        if value is not None and value <= 0:
-            raise UsageError(f"--{name}: expected a positive number, found {value:g}")
-    if options.seed < 0:
-        raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
-    if options.corpus is not None and not options.corpus.is_dir():
-        raise UsageError(f"--corpus {options.corpus}: no such folder")
-    if options.hal is not None:
-        try:
-            versions.parse(options.hal)
-        except ValueError as error:
-            raise LoadError(f"--hal: {error}") from None
+def _names(options: argparse.Namespace) -> list[str]:
+    unknown = [name for name in options.more if name not in AREAS]
+    if unknown:
+        raise UsageError(f"fuzz: expected some of {', '.join(AREAS)}, found {unknown[0]!r}")
+    if options.what == ALL:
+        return list(AREAS)
+    return list(dict.fromkeys((options.what, *options.more)))
 
 
-def _plugin_options(given: list[str]) -> dict[str, str]:
-    wrong = [option for option in given if "=" not in option]
-    if wrong:
-        raise UsageError(f"--plugin-option: expected NAME=VALUE, found {wrong[0]!r}")
-    return dict(option.split("=", 1) for option in given)
+def _list() -> int:
+    width = max(map(len, AREAS))
+    for name in AREAS:
+        print(f"{name:{width}}  {fuzzer(name).about}")
+    return OK
+
+
+def _time(text: str) -> float:
+    match = _TIME.fullmatch(text)
+    if match is None or float(match[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"expected a time such as 90, 90s, 10m or 8h, found {text!r}")
+    return float(match[1]) * _UNITS[match[2]]

@@ -25,19 +25,3 @@ def lines_of(data: bytes) -> Lines:
         return Lines(lines=tuple(data.decode().split("\n")))
     except UnicodeDecodeError:
         return Lines(lines=tuple(data.decode("latin-1").split("\n")), encoding="latin-1")
-
-
-class Finding(Document, frozen=True):
-    """A finding file: everything that `npu-conformance fuzz --replay` needs.
-
-    verdict: fail, crash or hang. message: what was found and which rule says otherwise. seed: of the run that found it.
-    """
-
-    format: Literal[1]
-    target: Literal["models", "wire"]
-    verdict: Literal["fail", "crash", "hang"]
-    message: str
-    plugin: str
-    hal_version: str
-    seed: int
-    input: Lines

@@ -70,15 +70,20 @@ class Fuzzer:
     target: Callable[[Attacked], Target]
 
 
-def minimised(target: Target, data: bytes, attempts: int = 400) -> bytes:
-    """The smallest input found, in so many attempts, that still makes the target fail in the same way (FUZ-009)."""
-    wanted = failure(target, data)
+def minimised(
+    data: bytes, pieces: Callable[[bytes], Sequence[bytes]], fails: Callable[[bytes], str], attempts: int = 400
+) -> bytes:
+    """The smallest input found, in so many attempts, that still fails in the same way (FUZ-009).
+
+    fails: the signature of how an input fails, empty where it does not.
+    """
+    wanted = fails(data)
     smallest, is_smaller = data, True
     while is_smaller and attempts > 0:
         is_smaller = False
-        for piece in target.pieces(smallest)[:attempts]:
+        for piece in pieces(smallest)[:attempts]:
             attempts -= 1
-            if _cost(piece) < _cost(smallest) and failure(target, piece) == wanted:
+            if _cost(piece) < _cost(smallest) and fails(piece) == wanted:
                 smallest, is_smaller = piece, True
                 break
     return smallest
@@ -89,10 +94,10 @@ def _cost(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def failure(target: Target, data: bytes) -> str:
-    """The signature of how the target fails with an input; empty where it does not."""
+def failure(run: Callable[[bytes], object], data: bytes) -> str:
+    """The signature of what running an input raises; empty where it raises nothing."""
     try:
-        target.run(data)
+        run(data)
     except NotApplicable:
         return ""
     except Exception as ended:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+from npu_conformance.fuzz.lib.attack import Attack
+from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.job import MEMORY_LIMIT, Job
-from npu_conformance.fuzz.lib.target import Target
 
+CORPUS = "corpus"
+"""The folder of a round where libFuzzer puts what it keeps."""
+_SEEDS = "seeds"
 _LARGEST_INPUT = 1 << 14
 """Bytes: libFuzzer lets inputs grow, and each takes longer then. Two seeds joined fit."""
 
 
-def search(target: Target, attack: Callable[[bytes], None], job: Job) -> None:
+def search(attack: Attack, job: RoundJob, folder: Path) -> None:
     """Attack until the runs or seconds are used up; then the process ends: Atheris never returns.
 
     The launcher has begun to instrument imports before anything of the project was imported.
     """
+    import atexit
+
     import atheris
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
-        return target.mutate(data, Choices.seeded(seed), max_size)
+        return attack.target.mutate(data, Choices.seeded(seed), max_size)
 
     limit = f"-runs={job.runs}" if job.runs is not None else f"-max_total_time={int(job.seconds or 1)}"
     arguments = [
@@ -31,18 +35,20 @@ def search(target: Target, attack: Callable[[bytes], None], job: Job) -> None:
         # libFuzzer takes 0 for "choose one".
         f"-seed={job.seed % (2**32 - 1) + 1}",
         f"-max_len={_LARGEST_INPUT}",
-        f"-artifact_prefix={job.work}/",
+        f"-artifact_prefix={folder}/",
         f"-rss_limit_mb={MEMORY_LIMIT >> 20}",
-        *_corpora(target, job),
+        *_corpora(attack, job, folder),
     ]
+    atexit.register(attack.finish)
     atheris.Setup(arguments, attack, custom_mutator=mutator)
     atheris.Fuzz()
 
 
-def _corpora(target: Target, job: Job) -> list[str]:
-    """The user's folder, where new inputs go, and one with the seeds."""
-    seeds = Path(job.work) / "seeds"
+def _corpora(attack: Attack, job: RoundJob, folder: Path) -> list[str]:
+    """A folder for what is kept, empty at first, and one with what to start from."""
+    kept, seeds = folder / CORPUS, folder / _SEEDS
+    kept.mkdir()
     seeds.mkdir()
-    for number, data in enumerate(target.seeds):
-        (seeds / f"{number:04}").write_bytes(data)
-    return [job.corpus, str(seeds)] if job.corpus else [str(seeds)]
+    for number, data in enumerate((*job.inputs, *attack.target.seeds)):
+        (seeds / f"{number:05}").write_bytes(data)
+    return [str(kept), str(seeds)]

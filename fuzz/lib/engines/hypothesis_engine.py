@@ -18,7 +18,7 @@ _MOST_MUTATIONS = 2
 
 def search(
     target: Target,
-    attack: Callable[[bytes], None],
+    attack: Callable[[bytes], object],
     *,
     seed: int,
     runs: int | None = None,
@@ -33,7 +33,7 @@ def search(
         done += count
 
 
-def _run_batch(target: Target, attack: Callable[[bytes], None], seed: int, count: int, ends: float) -> None:
+def _run_batch(target: Target, attack: Callable[[bytes], object], seed: int, count: int, ends: float) -> None:
     import hypothesis
     from hypothesis import strategies
 

@@ -1,0 +1,172 @@
+"""Runs a campaign for `npu-conformance fuzz`, and tells how it goes."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
+from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, Settings
+from npu_conformance.fuzz.lib.campaign.folder import FINDINGS_FOLDER, CampaignFolder
+from npu_conformance.fuzz.lib.campaign.rounds import Stop, has_atheris, run_round
+from npu_conformance.fuzz.lib.campaign.shares import Arm
+from npu_conformance.fuzz.lib.target import Fuzzer
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.run.session_options import parse_options
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs import versions
+
+_SECONDS = 60.0
+_ATHERIS_FROM = 120.0
+"""Seconds: shorter campaigns go without Atheris, whose instrumented imports take 10 s a round."""
+_ELSEWHERE = ("unix:", "tcp:", "exec:")
+_CLEAR = "\r\033[K"
+
+
+def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
+    """Run it; returns WRONG where it found something new."""
+    limits = _limits(options)
+    arms = _arms(options, fuzzers, limits)
+    settings = _settings(options)
+    folder = CampaignFolder(options.corpus, settings)
+    stop = Stop()
+    try:
+        with ThreadPoolExecutor(limits.jobs) as executor:
+            campaign = Campaign(
+                folder,
+                _job(options, settings),
+                arms,
+                limits,
+                executor,
+                functools.partial(run_round, stop=stop),
+                _Line(),
+            )
+            print(_headline(options, arms, folder), flush=True)
+            _finished(campaign, stop)
+        return _summed_up(campaign)
+    finally:
+        folder.close()
+
+
+def _finished(campaign: Campaign, stop: Stop) -> None:
+    """Run to the end, or until somebody interrupts: what is merged by then stays."""
+    try:
+        campaign.run()
+    except KeyboardInterrupt:
+        print("\ninterrupted: the rounds that were running are lost", flush=True)
+    finally:
+        stop.set()
+
+
+def _limits(options: argparse.Namespace) -> Limits:
+    for name in ("runs", "jobs"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name}: expected a positive number, found {value}")
+    if options.seed < 0:
+        raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
+    seconds = None if options.runs is not None else options.time or _SECONDS
+    return Limits(seconds, options.runs, options.jobs)
+
+
+def _arms(options: argparse.Namespace, fuzzers: Sequence[Fuzzer], limits: Limits) -> list[Arm]:
+    """One arm for each fuzzer and engine. Atheris takes part where it can follow coverage, and has the time."""
+    if options.engine is not None:
+        return [Arm(fuzzer.name, options.engine) for fuzzer in fuzzers]
+    arms = [Arm(fuzzer.name, "evolution") for fuzzer in fuzzers]
+    is_python = not options.plugin.startswith(_ELSEWHERE) and not options.plugin.endswith(".so")
+    if has_atheris() and is_python and (limits.seconds or 0) >= _ATHERIS_FROM * len(fuzzers):
+        arms += [Arm(fuzzer.name, "atheris") for fuzzer in fuzzers]
+    return arms
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    if options.hal is not None:
+        try:
+            versions.parse(options.hal)
+        except ValueError as error:
+            raise LoadError(f"--hal: {error}") from None
+    return Settings(
+        format=1,
+        plugin=options.plugin,
+        options=parse_options(options.plugin_option),
+        hal=options.hal,
+        beside=options.beside,
+    )
+
+
+def _job(options: argparse.Namespace, settings: Settings) -> RoundJob:
+    return RoundJob(
+        fuzzer="",
+        plugin=settings.plugin,
+        options=settings.options,
+        hal=settings.hal,
+        engine="evolution",
+        seed=options.seed,
+        beside=settings.beside,
+    )
+
+
+def _headline(options: argparse.Namespace, arms: Sequence[Arm], folder: CampaignFolder) -> str:
+    names = ", ".join(dict.fromkeys(arm.fuzzer for arm in arms))
+    engines = ", ".join(dict.fromkeys(arm.engine for arm in arms))
+    before = f"; goes on after {len(folder.rounds)} rounds in {folder.path}" if folder.rounds else ""
+    return f"fuzz {names} of {options.plugin}, engine {engines}, seed {options.seed}{before}"
+
+
+class _Line:
+    """The live line on a terminal; elsewhere one line every half a minute. New findings have lines of their own."""
+
+    _EVERY = 30.0
+
+    def __init__(self) -> None:
+        self._told = 0
+        self._next = self._EVERY
+
+    def __call__(self, campaign: Campaign) -> None:
+        is_live = sys.stdout.isatty()
+        fresh = campaign.findings[self._told :]
+        self._told += len(fresh)
+        for finding in fresh:
+            print((_CLEAR if is_live else "") + _told(finding), flush=True)
+        if is_live:
+            print(_CLEAR + _state(campaign), end="", flush=True)
+        elif campaign.elapsed >= self._next:
+            self._next += self._EVERY
+            print(_state(campaign), flush=True)
+
+
+def _told(finding: Finding) -> str:
+    first = finding.message.splitlines()[0] if finding.message else ""
+    return f"{finding.kind.upper()} in {finding.fuzzer}: {finding.where}: {first}"
+
+
+def _state(campaign: Campaign) -> str:
+    executions = sum(line.executions for line in campaign.rounds)
+    latest = {line.fuzzer: line for line in campaign.folder.rounds}
+    corpus, features = (sum(getattr(line, name) for line in latest.values()) for name in ("corpus", "features"))
+    last = f", the last new at {campaign.findings[-1].at:.0f} s" if campaign.findings else ""
+    return (
+        f"{campaign.elapsed:.0f} s: {len(campaign.rounds)} rounds, {executions:,} runs "
+        f"({executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
+        f"findings {len(campaign.folder.findings)}{last}"
+    )
+
+
+def _summed_up(campaign: Campaign) -> int:
+    print((_CLEAR if sys.stdout.isatty() else "") + _state(campaign))
+    for name, reason in campaign.inapplicable.items():
+        print(f"{name}: not applicable: {reason}")
+    for reason, count in Counter(campaign.lost).items():
+        print(f"rounds lost: {count}: {reason}")
+    found = campaign.findings
+    for finding in found:
+        print(f"{finding.kind:16}  {finding.where:40}  {campaign.folder.path / FINDINGS_FOLDER / finding.name}")
+    if not found:
+        print("nothing new found")
+    return WRONG if found else OK

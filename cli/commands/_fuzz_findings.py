@@ -1,0 +1,68 @@
+"""What becomes of the findings and the corpus of a campaign."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.fuzz.lib.campaign.documents import CorpusLine, Finding, RoundLine
+from npu_conformance.fuzz.lib.campaign.folder import (
+    CORPUS,
+    FINDINGS,
+    FINDINGS_FOLDER,
+    ROUNDS,
+    SETTINGS,
+    CampaignFolder,
+    read_lines,
+    settings_of,
+)
+from npu_conformance.fuzz.lib.findings import KINDS
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+
+
+def triage(folder: Path, *, as_json: bool) -> int:
+    """List the findings, the gravest kind first; return WRONG where there is one."""
+    _require_campaign(folder)
+    findings = sorted(read_lines(folder / FINDINGS, Finding), key=lambda found: (KINDS.index(found.kind), found.where))
+    repeats: Counter[str] = Counter()
+    for line in read_lines(folder / ROUNDS, RoundLine):
+        repeats.update(line.repeats)
+    if as_json:
+        import msgspec
+
+        print_json([{**msgspec.to_builtins(found), "repeats": repeats[found.signature]} for found in findings])
+        return WRONG if findings else OK
+    for kind in KINDS:
+        _print_kind(folder, [found for found in findings if found.kind == kind], repeats)
+    print(f"{len(findings)} findings" if findings else "no findings")
+    return WRONG if findings else OK
+
+
+def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) -> None:
+    for found in findings:
+        again = repeats[found.signature]
+        seen = f"seen {again + 1} times" if again else "seen once"
+        print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
+        print(f"    {found.message.splitlines()[0] if found.message else ''}")
+        print(f"    {folder / FINDINGS_FOLDER / found.name}")
+
+
+def minimise(folder: Path) -> int:
+    """Drop the inputs of every corpus that show nothing that others do not."""
+    _require_campaign(folder)
+    campaign = CampaignFolder(folder, settings_of(folder))
+    try:
+        for index in sorted((folder / CORPUS).glob("*.jsonl")):
+            before = sum(1 for _ in read_lines(index, CorpusLine))
+            after = campaign.minimise(index.stem)
+            print(f"{index.stem}: {before} inputs, {after} kept")
+    finally:
+        campaign.close()
+    return OK
+
+
+def _require_campaign(folder: Path) -> None:
+    if not (folder / SETTINGS).exists():
+        raise UsageError(f"{folder}: no campaign has run there")

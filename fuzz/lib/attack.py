@@ -1,0 +1,126 @@
+"""Runs the inputs of a round: notes each before it is run, keeps what is new, writes findings as they come."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
+from npu_conformance.specs.documents import Document
+
+KEPT, FOUND, TALLY, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "current_input"
+"""Files of a round's folder."""
+_ATTEMPTS = 300
+_ATTEMPTS_WITH_RESTARTS = 40
+"""How often a finding is tried to be made smaller; fewer where each try may cost the subject's process."""
+
+
+class Attack:
+    """The attack of one round. counters: numbers of places in code that were reached since it was asked last."""
+
+    def __init__(
+        self,
+        job: RoundJob,
+        target: Target,
+        folder: Path,
+        renew: Callable[[], Target],
+        counters: Callable[[], Iterable[int]] = tuple,
+    ) -> None:
+        """renew: restarts the subject after its death, and makes the target anew."""
+        self.target = target
+        self._folder = folder
+        self._renew = renew
+        self._counters = counters
+        self._current = CurrentInput(folder / CURRENT)
+        self._seen = set(job.features)
+        self._known = set(job.known)
+        self._repeats: Counter[str] = Counter()
+        self._inapplicable, self._applied = "", 0
+
+    def __call__(self, data: bytes) -> frozenset[int]:
+        """Run one input; returns everything that it showed. A finding does not end the round."""
+        data = data[:LARGEST_INPUT]
+        self._current.begin(data)
+        try:
+            seen = self.target.run(data)
+        except NotApplicable as ended:
+            self._inapplicable = self._inapplicable or str(ended)
+            return frozenset()
+        except Exception as ended:
+            self._meet(data, ended)
+            seen = (signature(ended),)
+        self._applied += 1
+        features = frozenset(zlib.crc32(sight.encode()) for sight in seen) | frozenset(self._counters())
+        self._keep(data, features)
+        return features
+
+    def finish(self) -> None:
+        """Leave the tally, which says that the round came to its end."""
+        reason = "" if self._applied else self._inapplicable
+        _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason))
+
+    def _keep(self, data: bytes, features: frozenset[int]) -> None:
+        if features <= self._seen:
+            return
+        self._seen |= features
+        _append(self._folder / KEPT, Kept(data=data, features=tuple(sorted(features))))
+
+    def _meet(self, data: bytes, ended: Exception) -> None:
+        """Report a finding, made small, unless it is known."""
+        name, execution = signature(ended), self._current.count
+        self._renew_after(ended)
+        if name in self._known:
+            self._repeats[name] += 1
+            return
+        self._known.add(name)
+        attempts = _ATTEMPTS_WITH_RESTARTS if isinstance(ended, Crashed | Hung) else _ATTEMPTS
+        smallest = minimised(data, self.target.pieces, self._fails, attempts)
+        readable = self.target.readable(smallest)
+        kept = readable if self._fails(readable) == name else smallest
+        message = self._message(kept) or f"{ended} (it did not come back)"
+        found = Sighting(kind=kind_of(ended), where=where_of(ended), message=message, data=kept, execution=execution)
+        _append(self._folder / FOUND, found)
+
+    def _fails(self, data: bytes) -> str:
+        return failure(self._run, data)
+
+    def _message(self, data: bytes) -> str:
+        try:
+            self._run(data)
+        except Exception as ended:
+            return str(ended) if isinstance(ended, CaseEnded) else f"{type(ended).__name__}: {ended}"
+        return ""
+
+    def _run(self, data: bytes) -> None:
+        """Run an input while a finding is made smaller: noted, so that a crash of it is attributed too."""
+        self._current.begin(data)
+        try:
+            self.target.run(data)
+        except (Crashed, Hung) as ended:
+            self._renew_after(ended)
+            raise
+
+    def _renew_after(self, ended: Exception) -> None:
+        if isinstance(ended, Crashed | Hung):
+            self.target = self._renew()
+
+
+def _append(path: Path, document: Document) -> None:
+    """Write a whole line at once: what was found before a crash stays."""
+    with path.open("ab") as file:
+        file.write(msgspec.json.encode(document) + b"\n")
+
+
+def _put(path: Path, document: Document) -> None:
+    """Write a file at once."""
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(msgspec.json.encode(document))
+    fresh.replace(path)

@@ -1,0 +1,174 @@
+"""A campaign: rounds, several at once, until the time is over; what they bring is merged in between."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, RoundLine, RoundResult
+from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
+from npu_conformance.fuzz.lib.campaign.rounds import Round
+from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
+from npu_conformance.harness.subject.plugin_loading import LoadError
+
+LARGEST_CORPUS = 4 << 20
+"""Bytes of corpus that travel with one round: the latest inputs, beside the fuzzer's own seeds."""
+_ROUND_SECONDS = 20.0
+_SHORTEST_ROUND = 2.0
+_ROUNDS_EACH = 4
+"""A short campaign is cut into at least so many rounds for each arm, if that does not make them too short."""
+_ATHERIS_ROUND = 60.0
+"""Rounds of Atheris are longer: instrumented imports take 10 s."""
+_TICK_SECONDS = 0.5
+_MOST_LOST = 3
+_PRIME = 1_000_003
+
+
+@dataclass
+class Limits:
+    """seconds: of wall time. runs: inputs for each arm, in one round. jobs: rounds at once."""
+
+    seconds: float | None
+    runs: int | None
+    jobs: int = 1
+
+
+@dataclass
+class Campaign:
+    """A campaign on a folder. job: what all rounds have in common. told: called every half second, and after rounds."""
+
+    folder: CampaignFolder
+    job: RoundJob
+    arms: Sequence[Arm]
+    limits: Limits
+    executor: Executor
+    round: Round
+    told: Callable[[Campaign], None] = lambda campaign: None
+    clock: Callable[[], float] = time.monotonic
+    inapplicable: dict[str, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._shares = Shares(self.arms)
+        for line in self.folder.rounds:
+            self._shares.count(line)
+        self._before = len(self.folder.rounds)
+        self._findings_before = len(self.folder.findings)
+        self._begun = self.clock()
+        self._at = max((line.at for line in self.folder.rounds), default=0.0)
+        self._numbers = itertools.count(self._before)
+        self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
+        self._due = list(self.arms)
+        self._lost_in_a_row = 0
+
+    @property
+    def rounds(self) -> list[RoundLine]:
+        """Those of this run."""
+        return self.folder.rounds[self._before :]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Those that are new in this run."""
+        return self.folder.findings[self._findings_before :]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began."""
+        return self.clock() - self._begun
+
+    def run(self) -> None:
+        """Run to the end. Raises LoadError where the plug-in cannot be fuzzed at all."""
+        self._fill()
+        while self._running:
+            done, _ = wait(self._running, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._take(future)
+            self._fill()
+            self.told(self)
+
+    def _fill(self) -> None:
+        while len(self._running) < self.limits.jobs:
+            arm = self._next_arm()
+            if arm is None:
+                return
+            job = self._job(arm)
+            self._running[self.executor.submit(self.round, job)] = arm, job
+
+    def _next_arm(self) -> Arm | None:
+        if self.limits.runs is not None:
+            return self._due.pop(0) if self._due else None
+        if not self._shares.arms or self._left() < _SHORTEST_ROUND:
+            return None
+        return self._shares.next([arm for arm, _ in self._running.values()], self._round_seconds())
+
+    def _left(self) -> float:
+        assert self.limits.seconds is not None
+        return self.limits.seconds - self.elapsed
+
+    def _round_seconds(self) -> float:
+        assert self.limits.seconds is not None
+        share = self.limits.seconds * self.limits.jobs / (_ROUNDS_EACH * len(self._shares.arms))
+        return min(max(share, _SHORTEST_ROUND), _ROUND_SECONDS)
+
+    def _job(self, arm: Arm) -> RoundJob:
+        seconds = None
+        if self.limits.runs is None:
+            wanted = _ATHERIS_ROUND if arm.engine == "atheris" else self._round_seconds()
+            seconds = max(min(wanted, self._left()), _SHORTEST_ROUND)
+        return replace(
+            self.job,
+            fuzzer=arm.fuzzer,
+            engine=arm.engine,
+            seed=self.job.seed * _PRIME + next(self._numbers),
+            runs=self.limits.runs,
+            seconds=seconds,
+            inputs=_latest(self.folder.corpus(arm.fuzzer)),
+            features=tuple(sorted(self.folder.features(arm.fuzzer))),
+            known=tuple(sorted(self.folder.known())),
+        )
+
+    def _take(self, future: Future[RoundResult]) -> None:
+        """Merge what a round brought. A round whose worker died is lost, and nothing else."""
+        arm, job = self._running.pop(future)
+        try:
+            result, lost = future.result(), ""
+            self._lost_in_a_row = 0
+        except LoadError:
+            if not self.rounds or self._lost_in_a_row >= _MOST_LOST:
+                raise
+            result, lost = _nothing(arm), "the plug-in could not be loaded any more"
+        except (Exception, CancelledError) as error:
+            result, lost = _nothing(arm), f"{type(error).__name__}: {error}"
+        if lost:
+            self._lose(lost)
+        if result.inapplicable:
+            self.inapplicable[arm.fuzzer] = result.inapplicable
+            self._shares.drop(arm.fuzzer)
+        self._at += result.seconds + result.start_seconds
+        self._shares.count(self.folder.add(result, job.seed, self._at, lost))
+
+    def _lose(self, reason: str) -> None:
+        self.lost.append(reason)
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row >= _MOST_LOST:
+            raise LoadError(f"{self._lost_in_a_row} rounds in a row were lost, the last: {reason}")
+
+
+def _nothing(arm: Arm) -> RoundResult:
+    return RoundResult(fuzzer=arm.fuzzer, engine=arm.engine, executions=0, seconds=0.0, start_seconds=0.0)
+
+
+def _latest(inputs: list[bytes]) -> tuple[bytes, ...]:
+    """As many of the latest inputs as may travel."""
+    size, chosen = 0, []
+    for data in reversed(inputs):
+        size += len(data)
+        if size > LARGEST_CORPUS:
+            break
+        chosen.append(data)
+    return tuple(reversed(chosen))

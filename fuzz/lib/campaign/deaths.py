@@ -1,0 +1,51 @@
+"""How the process of a round died, as a finding: by which signal, in which function, with which last words."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+from npu_conformance.fuzz.lib.campaign.documents import Sighting
+from npu_conformance.fuzz.lib.findings import Kind
+from npu_conformance.fuzz.lib.worker import STACK
+
+OUTPUT, DEATH = "output", "death.json"
+"""Files of a round's folder."""
+_SHOWN_LINES = 3
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line \d+ in (?P<function>\S+)')
+_OURS = "/fuzz/lib/"
+_OUT_OF_MEMORY = 71
+"""The status of a process that libFuzzer ends for its memory."""
+
+
+def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging_seconds: float) -> Sighting:
+    """The finding: a hang where `hanging_seconds` passed without an end, else what the exit status says."""
+    kind: Kind = "crash"
+    if hanging_seconds:
+        kind, message, where = "hang", f"no end within {hanging_seconds:g} s (killed)", "one input"
+    elif returncode == _OUT_OF_MEMORY:
+        kind, message, where = "memory", "the process took more memory than the limit", "the process"
+    else:
+        how = signal.Signals(-returncode).name if returncode < 0 else f"status {returncode}"
+        words = last_words(folder)
+        message = f"the process ended with {how}" + (f"; last words: {words}" if words else "")
+        where = f"{how}{_place(folder)}"
+    return Sighting(kind=kind, where=where, message=message, data=data, execution=execution)
+
+
+def _place(folder: Path) -> str:
+    """The innermost Python function outside the fuzzer, where the stack could be written."""
+    path = folder / STACK
+    text = path.read_text(errors="replace") if path.exists() else ""
+    for frame in _FRAME.finditer(text):
+        if _OURS not in frame["file"]:
+            return f" in {Path(frame['file']).stem}.{frame['function']}"
+    return ""
+
+
+def last_words(folder: Path) -> str:
+    """The end of what the process printed, without what libFuzzer says of itself."""
+    lines = (line.strip() for line in (folder / OUTPUT).read_text(errors="replace").splitlines())
+    shown = [line for line in lines if line and not line.startswith(("INFO:", "#", "==", "NEW_FUNC"))]
+    return " | ".join(shown[-_SHOWN_LINES:])

@@ -1,0 +1,150 @@
+"""What a campaign writes and reads: the job of a round, what came of it, and the lines of the campaign's folder."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import field
+
+from npu_conformance.fuzz.lib.findings import Kind
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.results import Count, Seconds
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.versions import Version
+
+EngineName = Literal["evolution", "atheris", "hypothesis"]
+"""evolution: guided by what is answered. atheris: by coverage of Python code. hypothesis: not guided at all."""
+
+MEMORY_LIMIT = 2 << 30
+"""Bytes of private memory that a fuzzer may take: beyond, the subject gets MemoryError and has to cope."""
+
+
+class RoundJob(Document, frozen=True):
+    """One round of one fuzzer, whole: it can be done in any process of any machine that has the plug-in.
+
+    Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. features: what has
+    been seen before. known: signatures of findings that need no second report. beside: see Attacked.
+    """
+
+    fuzzer: str
+    plugin: str
+    options: dict[str, str]
+    hal: str | None
+    engine: EngineName
+    seed: int
+    runs: int | None = None
+    seconds: float | None = None
+    inputs: tuple[bytes, ...] = ()
+    features: tuple[int, ...] = ()
+    known: tuple[str, ...] = ()
+    beside: str = ""
+    beside_options: dict[str, str] = field(default_factory=dict)
+
+
+class Start(Document, frozen=True):
+    """What the process of a round says once it has begun. seconds: after which one input counts as a hang."""
+
+    hal_version: Version
+    seconds: float
+    manifest: Manifest
+
+
+class Kept(Document, frozen=True):
+    """An input with something new. features: what it shows; none where only coverage of code is new."""
+
+    data: bytes
+    features: tuple[int, ...] = ()
+
+
+class Sighting(Document, frozen=True):
+    """A finding as a round made it. where: what findings of one cause have in common. execution: of the round."""
+
+    kind: Kind
+    where: str
+    message: str
+    data: bytes
+    execution: int
+
+    @property
+    def signature(self) -> str:
+        """Kind and place."""
+        return f"{self.kind}: {self.where}"
+
+
+class Tally(Document, frozen=True):
+    """What the process of a round leaves at its end. repeats: how often known findings came again.
+
+    inapplicable: why the subject cannot be attacked so, where no input at all could be tried.
+    """
+
+    repeats: dict[str, int] = field(default_factory=dict)
+    inapplicable: str = ""
+
+
+class RoundResult(Document, frozen=True):
+    """What came of a round. seconds: from the first input on; start_seconds: until then; start: None without any."""
+
+    fuzzer: str
+    engine: EngineName
+    executions: Count
+    seconds: Seconds
+    start_seconds: Seconds
+    kept: tuple[Kept, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    repeats: dict[str, int] = field(default_factory=dict)
+    inapplicable: str = ""
+    start: Start | None = None
+
+
+class Settings(Document, frozen=True):
+    """campaign.json: what the folder is about. A campaign of something else does not go on in it."""
+
+    format: Literal[1]
+    plugin: str
+    options: dict[str, str]
+    hal: str | None
+    beside: str = ""
+
+
+class RoundLine(Document, frozen=True):
+    """A line of rounds.jsonl. at: seconds of fuzzing in the campaign up to its end, of all jobs. inputs: newly kept."""
+
+    at: Seconds
+    fuzzer: str
+    engine: EngineName
+    seconds: Seconds
+    start_seconds: Seconds
+    executions: Count
+    inputs: Count
+    corpus: Count
+    features: Count
+    findings: tuple[str, ...] = ()
+    repeats: dict[str, int] = field(default_factory=dict)
+    lost: str = ""
+
+
+class Finding(Document, frozen=True):
+    """A line of findings.jsonl. name: of the replay file in findings/. at: as of the round that found it."""
+
+    name: str
+    fuzzer: str
+    kind: Kind
+    where: str
+    message: str
+    plugin: str
+    hal_version: Version
+    seed: int
+    at: Seconds
+    bytes: Count
+
+    @property
+    def signature(self) -> str:
+        """Kind and place."""
+        return f"{self.kind}: {self.where}"
+
+
+class CorpusLine(Document, frozen=True):
+    """A line of corpus/FUZZER.jsonl: an input's file and what it shows."""
+
+    name: str
+    features: tuple[int, ...] = ()

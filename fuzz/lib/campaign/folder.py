@@ -1,0 +1,228 @@
+"""The folder of a campaign: corpus, findings and rounds, each line whole, so that a killed campaign goes on from there.
+
+campaign.json           what it is about
+rounds.jsonl            a line for each round
+findings.jsonl          a line for each finding, and findings/NAME.json to replay it
+corpus/FUZZER/          inputs, named by their digests; corpus/FUZZER.jsonl what each shows
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from npu_conformance.fuzz.lib.campaign.documents import (
+    CorpusLine,
+    Finding,
+    RoundLine,
+    RoundResult,
+    Settings,
+    Sighting,
+)
+from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document, DocumentError
+
+Line = TypeVar("Line")
+
+SETTINGS, ROUNDS, FINDINGS, CORPUS, LOCK = "campaign.json", "rounds.jsonl", "findings.jsonl", "corpus", "lock"
+FINDINGS_FOLDER = "findings"
+_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+_LONGEST = 60
+
+
+class CampaignFolder:
+    """An open folder, which nobody else writes to. `findings` and `rounds` are what it holds, in their order."""
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        """Open or begin a folder. Raises DocumentError where it is another campaign's, in use, or not to be written."""
+        self.path = path
+        self._lock = _locked(path)
+        self._settings = settings
+        _require_same(path, settings)
+        self.rounds = list(read_lines(path / ROUNDS, RoundLine))
+        self.findings = list(read_lines(path / FINDINGS, Finding))
+        self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
+
+    def close(self) -> None:
+        """Let others have it."""
+        os.close(self._lock)
+
+    def corpus(self, fuzzer: str) -> list[bytes]:
+        """The inputs that are kept for a fuzzer. A file that is gone or unreadable costs that input only."""
+        folder = self.path / CORPUS / fuzzer
+        found = (_content(folder / name) for name in self._index(fuzzer))
+        return [data for data in found if data is not None]
+
+    def features(self, fuzzer: str) -> set[int]:
+        """Everything that inputs of a fuzzer have shown."""
+        return {feature for features in self._index(fuzzer).values() for feature in features}
+
+    def add(self, result: RoundResult, job_seed: int, at: float, lost: str = "") -> RoundLine:
+        """Record a round: its inputs, then its findings, then the line that says that it is done."""
+        inputs = self._add_inputs(result)
+        fresh = [found for found in result.sightings if found.signature not in self.known()]
+        names = [self._add_finding(result, found, job_seed, at) for found in fresh]
+        line = RoundLine(
+            at=at,
+            fuzzer=result.fuzzer,
+            engine=result.engine,
+            seconds=result.seconds,
+            start_seconds=result.start_seconds,
+            executions=result.executions,
+            inputs=inputs,
+            corpus=len(self._index(result.fuzzer)),
+            features=len(self.features(result.fuzzer)),
+            findings=tuple(names),
+            repeats=result.repeats,
+            lost=lost or result.inapplicable,
+        )
+        _append(self.path / ROUNDS, line)
+        self.rounds.append(line)
+        return line
+
+    def minimise(self, fuzzer: str) -> int:
+        """Drop the inputs that show nothing that others do not; returns how many are left."""
+        index = self._index(fuzzer)
+        chosen = {name: index[name] for name in minimal(index)}
+        lines = [msgspec.json.encode(CorpusLine(name=name, features=found)) + b"\n" for name, found in chosen.items()]
+        _put(self.path / CORPUS / f"{fuzzer}.jsonl", b"".join(lines))
+        for name in index.keys() - chosen.keys():
+            (self.path / CORPUS / fuzzer / name).unlink(missing_ok=True)
+        self._corpus[fuzzer] = chosen
+        return len(chosen)
+
+    def known(self) -> set[str]:
+        """Signatures of the findings."""
+        return {finding.signature for finding in self.findings}
+
+    def _index(self, fuzzer: str) -> dict[str, tuple[int, ...]]:
+        if fuzzer not in self._corpus:
+            lines = read_lines(self.path / CORPUS / f"{fuzzer}.jsonl", CorpusLine)
+            self._corpus[fuzzer] = {line.name: line.features for line in lines}
+        return self._corpus[fuzzer]
+
+    def _add_inputs(self, result: RoundResult) -> int:
+        """Keep the inputs of a round that show what none did before, or reach new code. Returns how many."""
+        index, seen = self._index(result.fuzzer), self.features(result.fuzzer)
+        folder = self.path / CORPUS / result.fuzzer
+        folder.mkdir(parents=True, exist_ok=True)
+        count = 0
+        for kept in result.kept:
+            name = digest(kept.data)
+            if name in index or (kept.features and seen.issuperset(kept.features)):
+                continue
+            seen.update(kept.features)
+            (folder / name).write_bytes(kept.data)
+            _append(self.path / CORPUS / f"{result.fuzzer}.jsonl", CorpusLine(name=name, features=kept.features))
+            index[name] = kept.features
+            count += 1
+        return count
+
+    def _add_finding(self, result: RoundResult, found: Sighting, seed: int, at: float) -> str:
+        start = result.start
+        assert start is not None, "a round without a beginning finds nothing"
+        where = _UNSAFE.sub("-", found.where).strip("-")[:_LONGEST]
+        name = f"{result.fuzzer}-{found.kind}-{where}-{digest(found.signature.encode())[:8]}.json"
+        folder = self.path / FINDINGS_FOLDER
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(replay_file(result.fuzzer, found, start, self._settings, str(folder / name)))
+        finding = Finding(
+            name=name,
+            fuzzer=result.fuzzer,
+            kind=found.kind,
+            where=found.where,
+            message=found.message,
+            plugin=self._settings.plugin,
+            hal_version=start.hal_version,
+            seed=seed,
+            at=at,
+            bytes=len(found.data),
+        )
+        _append(self.path / FINDINGS, finding)
+        self.findings.append(finding)
+        return name
+
+
+def settings_of(path: Path) -> Settings:
+    """What the campaign of a folder is about. Raises DocumentError."""
+    return documents.read(path / SETTINGS, Settings)
+
+
+def digest(data: bytes) -> str:
+    """The name of an input."""
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def read_lines(path: Path, kind: type[Line]) -> Iterator[Line]:
+    """The lines of a file that may have been cut off anywhere; a line that cannot be read costs that line only."""
+    if not path.exists():
+        return
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            yield documents.decode(line, kind, path.name)
+        except DocumentError:
+            continue
+
+
+def minimal(index: Mapping[str, Sequence[int]]) -> list[str]:
+    """A small choice of inputs that show all that the whole corpus does; those that show nothing known are kept."""
+    left = {feature for features in index.values() for feature in features}
+    chosen = [name for name, features in index.items() if not features]
+    for name in sorted(index, key=lambda name: (-len(index[name]), name)):
+        if left.intersection(index[name]):
+            chosen.append(name)
+            left.difference_update(index[name])
+    return chosen
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _locked(path: Path) -> int:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise DocumentError(str(path), "", f"cannot keep a campaign here: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise DocumentError(str(path), "", "another campaign is using this folder") from None
+    return lock
+
+
+def _require_same(path: Path, settings: Settings) -> None:
+    file = path / SETTINGS
+    if not file.exists():
+        _put(file, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
+        return
+    before = settings_of(path)
+    for name in ("plugin", "options", "hal", "beside"):
+        was, is_now = getattr(before, name), getattr(settings, name)
+        if was != is_now:
+            rule = f"its campaign has {name} {was or 'none'}, not {is_now or 'none'}: take another folder (--corpus)"
+            raise DocumentError(str(file), name, rule)
+
+
+def _append(path: Path, document: Document) -> None:
+    with path.open("ab") as file:
+        file.write(msgspec.json.encode(document) + b"\n")
+
+
+def _put(path: Path, content: bytes) -> None:
+    fresh = path.with_suffix(".new")
+    fresh.write_bytes(content)
+    fresh.replace(path)

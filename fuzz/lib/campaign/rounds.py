@@ -1,0 +1,287 @@
+"""Does one round in processes of its own: what dies or hangs is a finding with its input, and the round goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY
+from npu_conformance.fuzz.lib.campaign import deaths
+from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.worker import JOB, START
+from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs import documents
+
+Line = TypeVar("Line")
+
+_START_SECONDS = 300.0
+"""How long loading may take; instrumented imports are slow."""
+_LEAST_SECONDS = 1.0
+"""A round that has less left than this, after a crash, is over."""
+_INSTRUMENTED = tuple(f"npu_conformance.{name}" for name in ("specs", "reference", "adapters", "harness.wire"))
+"""What coverage is followed in, beside the plug-in: what is attacked, not the fuzzer itself."""
+_POLL_SECONDS = 0.05
+_LAUNCHER = """#!{python}
+import sys
+from contextlib import nullcontext as instrumented
+{instrument}
+with instrumented():
+    from npu_conformance.harness.subject.zygote import end_with_parent
+    from npu_conformance.fuzz.lib.{module} import main
+    end_with_parent()
+    sys.exit(main(sys.argv[1]))
+"""
+_INSTRUMENT = """import atheris
+def instrumented():
+    return atheris.instrument_imports(include={packages!r}, enable_loader_override=False)
+"""
+
+
+class Stopped(Exception):
+    """The campaign ends before the round does."""
+
+
+class Stop:
+    """Ends the rounds of this process: their fuzzers are killed."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        """End them."""
+        self._event.set()
+
+    def is_set(self) -> bool:
+        """True where rounds have to end."""
+        return self._event.is_set()
+
+
+def has_atheris() -> bool:
+    """True where Atheris is installed."""
+    return importlib.util.find_spec("atheris") is not None
+
+
+def run_round(job: RoundJob, stop: Stop | None = None) -> RoundResult:
+    """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end."""
+    if job.engine == "atheris" and not has_atheris():
+        raise LoadError("engine atheris: it is not installed; `pip install npu-conformance[fuzz]`, or take another")
+    parts: list[_Part] = []
+    left: RoundJob | None = job
+    while left is not None:
+        with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as folder:
+            part = _Part.of(left, Path(folder), stop or Stop())
+        parts.append(part)
+        left = _rest(left, part)
+    return _whole(job, parts)
+
+
+def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
+    """What is left to do of a job whose process died; None where it came to its end."""
+    if part.is_done:
+        return None
+    runs = None if job.runs is None else job.runs - part.executions
+    seconds = None if job.seconds is None else job.seconds - part.seconds
+    if (runs is not None and runs <= 0) or (seconds is not None and seconds < _LEAST_SECONDS):
+        return None
+    seen = {feature for kept in part.kept for feature in kept.features}
+    return replace(
+        job,
+        runs=runs,
+        seconds=seconds,
+        seed=job.seed + 1,
+        inputs=(*job.inputs, *(kept.data for kept in part.kept)),
+        features=(*job.features, *seen),
+        known=(*job.known, *(sighting.signature for sighting in part.sightings)),
+    )
+
+
+def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
+    repeats: dict[str, int] = {}
+    known, sightings = set(job.known), []
+    for part in parts:
+        for sighting in part.sightings:
+            if sighting.signature in known:
+                repeats[sighting.signature] = repeats.get(sighting.signature, 0) + 1
+            else:
+                sightings.append(sighting)
+                known.add(sighting.signature)
+        for name, count in part.tally.repeats.items():
+            repeats[name] = repeats.get(name, 0) + count
+    return RoundResult(
+        fuzzer=job.fuzzer,
+        engine=job.engine,
+        executions=sum(part.executions for part in parts),
+        seconds=sum(part.seconds for part in parts),
+        start_seconds=sum(part.start_seconds for part in parts),
+        kept=tuple(kept for part in parts for kept in part.kept),
+        sightings=tuple(sightings),
+        repeats=repeats,
+        inapplicable=parts[-1].tally.inapplicable,
+        start=parts[0].start,
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one process of a round came to. is_done: the round is over with it."""
+
+    executions: int
+    seconds: float
+    start_seconds: float
+    kept: tuple[Kept, ...]
+    sightings: tuple[Sighting, ...]
+    tally: Tally
+    start: Start
+    is_done: bool
+
+    @classmethod
+    def of(cls, job: RoundJob, folder: Path, stop: Stop) -> _Part:
+        """Run the fuzzer's process, and read what it left behind."""
+        process = _Process(job, folder, stop)
+        process.watch()
+        executions, data = process.current.read()
+        process.current.close()
+        if process.returncode == USAGE or not (folder / START).exists():
+            raise LoadError(deaths.last_words(folder) or f"the fuzzer ended with status {process.returncode}")
+        is_done = process.returncode == OK and (folder / TALLY).exists()
+        found = list(_lines(folder / FOUND, Sighting))
+        if not is_done:
+            seconds = documents.read(folder / START, Start).seconds
+            death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
+            found.append(_reduced(job, death, stop))
+        return cls(
+            executions=executions,
+            seconds=process.seconds,
+            start_seconds=process.start_seconds,
+            kept=tuple(_kept(folder)),
+            sightings=tuple(found),
+            tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
+            start=documents.read(folder / START, Start),
+            is_done=is_done,
+        )
+
+
+def _kept(folder: Path) -> Iterator[Kept]:
+    """What the process kept: by what it saw, and what Atheris did by coverage alone."""
+    from npu_conformance.fuzz.lib.engines.atheris_engine import CORPUS
+
+    seen = set()
+    for kept in _lines(folder / KEPT, Kept):
+        seen.add(kept.data)
+        yield kept
+    for path in sorted((folder / CORPUS).glob("*")):
+        data = path.read_bytes()
+        if data not in seen:
+            yield Kept(data=data)
+
+
+def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
+    """The lines of a file that a process wrote until it may have died: half a line at the end does not count."""
+    if path.exists():
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            yield documents.decode(line, kind, path.name)
+
+
+def _reduced(job: RoundJob, death: Sighting, stop: Stop) -> Sighting:
+    """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
+    if death.where in job.known or not job.plugin or job.plugin.startswith(("unix:", "tcp:", "exec:")):
+        return death
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as place:
+        folder = Path(place)
+        (folder / deaths.DEATH).write_bytes(msgspec.json.encode(death))
+        plain: EngineName = "hypothesis"
+        process = _Process(replace(job, engine=plain, inputs=()), folder, stop, module="reducing")
+        process.watch()
+        process.current.close()
+        return next(_lines(folder / FOUND, Sighting), death)
+
+
+class _Process:
+    """The process of a part of a round."""
+
+    def __init__(self, job: RoundJob, folder: Path, stop: Stop, module: str = "worker") -> None:
+        self.current = CurrentInput(folder / CURRENT)
+        self.is_hanging = False
+        self.returncode = 0
+        self.seconds = self.start_seconds = 0.0
+        self._folder, self._job, self._stop = folder, job, stop
+        (folder / JOB).write_bytes(msgspec.json.encode(job))
+        self._launcher = folder / "fuzzer"
+        self._launcher.write_text(_launcher(job, module))
+        self._launcher.chmod(0o700)
+
+    def watch(self) -> None:
+        """Run the process to its end, or kill it where one input takes too long."""
+        began = time.monotonic()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        with (self._folder / deaths.OUTPUT).open("wb") as output:
+            process = subprocess.Popen(
+                [str(self._launcher), str(self._folder / JOB)],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        try:
+            first = self._wait(process, began)
+        finally:
+            _end(process)
+        self.returncode = process.returncode
+        self.start_seconds, self.seconds = first - began, time.monotonic() - first
+
+    def _wait(self, process: subprocess.Popen[bytes], now: float) -> float:
+        """Wait for the end; returns when the first input was begun."""
+        first, count, since = now, 0, now
+        while True:
+            try:
+                process.wait(_POLL_SECONDS)
+                return first
+            except subprocess.TimeoutExpired:
+                now, latest = time.monotonic(), self.current.read()[0]
+            if self._stop.is_set():
+                raise Stopped
+            if count == 0:
+                first = now
+            if latest != count:
+                count, since = latest, now
+            elif now - since > self._patience(count):
+                self.is_hanging = count > 0
+                return first
+
+    def _patience(self, count: int) -> float:
+        return documents.read(self._folder / START, Start).seconds if count else _START_SECONDS
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and all that it started, whether it has ended or not."""
+    with contextlib.suppress(ProcessLookupError):  # it has ended, and left nobody behind
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _launcher(job: RoundJob, module: str) -> str:
+    plugin = job.plugin.partition(":")[0].partition(".")[0] if ":" in job.plugin else ""
+    packages = [*_INSTRUMENTED, *([plugin] if plugin not in ("", "npu_conformance") else [])]
+    instrument = _INSTRUMENT.format(packages=packages) if job.engine == "atheris" else ""
+    return _LAUNCHER.format(python=sys.executable, instrument=instrument, module=module)
+
+
+Round = Callable[[RoundJob], RoundResult]
+"""What does a round: here, or on another machine."""

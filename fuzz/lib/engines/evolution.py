@@ -1,0 +1,102 @@
+"""Guided search: inputs that show something new are kept and changed again, those with rare sights more often."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+
+_CANDIDATES = 4
+"""Of so many kept inputs the one with the rarest sight is changed next."""
+_MOST_MUTATIONS = 5
+_FRESH = 0.25
+"""How often one of the latest inputs is taken: what was just reached is where the next step begins."""
+_LATEST = 16
+
+
+class Sights(Protocol):
+    """What an attack tells: everything that the input showed, as numbers."""
+
+    def __call__(self, data: bytes) -> frozenset[int]:
+        """Run one input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    data: bytes
+    features: frozenset[int]
+
+
+def search(
+    target: Target,
+    attack: Sights,
+    *,
+    seed: int,
+    inputs: Sequence[bytes] = (),
+    runs: int | None = None,
+    seconds: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Attack until the runs or seconds are used up: first every input as it is, then changed ones."""
+    ends = clock() + seconds if seconds is not None else float("inf")
+    population = _Population(random.Random(seed), runs, lambda: clock() >= ends)
+    population.begin(target, attack, [*inputs, *target.seeds])
+    population.evolve(target, attack)
+
+
+class _Population:
+    def __init__(self, source: random.Random, runs: int | None, is_late: Callable[[], bool]) -> None:
+        self._source = source
+        self._left = float("inf") if runs is None else runs
+        self._is_late = is_late
+        self._entries: list[_Entry] = []
+        self._pool: list[bytes] = []
+        self._counts: Counter[int] = Counter()
+
+    def begin(self, target: Target, attack: Sights, inputs: Sequence[bytes]) -> None:
+        """Run what is there already; all of it may be joined with others, whether it shows something new or not."""
+        for data in inputs:
+            if self._is_over():
+                return
+            self._try(attack, data)
+        self._pool = [*inputs]
+        target.seeds = self._pool
+
+    def evolve(self, target: Target, attack: Sights) -> None:
+        """Change kept inputs until the end."""
+        while not self._is_over():
+            data = self._parent()
+            for _ in range(1 + self._source.randrange(_MOST_MUTATIONS) // 2):
+                data = target.mutate(data, Choices(self._source.randbytes(SIZE)), LARGEST_INPUT)
+            if self._try(attack, data):
+                self._pool.append(data)
+
+    def _is_over(self) -> bool:
+        return self._left <= 0 or self._is_late()
+
+    def _try(self, attack: Sights, data: bytes) -> bool:
+        self._left -= 1
+        features = attack(data)
+        is_new = any(feature not in self._counts for feature in features)
+        self._counts.update(features)
+        if is_new:
+            self._entries.append(_Entry(data, features))
+        return is_new
+
+    def _parent(self) -> bytes:
+        if not self._entries:
+            return self._source.choice(self._pool)
+        if self._source.random() < _FRESH:
+            return self._source.choice(self._entries[-_LATEST:]).data
+        candidates = [self._source.choice(self._entries) for _ in range(_CANDIDATES)]
+        return min(candidates, key=self._rarest).data
+
+    def _rarest(self, entry: _Entry) -> int:
+        return min((self._counts[feature] for feature in entry.features), default=0)

@@ -1,0 +1,106 @@
+"""The process of a round: loads the plug-in into itself, and lets an engine choose inputs until the round is over.
+
+Exit codes: 0 the round is over, 2 the plug-in cannot be had. It may also die: see campaign/rounds.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from npu_conformance.fuzz.lib.attack import Attack
+from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
+from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.host import limit_memory
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs import documents, versions
+
+JOB, START, STACK = "job.json", "start.json", "stack"
+"""Files of a round's folder."""
+_ELSEWHERE = ("unix:", "tcp:", "exec:")
+
+
+def main(job_file: str) -> int:
+    """Do the job of a file; returns the exit code."""
+    folder = Path(job_file).parent
+    job = documents.read(Path(job_file), RoundJob)
+    try:
+        fuzzer = fuzzer_named(job.fuzzer)
+        attacked = attacked_by(job, fuzzer)
+    except LoadError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    _announce(folder, attacked.subject)
+    limit_memory(MEMORY_LIMIT)
+    with (folder / STACK).open("w") as stack:
+        faulthandler.enable(stack)
+        _search(job, folder, fuzzer, attacked)
+    return OK
+
+
+def fuzzer_named(name: str) -> Fuzzer:
+    """The fuzzer of an area of the suite."""
+    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
+    return fuzzer
+
+
+def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
+    """A subject of this process where that is possible, which is faster and can be guided by coverage."""
+    version = versions.parse(hal) if hal else None
+    return open_subject(plugin, options, "process" if plugin.startswith(_ELSEWHERE) else "inprocess", version=version)
+
+
+def attacked_by(job: RoundJob, fuzzer: Fuzzer) -> Attacked:
+    subject = opened(job.plugin, job.options, job.hal)
+    if fuzzer.needs is not None and getattr(subject.interfaces, fuzzer.needs) is None:
+        raise LoadError(f"plug-in {job.plugin}: it has no {fuzzer.needs}, which the fuzzer {job.fuzzer} attacks")
+    beside = opened(job.beside, job.beside_options, None) if job.beside else None
+    return Attacked(subject, job.plugin, job.options, beside)
+
+
+def _announce(folder: Path, subject: SubjectHandle) -> None:
+    deadlines = subject.manifest.deadlines
+    seconds = (deadlines.call + deadlines.prepare + deadlines.execute) * subject.manifest.time_scale
+    start = Start(hal_version=subject.version, seconds=seconds, manifest=subject.manifest)
+    fresh = folder / f"{START}.new"
+    fresh.write_bytes(msgspec.json.encode(start))
+    fresh.replace(folder / START)
+
+
+def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked) -> None:
+    def renewed() -> Target:
+        attacked.subject.restart()
+        return fuzzer.target(attacked)
+
+    attack = Attack(job, fuzzer.target(attacked), folder, renewed)
+    _engine(job, folder)(attack)
+    attack.finish()
+    attacked.subject.close()
+
+
+def _engine(job: RoundJob, folder: Path) -> Callable[[Attack], None]:
+    if job.engine == "atheris":
+        from npu_conformance.fuzz.lib.engines import atheris_engine
+
+        return lambda attack: atheris_engine.search(attack, job, folder)
+    if job.engine == "evolution":
+        from npu_conformance.fuzz.lib.engines import evolution
+
+        return lambda attack: evolution.search(
+            attack.target, attack, seed=job.seed, inputs=job.inputs, runs=job.runs, seconds=job.seconds
+        )
+    from npu_conformance.fuzz.lib.engines import hypothesis_engine
+
+    def unguided(attack: Attack) -> None:
+        attack.target.seeds = [*job.inputs, *attack.target.seeds]
+        hypothesis_engine.search(attack.target, attack, seed=job.seed, runs=job.runs, seconds=job.seconds)
+
+    return unguided
