@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, Settings
+from npu_conformance.fuzz.lib.campaign.executors import Workers
 from npu_conformance.fuzz.lib.campaign.folder import FINDINGS_FOLDER, CampaignFolder
-from npu_conformance.fuzz.lib.campaign.rounds import Stop, has_atheris, run_round
+from npu_conformance.fuzz.lib.campaign.rounds import has_atheris
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
@@ -34,33 +35,28 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
     arms = _arms(options, fuzzers, limits)
     settings = _settings(options)
     folder = CampaignFolder(options.corpus, settings)
-    stop = Stop()
     try:
-        with ThreadPoolExecutor(limits.jobs) as executor:
-            campaign = Campaign(
-                folder,
-                _job(options, settings),
-                arms,
-                limits,
-                executor,
-                functools.partial(run_round, stop=stop),
-                _Line(),
-            )
+        with _workers(options) as workers:
+            campaign = Campaign(folder, _job(options, settings), arms, limits, workers, _Line())
             print(_headline(options, arms, folder), flush=True)
-            _finished(campaign, stop)
+            _run_to_the_end(campaign)
         return _summed_up(campaign)
     finally:
         folder.close()
 
 
-def _finished(campaign: Campaign, stop: Stop) -> None:
+def _workers(options: argparse.Namespace) -> AbstractContextManager[Workers]:
+    if options.scheduler:
+        return executors.cluster(options.scheduler, options.jobs)
+    return executors.local(options.jobs or 1)
+
+
+def _run_to_the_end(campaign: Campaign) -> None:
     """Run to the end, or until somebody interrupts: what is merged by then stays."""
     try:
         campaign.run()
     except KeyboardInterrupt:
         print("\ninterrupted: the rounds that were running are lost", flush=True)
-    finally:
-        stop.set()
 
 
 def _limits(options: argparse.Namespace) -> Limits:
@@ -71,7 +67,7 @@ def _limits(options: argparse.Namespace) -> Limits:
     if options.seed < 0:
         raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
     seconds = None if options.runs is not None else options.time or _SECONDS
-    return Limits(seconds, options.runs, options.jobs)
+    return Limits(seconds, options.runs)
 
 
 def _arms(options: argparse.Namespace, fuzzers: Sequence[Fuzzer], limits: Limits) -> list[Arm]:

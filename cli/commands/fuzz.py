@@ -45,7 +45,8 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--time", metavar="T", type=_time, help=f"how long: 90, 90s, 10m, 8h (default: {_SECONDS:g}s)")
     limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
-    parser.add_argument("--jobs", metavar="N", type=int, default=1, help="rounds at once (default: 1)")
+    parser.add_argument("--jobs", metavar="N", type=int, help="rounds at once (default: 1; on a cluster, all threads)")
+    parser.add_argument("--scheduler", metavar="URL", default="", help="do rounds on the workers of a Dask scheduler")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the inputs; printed")
     parser.add_argument(
         "--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"inputs and findings; goes on there ({FOLDER})"

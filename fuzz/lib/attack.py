@@ -16,8 +16,10 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, mini
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.specs.documents import Document
 
-KEPT, FOUND, TALLY, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "current_input"
+KEPT, FOUND, TALLY, DONE, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "done", "current_input"
 """Files of a round's folder."""
+_TALLY_EVERY = 100
+"""Inputs: Atheris ends the process without a word."""
 _ATTEMPTS = 300
 _ATTEMPTS_WITH_RESTARTS = 40
 """How often a finding is tried to be made smaller; fewer where each try may cost the subject's process."""
@@ -49,6 +51,8 @@ class Attack:
         """Run one input; returns everything that it showed. A finding does not end the round."""
         data = data[:LARGEST_INPUT]
         self._current.begin(data)
+        if self._current.count % _TALLY_EVERY == 0:
+            self._count()
         try:
             seen = self.target.run(data)
         except NotApplicable as ended:
@@ -63,7 +67,11 @@ class Attack:
         return features
 
     def finish(self) -> None:
-        """Leave the tally, which says that the round came to its end."""
+        """Say that the round came to its end: a subject can end the process with status 0, too."""
+        self._count()
+        (self._folder / DONE).touch()
+
+    def _count(self) -> None:
         reason = "" if self._applied else self._inapplicable
         _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason))
 

@@ -16,7 +16,7 @@ from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.model_target import ModelTarget
-from npu_conformance.fuzz.lib.target import Target, minimised
+from npu_conformance.fuzz.lib.target import Target, failure, minimised
 from npu_conformance.fuzz.lib.wire_target import LINE_LIMIT, WireTarget
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed
 from npu_conformance.harness.run.context import CaseContext
@@ -84,7 +84,7 @@ def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:
 def test_a_finding_is_made_small() -> None:
     with model_target("zero_point") as target:
         _, data = search(target, 4000)
-        smallest = minimised(target, data)
+        smallest = minimised(data, target.pieces, lambda piece: failure(target.run, piece))
         with pytest.raises(Failed, match="six"):
             target.run(smallest)
     model = msgspec.json.decode(smallest, type=Model)
@@ -134,7 +134,8 @@ def server(session: type[Session]) -> WireTarget:
 def test_planted_bugs_of_servers_are_found(session: type[Session], text: str) -> None:
     message, data = search(server(session), 1000)
     assert text in message
-    assert len(minimised(server(session), data)) < 40
+    target = server(session)
+    assert len(minimised(data, target.pieces, lambda piece: failure(target.run, piece))) < 40
 
 
 def test_a_plug_ins_exception_that_crosses_the_wire_is_found() -> None:

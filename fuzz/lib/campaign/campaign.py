@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, RoundLine, RoundResult
+from npu_conformance.fuzz.lib.campaign.executors import Workers
 from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
-from npu_conformance.fuzz.lib.campaign.rounds import Round
 from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
 from npu_conformance.harness.subject.plugin_loading import LoadError
 
@@ -31,11 +31,10 @@ _PRIME = 1_000_003
 
 @dataclass
 class Limits:
-    """seconds: of wall time. runs: inputs for each arm, in one round. jobs: rounds at once."""
+    """seconds: of wall time. runs: inputs for each arm, in one round, where there is no time."""
 
     seconds: float | None
     runs: int | None
-    jobs: int = 1
 
 
 @dataclass
@@ -46,8 +45,7 @@ class Campaign:
     job: RoundJob
     arms: Sequence[Arm]
     limits: Limits
-    executor: Executor
-    round: Round
+    workers: Workers
     told: Callable[[Campaign], None] = lambda campaign: None
     clock: Callable[[], float] = time.monotonic
     inapplicable: dict[str, str] = field(default_factory=dict)
@@ -92,12 +90,18 @@ class Campaign:
             self.told(self)
 
     def _fill(self) -> None:
-        while len(self._running) < self.limits.jobs:
+        while len(self._running) < self.workers.jobs:
             arm = self._next_arm()
             if arm is None:
                 return
             job = self._job(arm)
-            self._running[self.executor.submit(self.round, job)] = arm, job
+            self._running[self._submitted(job)] = arm, job
+
+    def _submitted(self, job: RoundJob) -> Future[RoundResult]:
+        try:
+            return self.workers.executor.submit(self.workers.round, job)
+        except RuntimeError as error:
+            raise LoadError(f"the cluster takes no more rounds: {error}") from None
 
     def _next_arm(self) -> Arm | None:
         if self.limits.runs is not None:
@@ -110,15 +114,17 @@ class Campaign:
         assert self.limits.seconds is not None
         return self.limits.seconds - self.elapsed
 
-    def _round_seconds(self) -> float:
+    def _round_seconds(self, longest: float = _ROUND_SECONDS) -> float:
+        """A part of the time that each arm gets at least; rounds of Atheris, which start slowly, are all of it."""
         assert self.limits.seconds is not None
-        share = self.limits.seconds * self.limits.jobs / (_ROUNDS_EACH * len(self._shares.arms))
-        return min(max(share, _SHORTEST_ROUND), _ROUND_SECONDS)
+        parts = _ROUNDS_EACH if longest == _ROUND_SECONDS else 1
+        share = self.limits.seconds * self.workers.jobs / (parts * len(self._shares.arms))
+        return min(max(share, _SHORTEST_ROUND), longest)
 
     def _job(self, arm: Arm) -> RoundJob:
         seconds = None
         if self.limits.runs is None:
-            wanted = _ATHERIS_ROUND if arm.engine == "atheris" else self._round_seconds()
+            wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
             seconds = max(min(wanted, self._left()), _SHORTEST_ROUND)
         return replace(
             self.job,

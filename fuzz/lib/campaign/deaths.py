@@ -23,7 +23,8 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
     """The finding: a hang where `hanging_seconds` passed without an end, else what the exit status says."""
     kind: Kind = "crash"
     if hanging_seconds:
-        kind, message, where = "hang", f"no end within {hanging_seconds:g} s (killed)", "one input"
+        kind, message = "hang", f"no end within {hanging_seconds:g} s (killed)"
+        where = f"no end{_place(folder)}"
     elif returncode == _OUT_OF_MEMORY:
         kind, message, where = "memory", "the process took more memory than the limit", "the process"
     else:

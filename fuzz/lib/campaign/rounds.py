@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY
+from npu_conformance.fuzz.lib.attack import CURRENT, DONE, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
@@ -37,6 +37,7 @@ _LEAST_SECONDS = 1.0
 _INSTRUMENTED = tuple(f"npu_conformance.{name}" for name in ("specs", "reference", "adapters", "harness.wire"))
 """What coverage is followed in, beside the plug-in: what is attacked, not the fuzzer itself."""
 _POLL_SECONDS = 0.05
+_LAST_WORDS_SECONDS = 2.0
 _LAUNCHER = """#!{python}
 import sys
 from contextlib import nullcontext as instrumented
@@ -159,7 +160,7 @@ class _Part:
         process.current.close()
         if process.returncode == USAGE or not (folder / START).exists():
             raise LoadError(deaths.last_words(folder) or f"the fuzzer ended with status {process.returncode}")
-        is_done = process.returncode == OK and (folder / TALLY).exists()
+        is_done = process.returncode == OK and _came_to_its_end(job, folder)
         found = list(_lines(folder / FOUND, Sighting))
         if not is_done:
             seconds = documents.read(folder / START, Start).seconds
@@ -175,6 +176,13 @@ class _Part:
             start=documents.read(folder / START, Start),
             is_done=is_done,
         )
+
+
+def _came_to_its_end(job: RoundJob, folder: Path) -> bool:
+    """True where the fuzzer says so: a subject can end the process with status 0, too."""
+    if job.engine == "atheris":
+        return b"\nDone " in (folder / deaths.OUTPUT).read_bytes()
+    return (folder / DONE).exists()
 
 
 def _kept(folder: Path) -> Iterator[Kept]:
@@ -241,6 +249,8 @@ class _Process:
             )
         try:
             first = self._wait(process, began)
+            if self.is_hanging:
+                _make_it_tell(process)
         finally:
             _end(process)
         self.returncode = process.returncode
@@ -267,6 +277,13 @@ class _Process:
 
     def _patience(self, count: int) -> float:
         return documents.read(self._folder / START, Start).seconds if count else _START_SECONDS
+
+
+def _make_it_tell(process: subprocess.Popen[bytes]) -> None:
+    """Let a hanging process write where it is: faulthandler does so as it dies of this signal."""
+    process.send_signal(signal.SIGABRT)
+    with contextlib.suppress(subprocess.TimeoutExpired):  # it is deaf to it, and is killed next
+        process.wait(_LAST_WORDS_SECONDS)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -21,8 +21,6 @@ def search(attack: Attack, job: RoundJob, folder: Path) -> None:
 
     The launcher has begun to instrument imports before anything of the project was imported.
     """
-    import atexit
-
     import atheris
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
@@ -39,7 +37,6 @@ def search(attack: Attack, job: RoundJob, folder: Path) -> None:
         f"-rss_limit_mb={MEMORY_LIMIT >> 20}",
         *_corpora(attack, job, folder),
     ]
-    atexit.register(attack.finish)
     atheris.Setup(arguments, attack, custom_mutator=mutator)
     atheris.Fuzz()
 

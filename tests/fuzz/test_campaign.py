@@ -1,0 +1,287 @@
+"""Campaigns: whose turn it is, what is kept, what a killed one goes on with. Rounds are made up: no process starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
+from npu_conformance.fuzz.lib.campaign.documents import (
+    EngineName,
+    Kept,
+    RoundJob,
+    RoundLine,
+    RoundResult,
+    Settings,
+    Sighting,
+    Start,
+)
+from npu_conformance.fuzz.lib.campaign.executors import Workers
+from npu_conformance.fuzz.lib.campaign.folder import FINDINGS_FOLDER, ROUNDS, CampaignFolder, minimal
+from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
+from npu_conformance.harness.run import failures
+from npu_conformance.harness.run.replay import rebuild
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.versions import NEWEST
+
+SETTINGS = Settings(format=1, plugin="driver:plugin", options={}, hal=None)
+JOB = RoundJob(fuzzer="", plugin="driver:plugin", options={}, hal=None, engine="evolution", seed=3)
+START = Start(hal_version=NEWEST, seconds=1.0, manifest=Manifest(name="driver", vendor="tests", version="1"))
+MODELS, WIRE = Arm("models", "evolution"), Arm("wire", "evolution")
+
+
+def result(fuzzer: str, *kept: Kept, found: tuple[Sighting, ...] = (), seconds: float = 1.0) -> RoundResult:
+    return RoundResult(
+        fuzzer=fuzzer,
+        engine="evolution",
+        executions=10,
+        seconds=seconds,
+        start_seconds=0.0,
+        kept=kept,
+        sightings=found,
+        start=START,
+    )
+
+
+def sighting(where: str, data: bytes = b"{}") -> Sighting:
+    return Sighting(kind="crash", where=where, message="it died", data=data, execution=1)
+
+
+def line(arm: Arm, inputs: int, seconds: float = 1.0, engine: EngineName = "evolution") -> RoundLine:
+    return RoundLine(
+        at=0.0,
+        fuzzer=arm.fuzzer,
+        engine=engine,
+        seconds=seconds,
+        start_seconds=0.0,
+        executions=1,
+        inputs=inputs,
+        corpus=inputs,
+        features=inputs,
+    )
+
+
+class Clock:
+    """A clock that each round moves on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def campaign(
+    folder: CampaignFolder, round_: Callable[[RoundJob], RoundResult], limits: Limits, jobs: int = 1
+) -> Campaign:
+    clock = Clock()
+
+    def timed(job: RoundJob) -> RoundResult:
+        clock.now += job.seconds or 1.0
+        return round_(job)
+
+    class Here(ThreadPoolExecutor):
+        """Runs what it is given at once."""
+
+        def submit(self, call: Callable[..., object], /, *arguments: object, **named: object) -> Future[object]:  # type: ignore[override]
+            future: Future[object] = Future()
+            try:
+                future.set_result(call(*arguments, **named))
+            except Exception as error:
+                future.set_exception(error)
+            return future
+
+    return Campaign(folder, JOB, [MODELS, WIRE], limits, Workers(Here(), timed, jobs), clock=clock)
+
+
+class TestShares:
+    def test_all_have_turns_and_the_productive_one_has_more(self) -> None:
+        shares = Shares([MODELS, WIRE])
+        turns = []
+        for _ in range(40):
+            arm = shares.next()
+            turns.append(arm)
+            shares.count(line(arm, inputs=50 if arm == WIRE else 0))
+        assert turns.count(MODELS) >= 3
+        assert turns.count(WIRE) > 3 * turns.count(MODELS)
+
+    def test_what_stops_finding_loses_its_share(self) -> None:
+        shares = Shares([MODELS, WIRE])
+        shares.count(line(WIRE, inputs=100))
+        assert shares.weight(WIRE) > 7
+        for _ in range(8):
+            shares.count(line(WIRE, inputs=0))
+            shares.count(line(MODELS, inputs=1))
+        assert shares.weight(WIRE) < 4
+
+    def test_those_that_are_running_wait(self) -> None:
+        assert Shares([MODELS, WIRE]).next([MODELS]) == WIRE
+
+    def test_one_that_cannot_attack_is_left_out(self) -> None:
+        shares = Shares([MODELS, WIRE])
+        shares.drop("models")
+        assert shares.arms == (WIRE,)
+
+
+class TestFolder:
+    def test_what_was_written_is_there_again(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        kept = [Kept(data=b"a", features=(1, 2)), Kept(data=b"b", features=(2,)), Kept(data=b"c")]
+        first = folder.add(result("models", *kept, found=(sighting("SIGSEGV in driver.run"),)), 3, 1.0)
+        assert (first.inputs, first.corpus, first.features) == (2, 2, 2)
+        folder.close()
+        again = CampaignFolder(tmp_path, SETTINGS)
+        assert again.corpus("models") == [b"a", b"c"]
+        assert again.features("models") == {1, 2}
+        assert again.known() == {"crash: SIGSEGV in driver.run"}
+        assert again.rounds == [first]
+        again.close()
+
+    def test_a_finding_is_a_failure_file_of_the_fuzzers_case(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        added = folder.add(result("models", found=(sighting("SIGSEGV", b"{}\nx"),)), 3, 1.0)
+        folder.close()
+        failure = failures.load(tmp_path / FINDINGS_FOLDER / added.findings[0])
+        assert failure.payload == {"lines": ["{}", "x"], "encoding": "utf-8"}
+        assert rebuild(failure).id == "fuzz.models.short.runs"
+        assert "--plugin driver:plugin" in str(failure.result.notes["replay"])
+
+    def test_a_known_finding_is_not_written_again(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(result("models", found=(sighting("SIGSEGV"),)), 3, 1.0)
+        assert folder.add(result("models", found=(sighting("SIGSEGV"), sighting("SIGBUS"))), 4, 2.0).findings
+        assert [finding.where for finding in folder.findings] == ["SIGSEGV", "SIGBUS"]
+        folder.close()
+
+    def test_half_a_line_and_a_lost_file_cost_themselves_only(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(result("models", Kept(data=b"a", features=(1,)), Kept(data=b"b", features=(2,))), 3, 1.0)
+        folder.close()
+        with (tmp_path / ROUNDS).open("ab") as file:
+            file.write(b'{"at":12,"fuzz')
+        next((tmp_path / "corpus" / "models").iterdir()).unlink()
+        again = CampaignFolder(tmp_path, SETTINGS)
+        assert len(again.rounds) == 1
+        assert len(again.corpus("models")) == 1
+        again.close()
+
+    def test_another_campaign_does_not_go_on_in_it(self, tmp_path: Path) -> None:
+        CampaignFolder(tmp_path, SETTINGS).close()
+        other = Settings(format=1, plugin="other:plugin", options={}, hal=None)
+        with pytest.raises(DocumentError, match="its campaign has plugin driver:plugin, not other:plugin"):
+            CampaignFolder(tmp_path, other)
+
+    def test_two_at_once_are_refused(self, tmp_path: Path) -> None:
+        first = CampaignFolder(tmp_path, SETTINGS)
+        with pytest.raises(DocumentError, match="another campaign is using this folder"):
+            CampaignFolder(tmp_path, SETTINGS)
+        first.close()
+
+    def test_a_folder_that_cannot_be_is_one_line(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(DocumentError, match="cannot keep a campaign here: Not a directory"):
+            CampaignFolder(tmp_path / "file" / "folder", SETTINGS)
+
+    def test_minimise_keeps_every_sight(self, tmp_path: Path) -> None:
+        index = {"a": (1, 2), "b": (2, 3, 4), "c": (1,), "d": (), "e": (4,)}
+        chosen = minimal(index)
+        assert {feature for name in chosen for feature in index[name]} == {1, 2, 3, 4}
+        assert sorted(chosen) == ["a", "b", "d"]
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(result("models", Kept(data=b"a", features=(1,))), 3, 1.0)
+        folder.add(result("models", Kept(data=b"b", features=(1, 2))), 3, 2.0)
+        assert folder.minimise("models") == 1
+        assert folder.corpus("models") == [b"b"]
+        folder.close()
+
+
+class TestCampaign:
+    def test_it_runs_for_its_time_and_hands_on_what_was_found(self, tmp_path: Path) -> None:
+        folder, jobs = CampaignFolder(tmp_path, SETTINGS), []
+
+        def round_(job: RoundJob) -> RoundResult:
+            jobs.append(job)
+            number = len(jobs)
+            kept = Kept(data=b"%d" % number, features=(number,))
+            return result(job.fuzzer, kept, found=(sighting(job.fuzzer),) if number < 3 else ())
+
+        running = campaign(folder, round_, Limits(40.0, None))
+        running.run()
+        assert 38.0 <= running.elapsed <= 40.0
+        assert {job.fuzzer for job in jobs} == {"models", "wire"}
+        assert len({job.seed for job in jobs}) == len(jobs)
+        assert [finding.where for finding in running.findings] == ["models", "wire"]
+        latest = next(job for job in reversed(jobs[:-1]) if job.fuzzer == "models")
+        assert b"1" in latest.inputs
+        assert 1 in latest.features
+        assert latest.known == ("crash: models", "crash: wire")
+        folder.close()
+
+    def test_a_second_run_goes_on_with_other_seeds(self, tmp_path: Path) -> None:
+        seeds: list[int] = []
+
+        def round_(job: RoundJob) -> RoundResult:
+            seeds.append(job.seed)
+            return result(job.fuzzer, found=(sighting("one"),))
+
+        for findings in (1, 0):
+            folder = CampaignFolder(tmp_path, SETTINGS)
+            running = campaign(folder, round_, Limits(10.0, None))
+            running.run()
+            assert len(running.findings) == findings
+            folder.close()
+        assert len(set(seeds)) == len(seeds)
+
+    def test_runs_are_one_round_for_each(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        running = campaign(folder, lambda job: result(job.fuzzer), Limits(None, 500), jobs=2)
+        running.run()
+        assert [found.fuzzer for found in running.rounds] == ["models", "wire"]
+        folder.close()
+
+    def test_a_lost_round_is_said_and_three_in_a_row_end_it(self, tmp_path: Path) -> None:
+        folder, count = CampaignFolder(tmp_path, SETTINGS), iter(range(100))
+
+        def round_(job: RoundJob) -> RoundResult:
+            if next(count) in (1, 4, 5, 6):
+                raise OSError("the worker died")
+            return result(job.fuzzer)
+
+        running = campaign(folder, round_, Limits(1000.0, None))
+        with pytest.raises(LoadError, match="3 rounds in a row were lost, the last: OSError: the worker died"):
+            running.run()
+        assert len(running.lost) == 4
+        assert [bool(found.lost) for found in running.rounds] == [False, True, False, False, True, True]
+        folder.close()
+
+    def test_a_fuzzer_that_cannot_attack_gets_no_further_round(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+
+        def round_(job: RoundJob) -> RoundResult:
+            found = result(job.fuzzer)
+            return RoundResult(
+                **{
+                    **{name: getattr(found, name) for name in found.__struct_fields__},
+                    "inapplicable": "no bursts" if job.fuzzer == "wire" else "",
+                }
+            )
+
+        running = campaign(folder, round_, Limits(40.0, None))
+        running.run()
+        assert running.inapplicable == {"wire": "no bursts"}
+        assert [found.fuzzer for found in running.rounds].count("wire") == 1
+        folder.close()
+
+    def test_a_plug_in_that_cannot_be_loaded_ends_it(self, tmp_path: Path) -> None:
+        def round_(job: RoundJob) -> RoundResult:
+            raise LoadError("no such plug-in")
+
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        with pytest.raises(LoadError, match="no such plug-in"):
+            campaign(folder, round_, Limits(40.0, None)).run()
+        folder.close()

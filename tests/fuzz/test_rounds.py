@@ -1,0 +1,140 @@
+"""Rounds in processes of their own: what dies, hangs, raises or goes wrong is a finding, and the round goes on."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
+from npu_conformance.fuzz.lib.campaign.rounds import Stop, Stopped, run_round
+from npu_conformance.fuzz.lib.model_mutator import seeds
+from npu_conformance.fuzz.lib.reducing import end_of
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST
+
+DRIVERS = "fuzzed_drivers:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture(scope="module")
+def six() -> bytes:
+    """A model with the zero point that the hostile drivers do not survive."""
+    return next(data for data in seeds(NEWEST, one_each=True) if b'"zeroPoint":0' in data).replace(
+        b'"zeroPoint":0', b'"zeroPoint":6', 1
+    )
+
+
+def job(bug: str, *inputs: bytes, **more: object) -> RoundJob:
+    given = {"fuzzer": "models", "engine": "evolution", "runs": len(inputs) + 20, "inputs": inputs, **more}
+    return RoundJob(**{"plugin": DRIVERS, "options": {"bug": bug}, "hal": None, "seed": 0, **given})  # type: ignore[arg-type]
+
+
+def zero_points(data: bytes) -> list[int]:
+    return [operand.zero_point for operand in msgspec.json.decode(data, type=Model).main.operands]
+
+
+@pytest.mark.parametrize(
+    ("bug", "kind", "where"),
+    [
+        ("zero_point", "wrong-status", "getSupportedOperations: raised ValueError"),
+        ("kill", "crash", "SIGKILL"),
+        ("exit", "crash", "status 0"),
+        ("hang", "hang", "no end in fuzzed_drivers._meet_six"),
+    ],
+)
+def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, where: str, six: bytes) -> None:
+    found = run_round(job(bug, six))
+    (sighting,) = found.sightings
+    assert (sighting.kind, sighting.where) == (kind, where)
+    assert zero_points(sighting.data).count(6) == 1
+    assert len(sighting.data) < len(six)
+    assert found.executions >= 21
+    assert found.kept
+    assert found.start is not None
+    assert found.start.hal_version == NEWEST
+
+
+def test_a_known_finding_is_counted(six: bytes) -> None:
+    known = "wrong-status: getSupportedOperations: raised ValueError"
+    found = run_round(job("zero_point", six, six, known=(known,)))
+    assert found.sightings == ()
+    assert found.repeats[known] >= 2
+
+
+def test_what_conforms_has_no_finding() -> None:
+    found = run_round(job("none", runs=200))
+    assert (found.sightings, found.repeats, found.executions) == ((), {}, 200)
+
+
+def test_atheris_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(LoadError, match="engine atheris: it is not installed"):
+        run_round(job("none", engine="atheris"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
+def test_atheris_goes_on_after_a_finding_and_keeps_inputs(six: bytes) -> None:
+    found = run_round(job("zero_point", six, engine="atheris", runs=900))
+    assert [sighting.where for sighting in found.sightings] == ["getSupportedOperations: raised ValueError"]
+    assert found.executions >= 900
+    assert any(kept.features for kept in found.kept)
+
+
+def test_what_cannot_be_loaded_is_one_line() -> None:
+    with pytest.raises(LoadError, match="unknown plug-in 'nonsense'"):
+        run_round(job("none", plugin="nonsense"))
+
+
+def test_a_round_that_is_stopped_leaves_no_process(six: bytes) -> None:
+    stop = Stop()
+    stop.set()
+    with pytest.raises(Stopped):
+        run_round(job("hang", six), stop)
+    assert not psutil.Process().children(recursive=True)
+
+
+def test_a_round_dies_with_the_process_that_wanted_it(tmp_path: Path) -> None:
+    program = textwrap.dedent(f"""
+        import sys
+        sys.path[:0] = {[str(HOSTILE), *sys.path]!r}
+        from npu_conformance.fuzz.lib.campaign.documents import RoundJob
+        from npu_conformance.fuzz.lib.campaign.rounds import run_round
+        run_round(RoundJob(fuzzer="models", plugin="{DRIVERS}", options={{}}, hal=None, engine="evolution",
+                           seed=0, seconds=600.0))
+    """)
+    parent = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)})
+    while not (children := psutil.Process(parent.pid).children()):
+        assert parent.poll() is None
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    gone, alive = psutil.wait_procs(children, timeout=60)
+    assert gone
+    assert not alive
+
+
+def test_how_a_fork_ends() -> None:
+    assert end_of(lambda: None, 10) == ""
+    assert end_of(lambda: 1 / 0, 10) == ""
+    assert end_of(lambda: os.kill(os.getpid(), signal.SIGKILL), 10) == str(int(signal.SIGKILL))
+    assert end_of(lambda: os._exit(0), 10) == "0"
+    assert end_of(signal.pause, 0.2) == "hang"
+
+
+def test_results_travel() -> None:
+    found = RoundResult(fuzzer="models", engine="evolution", executions=1, seconds=1.0, start_seconds=0.5)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=RoundResult) == found
