@@ -55,8 +55,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "schemas": ("npu-conformance schemas manifest", "npu-conformance schemas waivers --check waivers.json"),
     "kit": ("npu-conformance kit my_driver/kit --hal 1.2",),
     "fuzz": (
-        "npu-conformance fuzz models --plugin my_package.driver:plugin --seconds 60",
-        "npu-conformance fuzz wire --plugin reference --runs 1000 --seed 7",
+        "npu-conformance fuzz models --plugin my_package.driver:plugin --time 10m --jobs 2",
+        "npu-conformance fuzz models wire --plugin reference --runs 1000 --seed 7",
+        "npu-conformance fuzz triage",
     ),
     "graphs": (
         "npu-conformance graphs --plugin my_package.driver:plugin --seconds 60",

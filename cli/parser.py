@@ -27,7 +27,7 @@ COMMANDS = {
     "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
     "kit": "write enumerations, tables and sample models for a driver in another language",
-    "fuzz": "run a fuzzer",
+    "fuzz": "run campaigns of fuzzers, and list what they found",
     "graphs": "run random graphs of operations, and shrink those that fail",
     "models": "list the models of the zoo, and fetch those that lie in packages",
     "serve": "serve a Python plug-in on a socket",

@@ -12,6 +12,7 @@ import msgspec
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
+from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.specs.documents import Document
@@ -44,12 +45,15 @@ class Attack:
         self._current = CurrentInput(folder / CURRENT)
         self._seen = set(job.features)
         self._known = set(job.known)
+        self._skip = set(job.skip)
         self._repeats: Counter[str] = Counter()
         self._inapplicable, self._applied = "", 0
 
     def __call__(self, data: bytes) -> frozenset[int]:
         """Run one input; returns everything that it showed. A finding does not end the round."""
         data = data[:LARGEST_INPUT]
+        if self._skip and digest(data) in self._skip:
+            return frozenset()
         self._current.begin(data)
         if self._current.count % _TALLY_EVERY == 0:
             self._count()

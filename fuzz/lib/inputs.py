@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 from npu_conformance.specs.documents import Document
@@ -17,6 +18,11 @@ class Lines(Document, frozen=True):
     def data(self) -> bytes:
         """The bytes."""
         return "\n".join(self.lines).encode(self.encoding)
+
+
+def digest(data: bytes) -> str:
+    """The name of an input."""
+    return hashlib.sha256(data).hexdigest()[:20]
 
 
 def lines_of(data: bytes) -> Lines:

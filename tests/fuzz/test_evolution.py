@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
@@ -15,7 +16,7 @@ class Word:
     _WORD = b"conformance"
 
     def __init__(self) -> None:
-        self.seeds: list[bytes] = [b"a" * len(self._WORD)]
+        self.seeds: Sequence[bytes] = [b"a" * len(self._WORD)]
         self.tried = 0
         self.first = 0
 
@@ -52,7 +53,8 @@ def test_it_climbs_where_a_blind_search_does_not() -> None:
 def test_runs_are_kept_to_and_the_same_for_the_same_seed() -> None:
     tried: list[list[bytes]] = []
     for seed in (5, 5, 6):
-        target, inputs = Word(), []
+        target = Word()
+        inputs: list[bytes] = []
 
         def note(data: bytes, target: Word = target, inputs: list[bytes] = inputs) -> frozenset[int]:
             inputs.append(data)
@@ -65,7 +67,8 @@ def test_runs_are_kept_to_and_the_same_for_the_same_seed() -> None:
 
 
 def test_the_corpus_is_run_first_and_may_be_joined() -> None:
-    target, inputs = Word(), []
+    target = Word()
+    inputs: list[bytes] = []
 
     def note(data: bytes) -> frozenset[int]:
         inputs.append(data)

@@ -104,9 +104,10 @@ class Campaign:
             raise LoadError(f"the cluster takes no more rounds: {error}") from None
 
     def _next_arm(self) -> Arm | None:
-        if self.limits.runs is not None:
-            return self._due.pop(0) if self._due else None
-        if not self._shares.arms or self._left() < _SHORTEST_ROUND:
+        """Each arm has one round at least, however long starting took; then shares decide, until the time is over."""
+        if self._due:
+            return self._due.pop(0)
+        if self.limits.runs is not None or not self._shares.arms or self._left() < _SHORTEST_ROUND:
             return None
         return self._shares.next([arm for arm, _ in self._running.values()], self._round_seconds())
 
@@ -136,6 +137,7 @@ class Campaign:
             inputs=_latest(self.folder.corpus(arm.fuzzer)),
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
             known=tuple(sorted(self.folder.known())),
+            skip=tuple(sorted(self.folder.killers(arm.fuzzer))),
         )
 
     def _take(self, future: Future[RoundResult]) -> None:

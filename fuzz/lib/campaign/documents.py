@@ -23,7 +23,8 @@ class RoundJob(Document, frozen=True):
     """One round of one fuzzer, whole: it can be done in any process of any machine that has the plug-in.
 
     Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. features: what has
-    been seen before. known: signatures of findings that need no second report. beside: see Attacked.
+    been seen before. known: signatures of findings that need no second report. skip: digests of inputs that have ended
+    a process before: they are not run again, or no round would come past them. beside: see Attacked.
     """
 
     fuzzer: str
@@ -37,6 +38,7 @@ class RoundJob(Document, frozen=True):
     inputs: tuple[bytes, ...] = ()
     features: tuple[int, ...] = ()
     known: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
     beside: str = ""
     beside_options: dict[str, str] = field(default_factory=dict)
 
@@ -82,7 +84,10 @@ class Tally(Document, frozen=True):
 
 
 class RoundResult(Document, frozen=True):
-    """What came of a round. seconds: from the first input on; start_seconds: until then; start: None without any."""
+    """What came of a round. seconds: from the first input on; start_seconds: until then; start: None without any.
+
+    killers: digests of the inputs that ended a process.
+    """
 
     fuzzer: str
     engine: EngineName
@@ -94,6 +99,7 @@ class RoundResult(Document, frozen=True):
     repeats: dict[str, int] = field(default_factory=dict)
     inapplicable: str = ""
     start: Start | None = None
+    killers: tuple[str, ...] = ()
 
 
 class Settings(Document, frozen=True):
@@ -107,7 +113,10 @@ class Settings(Document, frozen=True):
 
 
 class RoundLine(Document, frozen=True):
-    """A line of rounds.jsonl. at: seconds of fuzzing in the campaign up to its end, of all jobs. inputs: newly kept."""
+    """A line of rounds.jsonl. at: seconds of fuzzing in the campaign up to its end, of all jobs. inputs: newly kept.
+
+    lost: why nothing came of the round. killers: digests of the inputs that ended a process.
+    """
 
     at: Seconds
     fuzzer: str
@@ -121,6 +130,7 @@ class RoundLine(Document, frozen=True):
     findings: tuple[str, ...] = ()
     repeats: dict[str, int] = field(default_factory=dict)
     lost: str = ""
+    killers: tuple[str, ...] = ()
 
 
 class Finding(Document, frozen=True):

@@ -9,7 +9,6 @@ corpus/FUZZER/          inputs, named by their digests; corpus/FUZZER.jsonl what
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     Sighting,
 )
 from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
+from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document, DocumentError
 
@@ -83,10 +83,15 @@ class CampaignFolder:
             findings=tuple(names),
             repeats=result.repeats,
             lost=lost or result.inapplicable,
+            killers=result.killers,
         )
         _append(self.path / ROUNDS, line)
         self.rounds.append(line)
         return line
+
+    def killers(self, fuzzer: str) -> set[str]:
+        """Digests of the inputs that ended a process."""
+        return {name for line in self.rounds if line.fuzzer == fuzzer for name in line.killers}
 
     def minimise(self, fuzzer: str) -> int:
         """Drop the inputs that show nothing that others do not; returns how many are left."""
@@ -154,11 +159,6 @@ class CampaignFolder:
 def settings_of(path: Path) -> Settings:
     """What the campaign of a folder is about. Raises DocumentError."""
     return documents.read(path / SETTINGS, Settings)
-
-
-def digest(data: bytes) -> str:
-    """The name of an input."""
-    return hashlib.sha256(data).hexdigest()[:20]
 
 
 def read_lines(path: Path, kind: type[Line]) -> Iterator[Line]:

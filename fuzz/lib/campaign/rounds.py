@@ -23,6 +23,7 @@ from npu_conformance.fuzz.lib.attack import CURRENT, DONE, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -39,6 +40,7 @@ _INSTRUMENTED = tuple(f"npu_conformance.{name}" for name in ("specs", "reference
 _POLL_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 2.0
 _LAUNCHER = """#!{python}
+import os
 import sys
 from contextlib import nullcontext as instrumented
 {instrument}
@@ -46,7 +48,8 @@ with instrumented():
     from npu_conformance.harness.subject.zygote import end_with_parent
     from npu_conformance.fuzz.lib.{module} import main
     end_with_parent()
-    sys.exit(main(sys.argv[1]))
+    # The parent may have died before that.
+    sys.exit(main(sys.argv[1]) if os.getppid() == {parent} else 0)
 """
 _INSTRUMENT = """import atheris
 def instrumented():
@@ -109,6 +112,7 @@ def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
         inputs=(*job.inputs, *(kept.data for kept in part.kept)),
         features=(*job.features, *seen),
         known=(*job.known, *(sighting.signature for sighting in part.sightings)),
+        skip=(*job.skip, *part.killers),
     )
 
 
@@ -135,12 +139,13 @@ def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
         repeats=repeats,
         inapplicable=parts[-1].tally.inapplicable,
         start=parts[0].start,
+        killers=tuple(name for part in parts for name in part.killers),
     )
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What one process of a round came to. is_done: the round is over with it."""
+    """What one process of a round came to. killers: the digest of the input that ended it, if one did."""
 
     executions: int
     seconds: float
@@ -149,7 +154,12 @@ class _Part:
     sightings: tuple[Sighting, ...]
     tally: Tally
     start: Start
-    is_done: bool
+    killers: tuple[str, ...]
+
+    @property
+    def is_done(self) -> bool:
+        """True where the round is over with it."""
+        return not self.killers
 
     @classmethod
     def of(cls, job: RoundJob, folder: Path, stop: Stop) -> _Part:
@@ -174,7 +184,7 @@ class _Part:
             sightings=tuple(found),
             tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
             start=documents.read(folder / START, Start),
-            is_done=is_done,
+            killers=() if is_done else (digest(data),),
         )
 
 
@@ -208,7 +218,7 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
 
 def _reduced(job: RoundJob, death: Sighting, stop: Stop) -> Sighting:
     """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
-    if death.where in job.known or not job.plugin or job.plugin.startswith(("unix:", "tcp:", "exec:")):
+    if death.signature in job.known or not job.plugin or job.plugin.startswith(("unix:", "tcp:", "exec:")):
         return death
     with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as place:
         folder = Path(place)
@@ -297,7 +307,7 @@ def _launcher(job: RoundJob, module: str) -> str:
     plugin = job.plugin.partition(":")[0].partition(".")[0] if ":" in job.plugin else ""
     packages = [*_INSTRUMENTED, *([plugin] if plugin not in ("", "npu_conformance") else [])]
     instrument = _INSTRUMENT.format(packages=packages) if job.engine == "atheris" else ""
-    return _LAUNCHER.format(python=sys.executable, instrument=instrument, module=module)
+    return _LAUNCHER.format(python=sys.executable, instrument=instrument, module=module, parent=os.getpid())
 
 
 Round = Callable[[RoundJob], RoundResult]
