@@ -20,7 +20,7 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import FileStore, Pools, SharedPools, new_token
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, truncated
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, truncated
 from npu_conformance.harness.wire.journal import Journal
 from npu_conformance.specs import errors
 from npu_conformance.specs.diagnostics import stacks
@@ -130,18 +130,21 @@ class RemoteApplication:
         if isinstance(problem, Lost):
             return self._endpoint.crash(problem, method)
         partial = self.connection.lines.partial
-        is_silent = isinstance(problem, TimedOut) and not partial
+        is_silent = isinstance(problem, TimedOut) and (not partial or isinstance(problem, Unread))
         stderr = self._endpoint.kill(with_stacks=is_silent)
         if is_silent:
-            return self._hung(method, *stacks.split(stderr))
+            deaf = "; it did not read what it was sent" if isinstance(problem, Unread) else ""
+            return self._hung(method, *stacks.split(stderr), deaf)
         if isinstance(problem, TimedOut):
-            return Failed(f"{method}: half a line and then nothing: {truncated(partial)}")
+            within = f"within {self.seconds_for(method):g} s"
+            return Failed(f"{method}: half a line, and not its end {within}: {truncated(partial)}")
         return Failed(f"{method}: {problem}")
 
-    def _hung(self, method: str, words: str, stack: str) -> Hung:
+    def _hung(self, method: str, words: str, stack: str, deaf: str) -> Hung:
         place = stacks.place(stack)
         where = f"; it was at {place}" if place else ""
-        return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed){where}", words, stack)
+        within = f"{self.seconds_for(method):g} s"
+        return Hung(f"{method}: no answer within {within} (host killed){deaf}{where}", words, stack)
 
 
 def run_remotely_concurrently(

@@ -349,7 +349,7 @@ class Connection:
             if later:
                 self._outbox.add(answer)
             else:
-                self._send(answer, NEVER)
+                self._send(answer, self._answer_by())
         except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
             text = f"the result cannot cross the wire: {error}"
             self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
@@ -357,7 +357,11 @@ class Connection:
     def _refuse(self, request_id: int | None, error: protocol.ErrorObject, *, unread: bool = False) -> None:
         # A notification has no answer, not even a refusal; a line whose id could not be read has one with id null.
         if request_id is not None or unread:
-            self._send(protocol.Refusal(request_id, error), NEVER)
+            self._send(protocol.Refusal(request_id, error), self._answer_by())
+
+    def _answer_by(self) -> float:
+        """Until when the other side has to take an answer: one that calls and does not read hangs (on monotonic())."""
+        return time.monotonic() + self._deadline_of("wait")
 
     def _refuse_line(self, line: bytes, error: Exception) -> None:
         if isinstance(error, msgspec.ValidationError):

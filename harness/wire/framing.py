@@ -38,6 +38,10 @@ class TimedOut(WireError):
     """The deadline has passed with nothing received."""
 
 
+class Unread(TimedOut):
+    """The deadline has passed, and the other side does not read what is sent."""
+
+
 class Violation(WireError):
     """What was received breaks the protocol. The text names what was found."""
 
@@ -112,8 +116,7 @@ class LineSocket:
                     sent = self._send_some(view, descriptor)
                     view, descriptor = view[sent:], None
                 except BlockingIOError:
-                    if self._tick(deadline):
-                        raise Lost("the connection was closed") from None
+                    self._wait_for_reader(deadline)
         except (BrokenPipeError, ConnectionError):
             raise Lost("the connection was closed") from None
         except OSError as error:
@@ -129,6 +132,14 @@ class LineSocket:
         self.socket.close()
         while self.descriptors:
             os.close(self.descriptors.popleft())
+
+    def _wait_for_reader(self, deadline: float) -> None:
+        """Look around while the other side does not read. Raises Lost, Unread."""
+        try:
+            if self._tick(deadline):
+                raise Lost("the connection was closed")
+        except TimedOut:
+            raise Unread("what was sent is not read") from None
 
     def _send_some(self, view: memoryview, descriptor: int | None) -> int:
         if descriptor is None:

@@ -22,7 +22,7 @@ MANIFEST = {
     "version": "1",
     "hal_version": "1.2",
 }
-NEVER_ANSWER = ("hang", "half_a_line", "chatter", "late")
+NEVER_ANSWER = ("hang", "half_a_line", "chatter", "late", "deaf")
 """Modes that end by the deadline; the others end by what they do, and get all the time that a busy machine needs."""
 
 
@@ -92,6 +92,16 @@ def chatter(request_id: int) -> None:
         send({"method": "object.release", "params": {"object": -1, "count": 1}})
 
 
+def deaf(request_id: int) -> None:
+    """Ask legal questions without end, and read none of the answers; nor answer."""
+    questions = b"".join(
+        b'{"jsonrpc": "2.0", "id": %d, "method": "object.release", "params": {"object": -1, "count": 0}}\n' % number
+        for number in range(1, 20_001)
+    )
+    CONNECTION.sendall(questions)
+    time.sleep(FOREVER)
+
+
 def fork_child(request_id: int) -> None:
     """Leave a child in a session of its own that keeps the socket open, and die."""
     if os.fork() == 0:
@@ -146,6 +156,7 @@ MODES: dict[str, Callable[[int], None]] = {
     "unsolicited": unsolicited,
     "unknown_method": raw(b'{"jsonrpc": "2.0", "method": "harness.exec", "params": {}}\n'),
     "chatter": chatter,
+    "deaf": deaf,
     "fork_child": fork_child,
     "late": late,
     "close_and_live": close_and_live,
