@@ -98,8 +98,15 @@ class Supervisor:
         if self._exited is None:
             with contextlib.suppress(OSError):
                 self._control.send(msgspec.json.encode(Kill(with_stacks)))
-            self._wait_exited(_LIMIT_SECONDS)
+            if self._wait_exited(_LIMIT_SECONDS) is None:
+                self._give_up()
         return self.printed()[1]
+
+    def _give_up(self) -> None:
+        """End a zygote that does not react, as one that a host has stopped; the hosts die with it."""
+        os.kill(self._pid, signal.SIGKILL)
+        self.gone = True
+        self._exited = Exited(self._serial, signal.SIGKILL)
 
     def forget_printed(self) -> None:
         """What hosts print counts from here on."""
@@ -119,6 +126,8 @@ class Supervisor:
             self._control.send(_READ)
             self._reads += 1
             self._wait(lambda: self._reads == 0 or self.gone, _LIMIT_SECONDS)
+            if self._reads and not self.gone:
+                self._give_up()
 
     def crash(self, problem: Exception, doing: str) -> Crashed:
         """The verdict on a host whose connection has ended: how the process died, and its last words."""
@@ -223,7 +232,9 @@ def _spawn(control: int, output: int) -> int:
         if control == CONTROL_DESCRIPTOR:
             # dup2 onto itself would leave close-on-exec set.
             os.set_inheritable(control, True)
-        return os.posix_spawn(sys.executable, [sys.executable, "-c", _PROGRAM], os.environ, file_actions=actions)
+        command = [sys.executable, "-c", _PROGRAM]
+        # A group of its own: what a host sends to the group of its parent does not reach the harness.
+        return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
     finally:
         os.close(null)
 

@@ -6,6 +6,7 @@ Where nothing worse happens the answer is wrong.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -53,6 +54,18 @@ def fail_in_a_thread() -> None:
     sys.stderr.flush()
 
 
+def stop_the_parent() -> None:
+    """Stop the process that would clean up, and hang."""
+    os.kill(os.getppid(), signal.SIGSTOP)
+    wait_forever()
+
+
+def signal_the_group_of_the_parent() -> None:
+    """Kill the group of the parent, which must not be that of the harness."""
+    os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
+    wait_forever()
+
+
 def _plugin(die: Callable[[], object], manifest: Manifest = _MANIFEST) -> Plugin:
     return Plugin(manifest, lambda context: Subject(device=_Dying(die)))
 
@@ -62,3 +75,5 @@ aborting = _plugin(os.abort)
 hanging = _plugin(wait_forever)
 hanging_fresh = _plugin(wait_forever, _FRESH)
 threading_badly = _plugin(fail_in_a_thread)
+stopping = _plugin(stop_the_parent)
+signalling = _plugin(signal_the_group_of_the_parent)

@@ -12,8 +12,8 @@ import pytest
 from patience import SECONDS, eventually
 from places import HOSTILE
 
-from npu_conformance.harness.judge.verdicts import Crashed, Failed
-from npu_conformance.harness.subject import pools
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
+from npu_conformance.harness.subject import pools, supervisor
 from npu_conformance.harness.subject.loading import LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.supervisor import Supervisor
@@ -50,6 +50,22 @@ def test_kill_of_the_harness_leaves_nothing() -> None:
         harness.wait(SECONDS)
     eventually(lambda: not _runs(host) and not _runs(zygote))
     eventually(lambda: not os.path.exists(directory))
+
+
+@pytest.mark.parametrize(("plugin", "kind"), [("stopping", Hung), ("signalling", Crashed)])
+def test_a_zygote_that_a_host_stops_or_kills_is_replaced(
+    plugin: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "_LIMIT_SECONDS", 1.0)
+    subject = open_subject(f"dying_plugins:{plugin}")
+    try:
+        assert subject.interfaces.device is not None
+        with pytest.raises(kind):
+            subject.interfaces.device.get_type()
+        subject.restart()
+        assert subject.interfaces.device.get_version_string() == "fine"
+    finally:
+        subject.close()
 
 
 def test_kill_of_the_zygote_kills_the_host() -> None:
