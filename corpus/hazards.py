@@ -14,7 +14,7 @@ from npu_conformance.specs.documents import Document, DocumentError
 
 FILE = Path(__file__).parent / "hazards.json"
 
-Name = Annotated[str, Meta(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 
 

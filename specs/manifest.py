@@ -11,7 +11,8 @@ from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
-Positive = Annotated[float, Meta(gt=0)]
+Patience = Annotated[float, Meta(gt=0, le=3600)]
+Scale = Annotated[float, Meta(gt=0, le=1000)]
 InterfaceName = Literal[
     "device", "scheduling", "workload", "scheduling_control", "manager", "manager_control", "runtime", "runtime_control"
 ]
@@ -32,12 +33,12 @@ class Claim(Document, frozen=True):
 
 
 class Deadlines(Document, frozen=True):
-    """Seconds after which a call counts as HANG, before time_scale."""
+    """Seconds after which a call counts as HANG, before time_scale: at most an hour, or no hang would ever be found."""
 
-    prepare: Positive = 10.0
-    execute: Positive = 5.0
-    call: Positive = 5.0
-    start: Positive = 30.0
+    prepare: Patience = 10.0
+    execute: Patience = 5.0
+    call: Patience = 5.0
+    start: Patience = 30.0
 
 
 class InferenceTool(Document, frozen=True):
@@ -55,7 +56,7 @@ class InferenceTool(Document, frozen=True):
 class Manifest(Document, frozen=True):
     """What a plug-in says of itself; `npu-conformance check` prints it."""
 
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=64)]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]*$(?!\n)", max_length=64)]
     vendor: Annotated[str, Meta(min_length=1, max_length=200)]
     version: Annotated[str, Meta(min_length=1, max_length=200)]
     interfaces: tuple[InterfaceName, ...] = ("device",)
@@ -69,7 +70,7 @@ class Manifest(Document, frozen=True):
     header allows any code (FW-API-008)."""
     instance: str = ""
     """HIDL's instance name, `vendor-device` (NNHAL-QUERY-014)."""
-    time_scale: Positive = 1.0
+    time_scale: Scale = 1.0
     """How much slower than a phone: deadlines are multiplied by it."""
     deadlines: Deadlines = Deadlines()
     max_instances: Annotated[int, Meta(ge=1)] = 64

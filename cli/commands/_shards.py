@@ -21,6 +21,7 @@ from npu_conformance.harness.run import shards
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.events import EventLog
 from npu_conformance.harness.run.folders import EVENTS, SHARDS
+from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
@@ -46,11 +47,26 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
     directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
     tails = [Tail(directory / EVENTS) for directory in directories]
     commands = [_command(options, directory) for directory in directories]
-    with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
-        codes = run_processes(commands, lambda: _show(tails, progress))
+    interruption = Interruption()
+    with interruption:
+        with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
+            codes = run_processes(commands, lambda: _show(tails, progress))
+        interruption.pass_over()
+        return _merged(options, session, opened, list(zip(parts, codes, directories, strict=True)))
+
+
+def _merged(
+    options: argparse.Namespace,
+    session: Session,
+    opened: Opened,
+    ended: Sequence[tuple[Sequence[Case], int, Path]],
+) -> Summary:
+    """One report of what the shards recorded. ended: cases, exit code and folder of each."""
+    assert session.folder is not None
+    codes, directories = [code for _, code, _ in ended], [directory for _, _, directory in ended]
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)
-        for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
+        for number, (part, code, directory) in enumerate(ended, 1)
     ]
     if SUITE_FAILED in codes and all(shard.log is None for shard in collected):
         raise UnwritableError(f"{directories[0].parent}: no process could keep what happened: see above")

@@ -1,34 +1,50 @@
-"""Ctrl-C in a run: it ends in order, with the verdicts so far, wherever in the program the signal arrives."""
+"""Ctrl-C, SIGTERM and SIGHUP in a run: it ends in order, with the verdicts so far, wherever the signal arrives."""
 
 from __future__ import annotations
 
 import signal
 import threading
 from types import FrameType
+from typing import Any
 
 from npu_conformance.specs.documents.results import CaseFinished, Event
 
+_SIGNALS: dict[signal.Signals, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
+"""What ends a run, with what Python does where nobody has asked for something else (as nohup does)."""
+
 
 class Interruption:
-    """While entered, SIGINT raises KeyboardInterrupt; where that is swallowed, the end of the case raises it again.
+    """While entered, the first of the signals raises KeyboardInterrupt, and further ones are passed over.
 
-    Python drops exceptions of finalisers, and a proxy's may be running. It is a sink, the last of a run's: so it
-    receives the end of each case, with the verdict already recorded.
+    The report of an interrupted run takes its time: who presses Ctrl-C twice wants it no less. Where the exception is
+    swallowed, since Python drops those of finalisers and a proxy's may be running, the end of the case raises it again:
+    this is a sink, the last of a run's, and receives the end of each case with the verdict already recorded.
     """
 
     def __init__(self) -> None:
         self._owed = False
-        self._active = False
+        self._is_over = False
+        self._taken: list[signal.Signals] = []
 
     def __enter__(self) -> None:
-        is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        self._active = is_default and threading.current_thread() is threading.main_thread()
-        if self._active:
-            signal.signal(signal.SIGINT, self._handle)
+        self._is_over = False
+        if threading.current_thread() is threading.main_thread():
+            self._taken = [number for number, default in _SIGNALS.items() if signal.getsignal(number) is default]
+        for number in self._taken:
+            signal.signal(number, self._handle)
 
     def __exit__(self, *_: object) -> None:
-        if self._active:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in self._taken:
+            signal.signal(number, _SIGNALS[number])
+        self._taken = []
+
+    def pass_over(self) -> None:
+        """From here on no signal raises anything: the cases have run, and what they recorded is being written."""
+        self._is_over = True
 
     def write(self, event: Event) -> None:
         """Raise the interrupt that a finaliser would have swallowed."""
@@ -37,6 +53,9 @@ class Interruption:
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
         while frame is not None:
             if frame.f_code.co_name == "__del__":
                 self._owed = True

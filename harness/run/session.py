@@ -203,7 +203,8 @@ class Session:
         """Run every case and write the report."""
         with self._interruption:
             self._running().run()
-        return self._conclude()
+            self._interruption.pass_over()
+            return self._conclude()
 
     def begin(self) -> None:
         """Write the header, for a caller that runs case by case."""

@@ -11,8 +11,8 @@ from npu_conformance.specs.documents import Document
 Number = int | float | Literal["NaN", "Infinity", "-Infinity"]
 """One element: an integer or a float that is exact in the operand's type; bool8 as 0 and 1 (or another byte: true)."""
 
-Name = Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]+$")]
-Hexadecimal = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2})*$")]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]+$(?!\n)")]
+Hexadecimal = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{2})*$(?!\n)")]
 Phase = Literal["model", "execution"]
 Kind = Literal["general", "validation", "multinomial", "infinite_loop_timeout"]
 

@@ -9,13 +9,13 @@ from msgspec import Meta
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.results import Count
 
-Name = Annotated[str, Meta(pattern="^[a-z0-9]+(_[a-z0-9]+)*$", max_length=60)]
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$(?!\n)", max_length=60)]
 Text = Annotated[str, Meta(min_length=1, max_length=500)]
-Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Bytes = Annotated[int, Meta(ge=1, le=1 << 30)]
-Member = Annotated[str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$)).+$", max_length=300)]
+Member = Annotated[str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$)).+$(?!\n)", max_length=300)]
 """A path inside an archive: relative, and never upwards."""
-Word = Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
+Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", max_length=100)]
 """A word of a command line that is no option."""
 
 MetricName = Literal[
@@ -45,7 +45,7 @@ class Package(Document, frozen=True, omit_defaults=True):
     """
 
     ecosystem: Literal["pypi", "npm"]
-    package: Annotated[str, Meta(pattern="^(@[a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+    package: Annotated[str, Meta(pattern=r"^(@[a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=100)]
     version: Word
     sha256: Sha256
     bytes: Bytes

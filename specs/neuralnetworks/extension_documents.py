@@ -12,7 +12,7 @@ Dtype = Literal[
     "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"
 ]
 Identifier = Annotated[int, Meta(ge=0, le=0xFFFF)]
-CatalogueName = Annotated[str, Meta(pattern="^[A-Z][A-Z0-9_]+$", max_length=60)]
+CatalogueName = Annotated[str, Meta(pattern=r"^[A-Z][A-Z0-9_]+$(?!\n)", max_length=60)]
 
 
 class ToleranceDocument(Document, frozen=True):
@@ -47,6 +47,6 @@ class ExtensionOperationDocument(Document, frozen=True):
 class ExtensionDocument(Document, frozen=True):
     """extension.json: the extension's name, its operand types and its operations."""
 
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$", max_length=100)]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$(?!\n)", max_length=100)]
     operations: Annotated[tuple[ExtensionOperationDocument, ...], Meta(min_length=1)]
     operand_types: tuple[OperandTypeDocument, ...] = ()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 LinkKind = Literal["duplicate", "other-layer"]
-Id = Annotated[str, Meta(pattern=r"^(NNHAL|FW|DSL|RGG|FUZ|ML|NPU)(-[A-Z0-9_]+)+$", max_length=100)]
+Id = Annotated[str, Meta(pattern=r"^(NNHAL|FW|DSL|RGG|FUZ|ML|NPU)(-[A-Z0-9_]+)+$(?!\n)", max_length=100)]
 CatalogueName = Literal["neuralnetworks", "framework", "mlts", "npu"]
 CATALOGUES: dict[CatalogueName, tuple[str, ...]] = {
     "neuralnetworks": ("NNHAL",),
@@ -52,7 +52,7 @@ class Requirement(Document, frozen=True):
 
     id: Id
     level: Level
-    area: Annotated[str, Meta(pattern=r"^[a-z-]+$")]
+    area: Annotated[str, Meta(pattern=r"^[a-z-]+$(?!\n)")]
     statement: Annotated[str, Meta(min_length=10)]
     sources: Annotated[tuple[str, ...], Meta(min_length=1)]
     since: Version = OLDEST

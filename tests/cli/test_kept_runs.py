@@ -148,9 +148,12 @@ def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Comman
     assert not (folder / "shards").exists()
 
 
-def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(command: Command) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(
+    number: signal.Signals, command: Command
+) -> None:
     target = ("run", "vts.queries", RED, *ENDING, "-n", "2")
-    Path("end-the-run").write_text(str(int(signal.SIGINT)))
+    Path("end-the-run").write_text(str(int(number)))
     interrupted = process(*target)
     out, _ = interrupted.communicate()
     assert interrupted.returncode == 3

@@ -21,6 +21,7 @@ from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import Progress
+from npu_conformance.harness.run import session as session_module
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
@@ -256,6 +257,22 @@ def interrupt_a_finaliser() -> None:
     Finalised()
 
 
+def terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def hang_up() -> None:
+    os.kill(os.getpid(), signal.SIGHUP)
+
+
+def interrupt_impatiently() -> None:
+    try:
+        interrupt()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            os.kill(os.getpid(), number)
+
+
 @pytest.fixture
 def interrupted(
     request: pytest.FixtureRequest, command: Command, tmp_path: Path
@@ -276,7 +293,9 @@ def interrupted(
     session.close()
 
 
-@pytest.mark.parametrize("interrupted", [interrupt, interrupt_a_finaliser], indirect=True)
+@pytest.mark.parametrize(
+    "interrupted", [interrupt, interrupt_a_finaliser, terminate, hang_up, interrupt_impatiently], indirect=True
+)
 def test_an_interrupt_ends_the_run_in_order(interrupted: tuple[Summary, list[str]], tmp_path: Path) -> None:
     summary, ran = interrupted
     assert ran == ["first", "second"]
@@ -286,6 +305,20 @@ def test_an_interrupt_ends_the_run_in_order(interrupted: tuple[Summary, list[str
     assert json.loads((tmp_path / "kept" / "results.json").read_text())["exit_code"] == 3
     assert any("--resume" in line for line in summary.lines())
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_interrupt_while_the_report_is_written_comes_too_late(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def conclude(*arguments: object) -> Summary:
+        interrupt()
+        return whole(*arguments)  # type: ignore[arg-type]
+
+    whole = session_module.conclude
+    monkeypatch.setattr(session_module, "conclude", conclude)
+    assert command("run", "vts.queries", *PLUGIN, "--report", "kept")[0] == 0
+    assert (tmp_path / "kept" / "report.html").exists()
 
 
 def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
