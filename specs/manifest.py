@@ -11,6 +11,8 @@ from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
+Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$(?!\n)", max_length=200)]
+"""Text that a terminal only shows."""
 Patience = Annotated[float, Meta(gt=0, le=3600)]
 Scale = Annotated[float, Meta(gt=0, le=1000)]
 InterfaceName = Literal[
@@ -57,8 +59,8 @@ class Manifest(Document, frozen=True):
     """What a plug-in says of itself; `npu-conformance check` prints it."""
 
     name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]*$(?!\n)", max_length=64)]
-    vendor: Annotated[str, Meta(min_length=1, max_length=200)]
-    version: Annotated[str, Meta(min_length=1, max_length=200)]
+    vendor: Line
+    version: Line
     interfaces: tuple[InterfaceName, ...] = ("device",)
     hal_version: Version = Version.FL8
     feature_level: Version = Version.FL8

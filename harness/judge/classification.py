@@ -14,6 +14,8 @@ from npu_conformance.specs.outcomes import Outcome
 
 _FRAMES = 8
 _STDERR_CHARACTERS = 4000
+LONGEST = 8000
+"""Characters of a message, or of what was expected or found, that a report keeps."""
 
 
 class SubjectLost(Exception):
@@ -47,8 +49,24 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
     method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash, or what
     it followed from. Any other exception is a failure where the plug-in raised it, in the suite's own process; else a
-    bug of the suite.
+    bug of the suite. The words of an implementation are those of a stranger: what a terminal would obey is escaped, and
+    no more than LONGEST characters of each text are kept.
     """
+    return _presentable(_classified(error, behind_restart=behind_restart))
+
+
+def _presentable(details: OutcomeDetails) -> OutcomeDetails:
+    message, expected, found = map(shortened, (details.message, details.expected, details.found))
+    return replace(details, message=message, expected=expected, found=found)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, printable, with a note of how much is missing."""
+    shown = stacks.printable(text[:LONGEST])
+    return shown if len(text) <= LONGEST else f"{shown}... ({len(text) - LONGEST:,} characters more)"
+
+
+def _classified(error: Exception, *, behind_restart: bool) -> OutcomeDetails:
     if behind_restart and isinstance(error, LostObject):
         return OutcomeDetails(Outcome.NOT_RUN, f"what it needs was lost in an earlier configuration: {error}")
     error = _what_came_first(error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
-from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception, shortened
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
 from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.run.preparation import (
@@ -387,7 +387,7 @@ class CaseContext:
 
     def warn_quality(self, message: str) -> None:
         """Say that a result is legal but worse than it could be. Never a failure."""
-        self._current.warnings.append(message)
+        self._current.warnings.append(shortened(message))
 
     @property
     def is_flawless(self) -> bool:

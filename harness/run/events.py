@@ -142,7 +142,7 @@ def _read_line(log: Log, line: bytes, where: str) -> None:
     except msgspec.ValidationError as error:
         rule, path = documents.split_path(str(error))
         problem = DocumentError(where, path, rule)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = DocumentError(where, "", f"not JSON: {error}")
     else:
         log.add(event)

@@ -16,6 +16,7 @@ from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.ids import parse
 
 PACKAGE = "npu_conformance"
+_LONGEST_REASON = 300
 SUITES = ("vts", "cts", "fuzz", "mlts")
 """The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`; what the cases
 share lies in its folder `lib`. An area may be a package of such modules, whose `cases()` is `collect(__name__)`.
@@ -75,12 +76,21 @@ def find(case_id: str) -> Case:
 
 
 def rebuild(case_id: str, payload: Any) -> Case:
-    """Make a case from the payload of a failure file, by its area's `case_from(payload)`. Raises UnknownCaseError."""
+    """Make a case from the payload of a failure file, by its area's `case_from(payload)`.
+
+    Raises UnknownCaseError, and DocumentError for a payload that no case can be made of.
+    """
     suite, name = _area_of(case_id)
     build = getattr(area(suite, name), "case_from", None)
     if build is None:
         raise UnknownCaseError(case_id, f"{suite}.{name} cannot run a case from a failure file")
-    made: Case = build(payload)
+    try:
+        made: Case = build(payload)
+    except DocumentError:
+        raise
+    except Exception as error:  # the payload comes from a file: whatever it makes the area raise is told of the file
+        reason = f"no case can be made of it: {type(error).__name__}: {str(error)[:_LONGEST_REASON]}"
+        raise DocumentError(f"failure file of {case_id}", "$.payload", reason) from error
     return made
 
 

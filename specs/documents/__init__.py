@@ -35,6 +35,8 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
         raise DocumentError(document, path, rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DocumentError(document, "", f"not JSON: {error}") from None
+    except RecursionError:
+        raise DocumentError(document, "", "not JSON: nested too deeply") from None
 
 
 def read(path: Path, kind: type[Kind]) -> Kind:

@@ -306,13 +306,14 @@ def test_a_broken_line_in_the_middle_costs_only_itself(make_case: MakeCase, subj
     logged([make_case("a"), make_case("b")], subject, path)
     lines = path.read_bytes().splitlines(keepends=True)
     lines[1] = b'{"event":"case-started","case":7}\n'
-    lines.insert(2, b"garbage\n")
+    lines[2:2] = [b"garbage\n", b'{"event":"\xff"}\n']
     path.write_bytes(b"".join(lines))
     outcome = build(read_log(path))
     assert outcome.counts == {"pass": 2}
     assert outcome.exit_code == 3
     assert outcome.problems[0] == f"{path}:2: $.case: Expected `str`, got `int`"
     assert outcome.problems[1].startswith(f"{path}:3: not JSON")
+    assert outcome.problems[2].startswith(f"{path}:4: not JSON")
 
 
 @pytest.mark.parametrize(

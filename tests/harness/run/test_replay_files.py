@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -155,3 +155,26 @@ def test_a_case_no_suite_has_is_bad_input(subject: Any, make_case: MakeCase, rec
     run(make_case("a", body), subject, recorder, tmp_path)
     with pytest.raises(DocumentError, match=r"no suite has an area vts\.area"):
         replay_file(tmp_path / "vts.area.subject.a.json", subject)
+
+
+_PAYLOADS: tuple[Any, ...] = (
+    [], "x", 7, True, 1.5, {}, [[]], {"id": 7}, {"id": "nope"}, {"lines": [1]}, {"vector": {}}, {"seed": 1e308},
+    {"id": None, "steps": []}, {"mutation": 3},
+)  # fmt: skip
+
+
+def _areas_of_payloads() -> Iterator[tuple[str, str]]:
+    for suite in suites.SUITES:
+        for name in suites.areas(suite):
+            if hasattr(suites.area(suite, name), "case_from"):
+                yield suite, name
+
+
+@pytest.mark.parametrize(("suite", "name"), list(_areas_of_payloads()))
+def test_a_payload_that_no_case_can_be_made_of_is_one_line(suite: str, name: str) -> None:
+    for payload in _PAYLOADS:
+        with pytest.raises(
+            DocumentError, match=r"failure file of .*: \$.payload: no case can be made of it: "
+        ) as refused:
+            suites.rebuild(f"{suite}.{name}.some.case", payload)
+        assert "\n" not in str(refused.value)
