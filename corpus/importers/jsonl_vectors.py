@@ -40,6 +40,8 @@ from npu_conformance.specs.versions import NEWEST, Version
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
+LARGEST = 1 << 30
+"""Bytes of a collection when unpacked: a few MB can hold zeros without end."""
 SUFFIX = ".jsonl.gz"
 _AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
 _VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
@@ -155,9 +157,12 @@ class Collection:
             return self._given
         try:
             with gzip.open(self.path) as file:
-                return file.read().splitlines()
+                content = file.read(LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise DocumentError(str(self.path), "", f"cannot be read: {error}") from None
+        if len(content) > LARGEST:
+            raise DocumentError(str(self.path), "", f"it unpacks to more than {LARGEST >> 20} MiB: split it")
+        return content.splitlines()
 
     @functools.cached_property
     def _index(self) -> list[VectorHeader]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +15,10 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
+
+
+MOST_GENERATED = 1 << 24
+"""Elements of one generated array."""
 
 
 class ValueRuleError(Exception):
@@ -79,7 +84,13 @@ def _spelled(value: numpy.floating) -> Number:
 
 
 def generate(generator: GeneratorDocument, operand_type: AnyOperandType, dimensions: tuple[int, ...]) -> Array:
-    """The array a generator stands for: the same on every machine, since numpy's PCG64 streams are stable."""
+    """The array a generator stands for: the same on every machine, since numpy's PCG64 streams are stable.
+
+    Raises ValueRuleError where a few bytes of a document ask for more memory than a test needs.
+    """
+    count = math.prod(dimensions)
+    if count > MOST_GENERATED:
+        raise ValueRuleError(f"expected at most {MOST_GENERATED} generated elements, found {count}")
     random = numpy.random.Generator(numpy.random.PCG64(generator.seed))
     dtype = dtype_of(operand_type)
     if generator.kind == "uniform":

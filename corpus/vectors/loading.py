@@ -150,9 +150,9 @@ def _channel_quant(document: ChannelQuantDocument | None) -> ChannelQuant | None
 
 
 def _array(values: Values, operand_type: AnyOperandType, dimensions: tuple[int, ...], where: str, path: str) -> Array:
-    if isinstance(values, GeneratedDocument):
-        return element_values.generate(values.generate, operand_type, dimensions)
     try:
+        if isinstance(values, GeneratedDocument):
+            return element_values.generate(values.generate, operand_type, dimensions)
         return element_values.to_array(values, operand_type, dimensions)
     except element_values.ValueRuleError as error:
         raise DocumentError(where, path, str(error)) from None

@@ -215,3 +215,10 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
 def test_an_unknown_name_is_a_key_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="has no vector 'other'"):
         collection(tmp_path, ADDITION).load("other")
+
+
+def test_a_file_that_unpacks_to_more_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl_vectors, "LARGEST", 1 << 20)
+    (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(bytes(4 << 20)))
+    with pytest.raises(DocumentError, match="it unpacks to more than 1 MiB: split it"):
+        jsonl_vectors.collections(tmp_path)[0].headers()

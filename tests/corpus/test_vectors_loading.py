@@ -12,8 +12,9 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import vectors
-from npu_conformance.corpus.vectors import writing
+from npu_conformance.corpus.vectors import element_values, writing
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -172,3 +173,9 @@ def test_what_is_not_json_is_refused_when_listed_too(tmp_path: Path) -> None:
     (tmp_path / "add.json").write_text('{"operation": "ADD", "vectors": [')
     with pytest.raises(DocumentError, match="not JSON"):
         vectors.headers("ADD", tmp_path)
+
+
+def test_values_that_would_fill_the_memory_are_refused() -> None:
+    generator = GeneratorDocument(kind="uniform", seed=1, low=0.0, high=1.0)
+    with pytest.raises(element_values.ValueRuleError, match="at most 16777216 generated elements, found 1073741824"):
+        element_values.generate(generator, OperandType.TENSOR_FLOAT32, (32768, 32768))
