@@ -83,7 +83,7 @@ def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found
         return "large"
     with _Pools(subject, inputs.size, outputs.size) as pools:
         request = Request(tuple(inputs.arguments), tuple(outputs.arguments), pools)
-        status, shapes = _answer(subject, prepared, request)
+        status, shapes = answer(subject, prepared, request)
     method = "execute_synchronously" if subject.version >= Version.V1_2 else "execute"
     statuses = documented_statuses(describe(PreparedModel)[method].mark.statuses + "O", subject.version)
     checks.status(status, statuses, "the execution of a minimal request")
@@ -142,7 +142,8 @@ class _Pools:
             pool.close()
 
 
-def _answer(subject: SubjectHandle, prepared: PreparedModel, request: Request) -> tuple[int, tuple[OutputShape, ...]]:
+def answer(subject: SubjectHandle, prepared: PreparedModel, request: Request) -> tuple[int, tuple[OutputShape, ...]]:
+    """Execute in the way of the version; returns status and shapes, also of a failure. Raises Failed, Hung."""
     try:
         if subject.version < Version.V1_2:
             return _asynchronous(subject, prepared, request)

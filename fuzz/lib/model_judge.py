@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, docu
 from npu_conformance.specs.neuralnetworks.types import Model
 
 Result = TypeVar("Result")
-_NEUTRAL = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
+NEUTRAL = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
 _MOST_OPERATIONS = 4
 _MOST_OPERANDS = 6
 """How much of a model is looked at for what is new in it."""
@@ -99,7 +99,7 @@ def _judge_preparation(
 ) -> tuple[int | None, PreparedModel | None]:
     what = "prepareModel"
     recorder = PreparationRecorder()
-    outcome = guarded(what, lambda: prepare(subject, device, model, _NEUTRAL, recorder))
+    outcome = guarded(what, lambda: prepare(subject, device, model, NEUTRAL, recorder))
     statuses = allowed(subject, Device, "prepare_model")
     checks.status(outcome.launch_status, statuses, f"{what}, returned")
     checks.equal(len(recorder.answers), 1, f"{what}: number of notifications")

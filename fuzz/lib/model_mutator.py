@@ -42,12 +42,13 @@ def seeds(version: Version, *, one_each: bool = False) -> list[bytes]:
     """
     built = (
         msgspec.json.encode(build_model(vectors.load(header.operation, header.name), version).model)
-        for header in _headers(version, one_each)
+        for header in headers(version, one_each=one_each)
     )
     return [data for data in built if len(data) <= _LARGEST_SEED]
 
 
-def _headers(version: Version, one_each: bool) -> Iterator[VectorHeader]:
+def headers(version: Version, *, one_each: bool) -> Iterator[VectorHeader]:
+    """Headers of the vectors whose models are legal in the version; see seeds."""
     for operation in vectors.operations():
         legal = [header for header in vectors.headers(operation) if header.rejected is None]
         legal = [header for header in legal if header.since <= version]
