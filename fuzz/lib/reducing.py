@@ -21,7 +21,8 @@ from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents
 
-_ATTEMPTS = 400
+_ATTEMPTS, _ATTEMPTS_OF_HANGS = 400, 12
+"""How often smaller inputs are tried; each hang lasts for as long as a call may take."""
 _HANG = "hang"
 _ALIVE = 77
 """The status of a fork that came through: a subject can end a process with 0, too."""
@@ -48,7 +49,7 @@ def main(job_file: str) -> int:
 
 
 def _smallest(target: Target, death: Sighting, patience: float) -> bytes:
-    attempts = _ATTEMPTS if death.kind != _HANG else 20
+    attempts = _ATTEMPTS if death.kind != _HANG else _ATTEMPTS_OF_HANGS
 
     def fails(data: bytes) -> str:
         return end_of(lambda: target.run(data), patience)

@@ -14,10 +14,6 @@ from npu_conformance.corpus.vectors import coverage
 DOCUMENT = ROOT / "docs" / "operations.md"
 
 
-def test_the_document_is_in_step() -> None:
-    assert DOCUMENT.read_text() == coverage.table(), "npu-conformance vectors table --write docs/operations.md"
-
-
 @pytest.mark.parametrize("operation", vectors.operations())
 def test_every_combination_of_types_is_reached(operation: str) -> None:
     found = coverage.cells(operation)
@@ -34,6 +30,6 @@ def test_cells_count_vectors_variations_and_witnesses() -> None:
     assert coverage.rejected("MUL") == len(vectors.headers("MUL")) - len(headers)
 
 
-def test_the_command_writes_it(tmp_path: Path) -> None:
+def test_the_document_is_in_step_with_what_the_command_writes(tmp_path: Path) -> None:
     assert main(["vectors", "table", "--write", str(tmp_path / "table.md")]) == 0
-    assert (tmp_path / "table.md").read_text() == coverage.table()
+    assert DOCUMENT.read_text() == (tmp_path / "table.md").read_text(), "vectors table --write docs/operations.md"

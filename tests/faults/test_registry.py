@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 import json
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -75,10 +79,17 @@ def test_what_edits_import_exists() -> None:
 
 
 def test_every_fault_names_cases_that_exist() -> None:
-    patterns = [(name, text, glob(text)) for name, fault in FAULTS.items() for text in fault.caught_by]
-    ids = [case.id for case in all_cases()]
-    assert [(name, text) for name, text, pattern in patterns if not any(map(pattern.fullmatch, ids))] == []
+    ids = sorted(case.id for case in all_cases())
+    named = [(name, text) for name, fault in FAULTS.items() for text in fault.caught_by]
+    assert [(name, text) for name, text in named if not any(map(glob(text).fullmatch, _beginning_as(text, ids)))] == []
     assert all(fault.caught_by for fault in FAULTS.values())
+
+
+def _beginning_as(pattern: str, ids: Sequence[str]) -> Iterator[str]:
+    """Those of the sorted ids that begin as the pattern does, up to its first wildcard."""
+    beginning = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    start = bisect.bisect_left(ids, beginning)
+    return itertools.takewhile(lambda one: one.startswith(beginning), itertools.islice(ids, start, None))
 
 
 @pytest.mark.parametrize("area", FINISHED)
