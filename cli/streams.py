@@ -19,10 +19,11 @@ def open_closed_streams() -> None:
 
 def unwritable(error: Exception) -> str:
     """Return the line for an error that says that something cannot be written; empty for every other error."""
+    from npu_conformance.harness.judge.verdicts import NoSharedMemory
     from npu_conformance.harness.report.console import abandon
     from npu_conformance.harness.report.writing import UnwritableError, is_of_the_machine
 
-    if isinstance(error, UnwritableError):
+    if isinstance(error, UnwritableError | NoSharedMemory):
         return str(error)
     if not isinstance(error, OSError) or not is_of_the_machine(error):
         return ""

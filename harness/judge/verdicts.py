@@ -10,6 +10,7 @@ __all__ = [
     "Disposition",
     "Failed",
     "Hung",
+    "NoSharedMemory",
     "NotApplicable",
     "NotSupported",
     "Outcome",
@@ -86,3 +87,9 @@ class Hung(CaseEnded):
         self.stderr = stderr
         self.traceback = traceback
         super().__init__(message)
+
+
+class NoSharedMemory(CaseEnded):
+    """The machine has no memory to share with the implementation: nobody's fault, and no verdict on anything."""
+
+    outcome = Outcome.SUITE_ERROR

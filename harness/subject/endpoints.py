@@ -11,7 +11,7 @@ from typing import Protocol
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.framing import Lost
@@ -98,7 +98,7 @@ class SpawnedEndpoint:
             return connect_to(address)
         if self._supervisor.gone:
             self._supervisor.close()
-            self.store.renew()
+            self.store.place()
             self._supervisor = Supervisor(self._load)
         return self._supervisor.start()
 

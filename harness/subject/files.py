@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol, TypeVar
 
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory, NotApplicable
 from npu_conformance.harness.subject import private_files
 from npu_conformance.harness.subject.pools import new_token
+from npu_conformance.harness.subject.shared_files import shortage
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import ACCESS_FLAGS
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
@@ -26,6 +27,8 @@ Watch = Callable[[str, int, int], None]
 Result = TypeVar("Result")
 
 _serial = itertools.count(1)
+_LARGEST = 1 << 30
+"""Bytes of a cache file."""
 
 
 class CacheFile:
@@ -34,18 +37,33 @@ class CacheFile:
     def __init__(self, directory: str, content: bytes = b"") -> None:
         self.path = f"{directory}/cache-{os.getpid()}-{next(_serial)}"
         self.watch: Watch | None = None
-        self.descriptor = private_files.create(self.path)
+        try:
+            self.descriptor = private_files.create(self.path)
+        except OSError as error:
+            raise shortage(len(content), error, os.path.dirname(directory)) from None
         self._made = os.fstat(self.descriptor)
-        self.write(content)
+        try:
+            self.write(content)
+        except NoSharedMemory:
+            self.close()
+            raise
 
     def read(self) -> bytes:
-        """The whole content."""
-        return os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0)
+        """The whole content. Raises Failed where the subject has made it longer than any cache file."""
+        size = os.fstat(self.descriptor).st_size
+        if size > _LARGEST:
+            raise Failed(f"a cache file: expected at most {_LARGEST} bytes, found {size}")
+        return os.pread(self.descriptor, size, 0)
 
     def write(self, content: bytes) -> None:
-        """Replace the whole content."""
+        """Replace the whole content. Raises NoSharedMemory where there is no space for it."""
         os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, content, 0)
+        done = 0
+        try:
+            while done < len(content):
+                done += os.pwrite(self.descriptor, content[done:], done)
+        except OSError as error:
+            raise shortage(len(content), error, self.descriptor) from None
 
     def stretch(self, size: int) -> None:
         """Make the file this long, with zeros that take no space."""
@@ -213,10 +231,6 @@ class ServedFiles:
         if token not in self._open:
             raise IllegalArgument(f"no open file has the token {token}")
         return self._open[token]
-
-
-_LARGEST = 1 << 30
-"""Bytes of a file that is kept here."""
 
 
 def _check_range(offset: int, length: int) -> None:

@@ -25,8 +25,8 @@ class ApplicationListener:
         self.host: HostState | None = None
 
     def address(self) -> str:
-        """Where to connect."""
-        if self._listener is None:
+        """Where to connect: a new socket where the old one's name is gone, as with a directory that was removed."""
+        if self._listener is None or not os.path.lexists(self._path):
             self._listener = listen_unix(self._path)
             threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
         return f"unix:{self._path}"

@@ -10,8 +10,8 @@ from typing import Literal
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.plugin_loading import LoadError, where
-from npu_conformance.harness.subject.pools import FileStore
 from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import IllegalState

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import mmap
 import os
 from collections.abc import Callable, Iterable
@@ -11,15 +10,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.subject import private_files
+from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
+from npu_conformance.specs.neuralnetworks.message_queue import HEADER, MappedQueueMemory, QueueMemory
 from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
 from npu_conformance.specs.versions import Version
 
-_SHARED_MEMORY = "/dev/shm"
-_PREFIX = "npu-conformance-"
-_SMALLEST = 4096
-_MOST_KEPT = 256 << 20
 _BLOB_FORMAT, _PIXEL_FORMAT, _PIXEL_BYTES = 33, 1, 4
 """AHardwareBuffer's BLOB and R8G8B8A8_UNORM."""
 
@@ -29,8 +25,6 @@ _AIDL_KINDS = {
     "hardware_buffer": "hardwareBuffer",
 }
 """Members of AIDL's union for what HIDL names otherwise; only the description says what is a BLOB."""
-
-_ZEROS = bytes(1 << 16)
 
 
 class MemoryLink(Protocol):
@@ -46,10 +40,11 @@ class MemoryLink(Protocol):
 
 
 class Pool:
-    """Bytes both sides can reach. view: the bytes where they are mapped here, otherwise None."""
+    """Bytes both sides can reach."""
 
     memory: Memory
-    view: memoryview | None = None
+    is_shared: bool = False
+    """True where both sides see the same bytes at the same time."""
     apart: bool = False
     """True: the bytes never become another pool's, since the subject may use them for longer than the token lives."""
 
@@ -59,6 +54,10 @@ class Pool:
 
     def read(self, offset: int, length: int) -> bytes:
         """Return bytes. Raises ValueError outside the pool."""
+        raise NotImplementedError
+
+    def queue_memory(self) -> QueueMemory:
+        """The bytes as the memory of a message queue, where they are shared."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -71,30 +70,97 @@ class Pool:
 
 
 class MappedPool(Pool):
-    """A pool whose bytes are mapped into this process."""
+    """A pool whose bytes are mapped into this process, from what nobody can truncate."""
 
-    view: memoryview
+    is_shared = True
 
     def __init__(self, memory: Memory, view: memoryview, on_close: Callable[[], None]) -> None:
         self.memory = memory
-        self.view = view
+        self._view = view
         self._on_close: Callable[[], None] | None = on_close
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Store bytes."""
         self._check(offset, len(data))
-        self.view[offset : offset + len(data)] = data
+        self._view[offset : offset + len(data)] = data
 
     def read(self, offset: int, length: int) -> bytes:
         """Return bytes."""
         self._check(offset, length)
-        return bytes(self.view[offset : offset + length])
+        return bytes(self._view[offset : offset + length])
+
+    def queue_memory(self) -> QueueMemory:
+        """The mapped bytes."""
+        return MappedQueueMemory(self._view)
 
     def close(self) -> None:
         """Give the memory back."""
         on_close, self._on_close = self._on_close, None
         if on_close is not None:
             on_close()
+
+
+class FilePool(Pool):
+    """A pool in a file that has a name: it is never mapped here, since whoever can open it can also truncate it."""
+
+    is_shared = True
+
+    def __init__(self, memory: Memory, file: SharedFile, on_close: Callable[[], None]) -> None:
+        self.memory = memory
+        self._file: SharedFile | None = file
+        self._on_close = on_close
+
+    def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
+        """Store bytes. Raises NoSharedMemory where the subject has given up their space, and there is none."""
+        self._check(offset, len(data))
+        file = self._open_file()
+        try:
+            file.write(offset, data)
+        except OSError as error:
+            raise shortage(len(data), error, file.descriptor) from None
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return bytes. Raises Failed where the subject has truncated the file."""
+        self._check(offset, length)
+        return self._open_file().read(offset, length)
+
+    def queue_memory(self) -> QueueMemory:
+        """The bytes, each access of them a system call."""
+        return _QueueFile(self, self._open_file())
+
+    def close(self) -> None:
+        """Give the memory back."""
+        if self._file is not None:
+            self._file = None
+            self._on_close()
+
+    def _open_file(self) -> SharedFile:
+        if self._file is None:
+            raise ValueError("the pool is closed")
+        return self._file
+
+
+class _QueueFile:
+    """A queue's memory in a file. See QueueMemory."""
+
+    def __init__(self, pool: FilePool, file: SharedFile) -> None:
+        self.size = pool.memory.size
+        self.page = memoryview(mmap.mmap(file.descriptor, HEADER))
+        self.counters = _Counters(pool)
+        self.read, self.write = pool.read, pool.write
+
+
+class _Counters:
+    """The counters of a queue in a file. The kernel copies eight aligned bytes at one stroke."""
+
+    def __init__(self, pool: FilePool) -> None:
+        self._pool = pool
+
+    def __getitem__(self, index: int) -> int:
+        return int.from_bytes(self._pool.read(8 * index, 8), "little")
+
+    def __setitem__(self, index: int, value: int) -> None:
+        self._pool.write(8 * index, value.to_bytes(8, "little"))
 
 
 class MessagePool(Pool):
@@ -138,104 +204,6 @@ class ReachedPool(MessagePool):
         """Do nothing: a client has the memory freed by a call of the subject."""
 
 
-class SharedFile:
-    """A mapped file of shared memory. path: its name, or None for one that only its descriptor names."""
-
-    def __init__(self, path: str | None, size: int) -> None:
-        self.path = path
-        self.size = size
-        self.used = 0
-        if path is None:
-            self.descriptor = os.memfd_create("npu-conformance", os.MFD_CLOEXEC)
-        else:
-            self.descriptor = private_files.create(path)
-        self._made = os.fstat(self.descriptor)
-        os.ftruncate(self.descriptor, size)
-        self.map = mmap.mmap(self.descriptor, size)
-
-    def view(self, size: int) -> memoryview:
-        """The first bytes, zeroed: nothing of an earlier pool is left, padding included."""
-        whole = memoryview(self.map)
-        for start in range(0, self.used, len(_ZEROS)):
-            end = min(start + len(_ZEROS), self.used)
-            whole[start:end] = _ZEROS[: end - start]
-        self.used = -(-size // _SMALLEST) * _SMALLEST
-        return whole[:size]
-
-    def remove(self) -> None:
-        """Delete the file. A view that is still in use keeps its bytes."""
-        if self.path is not None:
-            private_files.remove_file(self.path, self._made)
-        os.close(self.descriptor)
-
-    def exists(self) -> bool:
-        """True where it has a name that still leads to it: a plug-in may have removed or replaced what is there."""
-        return self.path is not None and private_files.leads_to(self.path, self._made)
-
-
-class FileStore:
-    """Files of shared memory in a private directory, kept for reuse by size class."""
-
-    def __init__(self, folder: str | None = None) -> None:
-        """folder: another process's private directory, to put files there and leave it behind; None to make one."""
-        self._is_guest = folder is not None
-        self.directory = folder or make_private_directory()
-        self._prefix = f"guest-{os.urandom(6).hex()}-" if self._is_guest else ""
-        self._free: dict[tuple[bool, int], list[SharedFile]] = {}
-        self._kept = 0
-        self._serial = 0
-
-    def take(self, size: int, *, named: bool) -> SharedFile:
-        """Return a file of at least `size` bytes; named: it has a path."""
-        if named:
-            self.place()
-        size_class = max(_SMALLEST, 1 << (size - 1).bit_length())
-        free = self._free.get((named, size_class), [])
-        while free:
-            self._kept -= size_class
-            file = free.pop()
-            if not named or file.exists():
-                return file
-            file.remove()
-        self._serial += 1
-        return SharedFile(f"{self.directory}/{self._prefix}{self._serial}" if named else None, size_class)
-
-    def give_back(self, file: SharedFile) -> None:
-        """Keep a file for the next pool of its size, or remove it where enough is kept."""
-        if self._kept + file.size > _MOST_KEPT or (file.path is not None and not file.exists()):
-            file.remove()
-            return
-        self._kept += file.size
-        self._free.setdefault((file.path is not None, file.size), []).append(file)
-
-    def place(self) -> str:
-        """The directory's path, once more leading to a private directory where a plug-in has removed or replaced it."""
-        if not self._is_guest and not private_files.is_own_directory(self.directory):
-            self.renew()
-        return self.directory
-
-    def renew(self) -> None:
-        """Make the directory again where it has gone; what it held is not used any more."""
-        private_files.make_way(self.directory)
-        os.makedirs(self.directory, 0o700, exist_ok=True)
-        for files in self._free.values():
-            for file in files:
-                os.close(file.descriptor)
-        self._free.clear()
-        self._kept = 0
-
-    def close(self) -> None:
-        """Remove everything."""
-        for file in (file for files in self._free.values() for file in files):
-            os.close(file.descriptor)
-        self._free.clear()
-        if self._is_guest:
-            private_files.remove_files(self.directory, self._prefix)
-        else:
-            private_files.make_way(self.directory)
-            remove_directory(self.directory)
-
-
 class Pools(Protocol):
     """Creates pools. transports: how they reach the subject, the preferred first."""
 
@@ -266,17 +234,32 @@ class SharedPools:
         if self.transports[0] == "message":
             self._link.attach(Attach(memory.token, size, "message"), None)
             return MessagePool(memory, self._link)
-        return self._create_mapped(memory, named=self.transports[0] == "path")
+        return self._create_shared(memory, named=self.transports[0] == "path")
 
     def reach(self, memory: Memory) -> Pool:
         """Open memory of the subject's own, byte by message."""
         return ReachedPool(memory, self._link)
 
-    def _create_mapped(self, memory: Memory, *, named: bool) -> Pool:
+    def _create_shared(self, memory: Memory, *, named: bool) -> Pool:
         file = self._store.take(memory.size, named=named)
         transport, descriptor = ("path", None) if named else ("descriptor", file.descriptor)
-        self._link.attach(Attach(memory.token, memory.size, transport, file.path), descriptor)
-        view = file.view(memory.size)
+        try:
+            self._link.attach(Attach(memory.token, memory.size, transport, file.path), descriptor)
+        except BaseException:
+            self._store.give_back(file)
+            raise
+        return self._in_file(memory, file) if file.map is None else self._mapped(memory, file, file.map)
+
+    def _in_file(self, memory: Memory, file: SharedFile) -> Pool:
+        def close() -> None:
+            self._link.detach(memory.token)
+            self._dispose(file, is_in_use=pool.apart)
+
+        pool = FilePool(memory, file, close)
+        return pool
+
+    def _mapped(self, memory: Memory, file: SharedFile, mapping: mmap.mmap) -> Pool:
+        view = memoryview(mapping)[: memory.size]
 
         def close() -> None:
             self._link.detach(memory.token)
@@ -284,46 +267,23 @@ class SharedPools:
                 view.release()
             except BufferError:
                 # Somebody still looks at the bytes: they must not become another pool's.
-                file.remove()
+                self._dispose(file, is_in_use=True)
             else:
-                if pool.apart:
-                    file.remove()
-                else:
-                    self._store.give_back(file)
+                self._dispose(file, is_in_use=pool.apart)
 
         pool = MappedPool(memory, view, close)
         return pool
+
+    def _dispose(self, file: SharedFile, *, is_in_use: bool) -> None:
+        if is_in_use:
+            file.remove()
+        else:
+            self._store.give_back(file)
 
 
 def new_token() -> int:
     """Draw a random token: positive, less than 2^49, in practice never drawn before."""
     return 1 + int.from_bytes(os.urandom(6), "little")
-
-
-def make_private_directory() -> str:
-    """Make a directory that only this user can enter; remove those that dead processes of this user have left."""
-    base = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else os.environ.get("TMPDIR", "/tmp")
-    sweep(base)
-    path = f"{base}/{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
-    os.mkdir(path, 0o700)
-    return path
-
-
-def sweep(base: str) -> None:
-    """Remove the private directories of processes that are no more. What cannot be removed is left."""
-    # Others can write there as well: nothing that they put there may end a run.
-    with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
-        for name in os.listdir(parent):
-            owner = name.removeprefix(_PREFIX).partition("-")[0]
-            if name.startswith(_PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
-                private_files.remove_tree(name, parent)
-
-
-def remove_directory(path: str) -> None:
-    """Remove a private directory with all that is in it; a link, or another user's, is left alone."""
-    base, name = os.path.split(path)
-    with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
-        private_files.remove_tree(name, parent)
 
 
 def memory_of(kind: str, size: int) -> Memory:

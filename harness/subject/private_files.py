@@ -8,13 +8,13 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @contextlib.contextmanager
 def shared_directory(path: str) -> Iterator[int]:
     """Open a directory that may be anybody's, such as /dev/shm, which may itself be a link. Raises OSError."""
-    descriptor = os.open(path, _DIRECTORY)
+    descriptor = os.open(path, DIRECTORY)
     try:
         yield descriptor
     finally:
@@ -27,7 +27,7 @@ def own_directory(path: str, parent: int | None = None) -> Iterator[int]:
 
     parent: the directory it is in; what is mounted there is then refused as well.
     """
-    descriptor = os.open(path, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    descriptor = os.open(path, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     try:
         found = os.fstat(descriptor)
         if found.st_uid != os.geteuid():
@@ -89,11 +89,19 @@ def remove_files(path: str, prefix: str) -> None:
 def remove_tree(name: str, parent: int) -> None:
     """Remove a directory of this user's with all of this user's in it. What cannot be removed is left, silently."""
     with contextlib.suppress(OSError), own_directory(name, parent) as directory:
-        _empty(directory)
+        empty(directory)
         os.rmdir(name, dir_fd=parent)
 
 
-def _empty(directory: int) -> None:
+def remove_directory(path: str) -> None:
+    """Remove a directory of this user's with all that is in it; a link, or another user's, is left alone."""
+    base, name = os.path.split(path)
+    with contextlib.suppress(OSError), shared_directory(base) as parent:
+        remove_tree(name, parent)
+
+
+def empty(directory: int) -> None:
+    """Remove all of this user's from an open directory. What cannot be removed is left, silently."""
     # Directories in directories are moved up first: their depth costs neither recursion nor open descriptors.
     waiting = _own_directories_of(os.listdir(directory), directory)
     while waiting:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import npu_conformance
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, NoSharedMemory, NotApplicable, Refused
 from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.subject.files import Files, ServedFiles
@@ -17,7 +17,8 @@ from npu_conformance.harness.subject.first_words import SilenceHint, hint_after
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.harness.subject.pools import FileStore, Pools, SharedPools, new_token
+from npu_conformance.harness.subject.pools import Pools, SharedPools, new_token
+from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, truncated
@@ -172,6 +173,9 @@ class RemoteSubject:
             self._journal = Journal()
             hint = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
             self._main = self._connect({"key": options.key} if options.key else {}, meanwhile=hint)
+        except NoSharedMemory:
+            self._endpoint.close()
+            raise
         except CaseEnded as ended:
             self._endpoint.close()
             raise LoadError(f"plug-in {endpoint.spec}: {ended}{hint_after(endpoint.spec, ended)}") from None

@@ -145,7 +145,7 @@ class Zygote:
                 self._loop()
         finally:
             self._end_host()
-            from npu_conformance.harness.subject.pools import remove_directory
+            from npu_conformance.harness.subject.private_files import remove_directory
 
             remove_directory(load.directory)
 

@@ -15,6 +15,7 @@ from npu_conformance.harness.wire.protocol import (
     MemoryUnreachableError,
     MemoryWrite,
 )
+from npu_conformance.harness.wire.sealed import sealed_file
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -125,13 +126,10 @@ def _unknown(memory: Memory) -> ServiceError:
 
 def _allocate(size: int) -> int:
     """A file in memory. Its bytes are shared, so that a plug-in can hand its descriptor to somebody else."""
-    file = os.memfd_create("npu-conformance")
     try:
-        os.ftruncate(file, size)
+        return sealed_file(size)
     except (OSError, OverflowError) as error:
-        os.close(file)
         raise MemoryUnreachableError(f"cannot allocate {size} bytes: {error}") from None
-    return file
 
 
 def _map(file: int, size: int) -> mmap.mmap:

@@ -19,6 +19,7 @@ import os
 import platform
 import threading
 import time
+from typing import Protocol
 
 HEADER = 64
 """Bytes in front of the elements."""
@@ -40,17 +41,61 @@ def size_of(capacity: int, element_size: int) -> int:
     return HEADER + capacity * element_size
 
 
+class Counters(Protocol):
+    """The two numbers at the beginning of a queue's memory, by index; each is loaded and stored at one stroke."""
+
+    def __getitem__(self, index: int, /) -> int: ...
+
+    def __setitem__(self, index: int, value: int, /) -> None: ...
+
+
+class QueueMemory(Protocol):
+    """The bytes that a queue lies in.
+
+    size: how many there are. page: a mapping of the first of them, of which a queue uses the address alone.
+    """
+
+    size: int
+    page: memoryview
+
+    @property
+    def counters(self) -> Counters: ...
+
+    def read(self, offset: int, length: int) -> bytes: ...
+
+    def write(self, offset: int, data: bytes) -> None: ...
+
+
+class MappedQueueMemory:
+    """Mapped bytes, whose other owner is trusted to leave them mapped. Raises ValueError for what is read-only."""
+
+    def __init__(self, view: memoryview) -> None:
+        if view.readonly or len(view) < HEADER:
+            raise ValueError(f"no queue in {len(view)} bytes")
+        self.size = len(view)
+        self.counters = view[:16].cast("Q")
+        self.page = self._view = view
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return bytes."""
+        return bytes(self._view[offset : offset + length])
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Store bytes."""
+        self._view[offset : offset + len(data)] = data
+
+
 class MessageQueue:
     """One end of a queue. The two ends may be in two processes; each end belongs to one thread at a time."""
 
-    def __init__(self, view: memoryview, capacity: int, element_size: int) -> None:
-        """view: the memory, writable. capacity: in elements. Raises ValueError where the queue is not inside."""
-        if not 0 < capacity <= (len(view) - HEADER) // element_size or view.readonly:
-            raise ValueError(f"no queue of {capacity} elements in {len(view)} bytes")
+    def __init__(self, memory: QueueMemory | memoryview, capacity: int, element_size: int) -> None:
+        """memory: writable. capacity: in elements. Raises ValueError where the queue is not inside."""
+        self._memory = MappedQueueMemory(memory) if isinstance(memory, memoryview) else memory
+        if not 0 < capacity <= (self._memory.size - HEADER) // element_size:
+            raise ValueError(f"no queue of {capacity} elements in {self._memory.size} bytes")
         self.capacity, self.element_size = capacity, element_size
-        self._counters = view[:16].cast("Q")
-        self._data = view[HEADER : HEADER + capacity * element_size]
-        self._futex = _Futex(view[_FUTEX : _FUTEX + 4])
+        self._counters = self._memory.counters
+        self._futex = _Futex(self._memory.page[_FUTEX : _FUTEX + 4], self._counters)
         self._ordered = threading.Lock()
 
     def available(self) -> int:
@@ -71,9 +116,9 @@ class MessageQueue:
             return False
         written = self._counters[_WRITTEN]
         first = min(count, self.capacity - written % self.capacity) * self.element_size
-        start = written % self.capacity * self.element_size
-        self._data[start : start + first] = packet[:first]
-        self._data[: len(packet) - first] = packet[first:]
+        self._memory.write(HEADER + written % self.capacity * self.element_size, packet[:first])
+        if packet[first:]:
+            self._memory.write(HEADER, packet[first:])
         self._count(_WRITTEN, written + count)
         self._futex.wake()
         return True
@@ -89,9 +134,11 @@ class MessageQueue:
         except CorruptQueueError:
             self._count(_READ, self._counters[_WRITTEN])
             raise
-        start = taken % self.capacity * self.element_size
-        whole = bytes(self._data[start : start + count * self.element_size])
-        whole += bytes(self._data[: count * self.element_size - len(whole)])
+        start = taken % self.capacity
+        first = min(count, self.capacity - start)
+        whole = self._memory.read(HEADER + start * self.element_size, first * self.element_size)
+        if first < count:
+            whole += self._memory.read(HEADER, (count - first) * self.element_size)
         self._count(_READ, taken + count)
         return whole
 
@@ -128,11 +175,16 @@ class MessageQueue:
 
 
 class _Futex:
-    """Sleeps on four bytes of shared memory; takes naps where no such system call is known for the machine."""
+    """Sleeps on four bytes of shared memory; takes naps where no such system call is known for the machine.
 
-    def __init__(self, view: memoryview) -> None:
+    The kernel alone looks at the bytes: to a page that the other end has cut off it says EFAULT, where a look from here
+    would end the process.
+    """
+
+    def __init__(self, view: memoryview, counters: Counters) -> None:
         self._word = ctypes.c_uint32.from_buffer(view)
         self._address = ctypes.c_void_p(ctypes.addressof(self._word))
+        self._counters = counters
         number = _SYSTEM_CALLS.get(platform.machine()) if os.uname().sysname == "Linux" else None
         self._call = None if number is None else ctypes.CDLL(None).syscall
         self._number = ctypes.c_long(number or 0)
@@ -152,7 +204,7 @@ class _Futex:
 
     def _nap(self, value: int, seconds: float) -> None:
         end, nap = time.monotonic() + seconds, _SHORTEST_NAP
-        while self._word.value == value and (left := end - time.monotonic()) > 0:
+        while self._counters[_WRITTEN] % 2**32 == value and (left := end - time.monotonic()) > 0:
             time.sleep(min(nap, left))
             nap = min(2 * nap, _LONGEST_NAP)
 

@@ -152,8 +152,8 @@ def queue_memory(context: CaseContext, capacity: int) -> tuple[Pool, QueueDescri
     pool = context.pool(size_of(capacity, ELEMENT_SIZE))
     # The driver may look at its queues until it has handled the end of the burst.
     pool.apart = True
-    return pool, QueueDescriptor(capacity, None if pool.view is None else pool.memory)
+    return pool, QueueDescriptor(capacity, pool.memory if pool.is_shared else None)
 
 
 def _end_of(pool: Pool, capacity: int) -> MessageQueue | None:
-    return None if pool.view is None else MessageQueue(pool.view, capacity, ELEMENT_SIZE)
+    return MessageQueue(pool.queue_memory(), capacity, ELEMENT_SIZE) if pool.is_shared else None

@@ -1,0 +1,91 @@
+"""The directory in shared memory that only this user can enter, and that is locked as long as its run lives."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+
+from npu_conformance.harness.judge.verdicts import NoSharedMemory
+from npu_conformance.harness.subject import private_files
+
+_SHARED_MEMORY = "/dev/shm"
+_PREFIX = "npu-conformance-run-"
+_MODE = 0o700
+
+
+class PrivateDirectory:
+    """A directory of this run's. path: its name, which stays the same when it is made again.
+
+    A lock on the directory says that the run lives. It ends with the process, however that ends, and it holds for
+    processes that see other process numbers, as in containers that share /dev/shm.
+    """
+
+    def __init__(self, base: str | None = None) -> None:
+        """base: where to make it, by default /dev/shm. Removes what dead runs of this user have left there first.
+
+        Raises NoSharedMemory where nothing can be made there.
+        """
+        base = base or (_SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else os.environ.get("TMPDIR", "/tmp"))
+        sweep(base)
+        self.path = f"{base}/{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
+        self._descriptor = _made(self.path)
+        self._identity = os.fstat(self._descriptor)
+
+    def place(self) -> bool:
+        """Make the directory again where a plug-in has removed or replaced it; false where it was there."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            self._renew()
+            return True
+        if not os.path.samestat(found, self._identity):
+            self._renew()
+            return True
+        if stat.S_IMODE(found.st_mode) != _MODE or found.st_uid != os.geteuid():
+            os.fchown(self._descriptor, os.geteuid(), -1)
+            os.fchmod(self._descriptor, _MODE)
+        return False
+
+    def close(self) -> None:
+        """Remove it with all that is in it, also from where a plug-in has moved it; and what stands in its place."""
+        private_files.empty(self._descriptor)
+        private_files.make_way(self.path)
+        private_files.remove_directory(self.path)
+        os.close(self._descriptor)
+
+    def _renew(self) -> None:
+        self.close()
+        self._descriptor = _made(self.path)
+        self._identity = os.fstat(self._descriptor)
+
+
+def _made(path: str) -> int:
+    """Make a directory and return it opened and locked. No sweep sees it unlocked under its name."""
+    base, name = os.path.split(path)
+    new_name = f".{name}"
+    try:
+        with private_files.shared_directory(base) as parent:
+            os.mkdir(new_name, _MODE, dir_fd=parent)
+            descriptor = os.open(new_name, private_files.DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.rename(new_name, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except OSError as error:
+        raise NoSharedMemory(f"{base}: no shared memory can be had there: {error.strerror}") from None
+    return descriptor
+
+
+def sweep(base: str) -> None:
+    """Remove the private directories that no living run has locked. What cannot be removed is left."""
+    # Others can write there as well: nothing that they put there may end a run.
+    with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
+        for name in os.listdir(parent):
+            if name.startswith(_PREFIX):
+                _remove_where_free(name, parent)
+
+
+def _remove_where_free(name: str, parent: int) -> None:
+    with contextlib.suppress(OSError), private_files.own_directory(name, parent) as directory:
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        private_files.remove_tree(name, parent)
