@@ -5,16 +5,19 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
-from npu_conformance.specs.neuralnetworks.message_queue import HEADER, MappedQueueMemory, QueueMemory
 from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
 from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    # Whoever has no bursts does not need ctypes.
+    from npu_conformance.specs.neuralnetworks.message_queue import QueueMemory
 
 _BLOB_FORMAT, _PIXEL_FORMAT, _PIXEL_BYTES = 33, 1, 4
 """AHardwareBuffer's BLOB and R8G8B8A8_UNORM."""
@@ -56,7 +59,7 @@ class Pool:
         """Return bytes. Raises ValueError outside the pool."""
         raise NotImplementedError
 
-    def queue_memory(self) -> QueueMemory:
+    def queue_memory(self) -> QueueMemory | memoryview:
         """The bytes as the memory of a message queue, where they are shared."""
         raise NotImplementedError
 
@@ -89,9 +92,9 @@ class MappedPool(Pool):
         self._check(offset, length)
         return bytes(self._view[offset : offset + length])
 
-    def queue_memory(self) -> QueueMemory:
+    def queue_memory(self) -> memoryview:
         """The mapped bytes."""
-        return MappedQueueMemory(self._view)
+        return self._view
 
     def close(self) -> None:
         """Give the memory back."""
@@ -145,7 +148,7 @@ class _QueueFile:
 
     def __init__(self, pool: FilePool, file: SharedFile) -> None:
         self.size = pool.memory.size
-        self.page = memoryview(mmap.mmap(file.descriptor, HEADER))
+        self.page = memoryview(mmap.mmap(file.descriptor, mmap.PAGESIZE))
         self.counters = _Counters(pool)
         self.read, self.write = pool.read, pool.write
 

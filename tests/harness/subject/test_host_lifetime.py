@@ -13,8 +13,10 @@ from patience import SECONDS, eventually
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
-from npu_conformance.harness.subject import pools, supervisor
+from npu_conformance.harness.subject import supervisor
 from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.private_directory import PrivateDirectory, sweep
+from npu_conformance.harness.subject.private_files import remove_directory
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
@@ -104,23 +106,23 @@ def test_close_leaves_nothing() -> None:
 
 
 def test_sweep_removes_what_dead_processes_left(tmp_path: Path) -> None:
-    finished = subprocess.Popen(["true"])
-    finished.wait(SECONDS)
-    dead, living = tmp_path / f"npu-conformance-{finished.pid}-ab", tmp_path / f"npu-conformance-{os.getpid()}-ab"
-    foreign = tmp_path / f"other-{finished.pid}-ab"
-    for directory in (dead, living, foreign):
+    living, foreign = PrivateDirectory(str(tmp_path)), tmp_path / "other-1-ab"
+    # The process of that number lives: the number says nothing, the lock does.
+    dead = tmp_path / f"npu-conformance-run-{os.getpid()}-ab"
+    for directory in (dead, foreign):
         directory.mkdir()
         (directory / "1").write_bytes(b"x")
-    pools.sweep(str(tmp_path))
-    assert [directory.exists() for directory in (dead, living, foreign)] == [False, True, True]
+    sweep(str(tmp_path))
+    assert [os.path.exists(path) for path in (dead, living.path, foreign)] == [False, True, True]
+    living.close()
 
 
-def test_private_directory_is_private() -> None:
-    path = pools.make_private_directory()
-    assert os.stat(path).st_mode & 0o777 == 0o700
-    pools.remove_directory(path)
-    pools.remove_directory(path)
-    assert not os.path.exists(path)
+def test_private_directory_is_private(tmp_path: Path) -> None:
+    directory = PrivateDirectory(str(tmp_path))
+    assert os.stat(directory.path).st_mode & 0o777 == 0o700
+    directory.close()
+    remove_directory(directory.path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_memory_eater_gets_memory_error() -> None:

@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 from places import HOSTILE
 
-from npu_conformance.harness.subject import pools
+from npu_conformance.harness.judge.verdicts import NoSharedMemory
+from npu_conformance.harness.subject import private_directory
 from npu_conformance.harness.subject.files import CacheFile
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.private_directory import PrivateDirectory, sweep
 from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.shared_files import FileStore
 
 PLUGINS = HOSTILE
 _NOBODY = 65534
@@ -31,8 +33,8 @@ Planting = Callable[[Path, Path], None]
 
 SWEEP = """
 import os, sys
-from npu_conformance.harness.subject import pools
-pools.sweep(sys.argv[2])
+from npu_conformance.harness.subject.private_directory import sweep
+sweep(sys.argv[2])
 print(os.path.exists(sys.argv[1]))
 """
 
@@ -68,7 +70,7 @@ def precious(tmp_path: Path) -> Path:
 @pytest.fixture
 def subject(monkeypatch: pytest.MonkeyPatch, base: Path) -> RemoteSubject:
     monkeypatch.syspath_prepend(str(PLUGINS))
-    monkeypatch.setattr(pools, "_SHARED_MEMORY", str(base))
+    monkeypatch.setattr(private_directory, "_SHARED_MEMORY", str(base))
     subject = open_subject("echo_plugin:plugin")
     assert isinstance(subject, RemoteSubject)
     return subject
@@ -82,7 +84,7 @@ def is_whole(precious: Path) -> bool:
 
 def left_by(base: Path, owner: int, name: str = "ab") -> Path:
     """A private directory with a file in it."""
-    path = base / f"npu-conformance-{owner}-{name}"
+    path = base / f"npu-conformance-run-{owner}-{name}"
     path.mkdir(mode=0o700)
     (path / "1").write_bytes(b"x")
     return path
@@ -118,30 +120,30 @@ PLANTED = (_link_to_directory, _link_to_file, _link_to_itself, _link_to_nothing,
 @pytest.mark.parametrize("plant", PLANTED)
 @pytest.mark.parametrize("uid", [pytest.param(_NOBODY, marks=only_root, id="of_another_user"), os.geteuid()])
 def test_sweep_leaves_what_is_no_directory(base: Path, precious: Path, owner: int, plant: Planting, uid: int) -> None:
-    strange = base / f"npu-conformance-{owner}-x"
+    strange = base / f"npu-conformance-run-{owner}-x"
     plant(strange, precious)
     os.chown(strange, uid, -1, follow_symlinks=False)
     for number in range(_BYSTANDERS):
         left_by(base, owner, str(number))
-    pools.sweep(str(base))
+    sweep(str(base))
     assert is_whole(precious)
     assert list(base.iterdir()) == [strange]
 
 
 def test_sweep_of_what_is_not_there_is_none(tmp_path: Path) -> None:
-    pools.sweep(str(tmp_path / "nothing"))
+    sweep(str(tmp_path / "nothing"))
 
 
 def test_a_hostile_neighbour_does_not_keep_a_run_from_its_directory(
     base: Path, precious: Path, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for plant in PLANTED:
-        plant(base / f"npu-conformance-{owner}-{plant.__name__}", precious)
-    monkeypatch.setattr(pools, "_SHARED_MEMORY", str(base))
-    path = pools.make_private_directory()
-    assert os.path.dirname(path) == str(base)
-    assert os.path.isdir(path)
-    pools.remove_directory(path)
+        plant(base / f"npu-conformance-run-{owner}-{plant.__name__}", precious)
+    monkeypatch.setattr(private_directory, "_SHARED_MEMORY", str(base))
+    directory = PrivateDirectory()
+    assert os.path.dirname(directory.path) == str(base)
+    assert os.path.isdir(directory.path)
+    directory.close()
     assert is_whole(precious)
 
 
@@ -151,7 +153,7 @@ def test_sweep_removes_directories_in_directories(base: Path, owner: int) -> Non
     for path in (inner / "file", inner.parent / "file", inner / "b"):
         path.write_bytes(b"x")
     (inner.parent / "empty").mkdir()
-    pools.sweep(str(base))
+    sweep(str(base))
     assert not list(base.iterdir())
 
 
@@ -162,7 +164,7 @@ def test_links_in_a_private_directory_are_not_followed(base: Path, precious: Pat
         (folder / "to_directory").symlink_to(precious)
         (folder / "to_file").symlink_to(precious / "1")
     (directory / "inner" / "up").symlink_to(base)
-    pools.sweep(str(base))
+    sweep(str(base))
     assert is_whole(precious)
     assert not list(base.iterdir())
 
@@ -180,7 +182,7 @@ def _dig(directory: Path) -> None:
 def test_depth_is_no_refuge(base: Path, owner: int) -> None:
     try:
         _dig(left_by(base, owner))
-        pools.sweep(str(base))
+        sweep(str(base))
         assert not list(base.iterdir())
     finally:
         subprocess.run(["rm", "-rf", str(base)], check=True)  # what is left is too deep for pytest to remove
@@ -190,7 +192,7 @@ def test_depth_is_no_refuge(base: Path, owner: int) -> None:
 def test_directory_of_another_user_stays(base: Path, owner: int) -> None:
     directory = left_by(base, owner)
     os.chown(directory, _NOBODY, -1)
-    pools.sweep(str(base))
+    sweep(str(base))
     assert (directory / "1").exists()
 
 
@@ -203,7 +205,7 @@ def test_of_a_private_directory_only_own_files_go(base: Path, owner: int) -> Non
         (directory / folder / "2").write_bytes(b"x")
     for name in ("given", "theirs", "ours/theirs"):
         os.chown(directory / name, _NOBODY, -1)
-    pools.sweep(str(base))
+    sweep(str(base))
     left = sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
     assert left == ["given", "ours", "ours/theirs", "ours/theirs/2", "theirs", "theirs/2"]
 
@@ -227,7 +229,7 @@ def test_what_can_not_be_removed_stops_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, refusing)
-        pools.sweep(str(base))
+        sweep(str(base))
     assert list(base.rglob("stubborn"))
     assert not list(base.rglob("other*"))
 
@@ -319,7 +321,7 @@ def test_what_was_put_in_the_place_of_a_file_is_not_used(precious: Path, base: P
     path.unlink()
     path.symlink_to(precious / "1")
     other = store.take(100, named=True)
-    other.view(100)[:] = b"y" * 100
+    other.write(0, b"y" * 100)
     assert (other.path != str(path), is_whole(precious)) == (True, True)
     other.remove()
     store.close()
@@ -337,6 +339,6 @@ def test_a_file_of_the_same_name_is_not_removed_instead(tmp_path: Path) -> None:
 
 def test_a_cache_file_is_not_made_through_a_link(tmp_path: Path, precious: Path) -> None:
     (tmp_path / "link").symlink_to(precious)
-    with pytest.raises(OSError, match="Not a directory"):
+    with pytest.raises(NoSharedMemory, match="Not a directory"):
         CacheFile(str(tmp_path / "link"), b"abc")
     assert is_whole(precious)

@@ -222,7 +222,7 @@ def test_the_reference_passes_twice(isolation: Isolation) -> None:
 
 def test_a_killed_service_leaves_nothing_and_the_next_has_all() -> None:
     def left() -> list[str]:
-        return [name for name in os.listdir("/dev/shm") if name.startswith(f"npu-conformance-{os.getpid()}-")]
+        return [name for name in os.listdir("/dev/shm") if name.startswith(f"npu-conformance-run-{os.getpid()}-")]
 
     subject = open_subject("reference")
     try:
