@@ -220,7 +220,7 @@ class RemoteSubject:
     @property
     def shared_folder(self) -> str | None:
         """The private folder, where memory travels by the paths of its files; else None."""
-        return self._store.directory if "path" in self._main.memory.transports else None
+        return self._store.place() if "path" in self._main.memory.transports else None
 
     def ping(self) -> None:
         """One empty round trip."""

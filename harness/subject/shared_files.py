@@ -59,9 +59,8 @@ class SharedFile:
             # A read stops at 2 GiB, and at the end of the file.
             more = os.pread(self.descriptor, length - len(data), offset + len(data))
             if not more:
-                raise Failed(
-                    f"the file of a pool was truncated: it has no bytes {offset + len(data)} to {offset + length}"
-                )
+                missing = f"it has no bytes {offset + len(data)} to {offset + length}"
+                raise Failed(f"memory: the implementation has truncated the file of a pool: {missing}")
             data += more
         return data
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +52,10 @@ def owner() -> int:
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
-    """Stands for /dev/shm."""
-    path = tmp_path / "shm"
-    path.mkdir()
-    return path
+def base() -> Iterator[Path]:
+    """Stands for /dev/shm. Its name is short: those of sockets have room for a hundred characters."""
+    with tempfile.TemporaryDirectory() as path:
+        yield Path(path)
 
 
 @pytest.fixture
@@ -260,6 +261,12 @@ def _file_instead(directory: Path, precious: Path) -> None:
     directory.write_bytes(b"")
 
 
+def _directory_instead(directory: Path, precious: Path) -> None:
+    directory.rename(directory.parent / "moved")
+    directory.mkdir()
+    (directory / "1").mkdir()
+
+
 def _use_pools(subject: RemoteSubject) -> None:
     for _ in range(2):
         subject.memory.create("ashmem", 100).close()
@@ -273,21 +280,77 @@ def _use_files(subject: RemoteSubject) -> None:
     file.close()
 
 
-@pytest.mark.parametrize("harm", [_replaced, _removed, _file_instead])
-@pytest.mark.parametrize("use", [_use_pools, _use_files])
+def _use_applications(subject: RemoteSubject) -> None:
+    for uid in (10001, 10002):
+        application = subject.application(uid)
+        application.memory.create("ashmem", 100).close()
+        application.close()
+
+
+@pytest.mark.parametrize("harm", [_replaced, _removed, _file_instead, _directory_instead])
+@pytest.mark.parametrize("use", [_use_pools, _use_files, _use_applications])
 def test_a_run_survives_the_loss_of_its_directory(
     subject: RemoteSubject, precious: Path, harm: Planting, use: Callable[[RemoteSubject], None]
 ) -> None:
     directory = Path(subject._store.directory)
     used, kept = subject.memory.create("ashmem", 100), subject.memory.create("ashmem", 100)
     kept.close()
+    subject.application(10003).close()
     subject.ping()  # what was sent is handled: the harm comes between two cases
     harm(directory, precious)
     use(subject)
     used.close()
     subject.close()
     assert is_whole(precious)
-    assert not os.path.lexists(directory)
+    assert [path for path in directory.parent.rglob("*") if path.name != "moved"] == []
+
+
+def test_access_is_given_back(base: Path) -> None:
+    directory = PrivateDirectory(str(base))
+    os.chmod(directory.path, 0)
+    assert not directory.place()
+    assert os.stat(directory.path).st_mode & 0o777 == 0o700
+    directory.close()
+
+
+@only_root
+def test_a_directory_that_was_given_away_is_taken_back(base: Path) -> None:
+    directory = PrivateDirectory(str(base))
+    os.chown(directory.path, _NOBODY, -1)
+    assert not directory.place()
+    assert os.stat(directory.path).st_uid == os.geteuid()
+    directory.close()
+
+
+def test_a_living_run_keeps_its_directory_whatever_numbers_processes_have(base: Path, owner: int) -> None:
+    living = PrivateDirectory(str(base))
+    renamed = base / f"npu-conformance-run-{owner}-ab"
+    os.rename(living.path, renamed)
+    sweep(str(base))
+    assert renamed.exists()
+    living.close()
+    sweep(str(base))
+    assert not list(base.iterdir())
+
+
+KILLED = """
+import os, signal, sys
+from npu_conformance.harness.subject.shared_files import FileStore
+FileStore(base=sys.argv[1]).take(100, named=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_leaves_its_directory_to_the_next(base: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", KILLED, str(base)], check=False).returncode == -signal.SIGKILL
+    assert len(list(base.rglob("*"))) == 2
+    PrivateDirectory(str(base)).close()
+    assert not list(base.iterdir())
+
+
+def test_where_nothing_can_be_made_one_line_says_so(base: Path) -> None:
+    with pytest.raises(NoSharedMemory, match="no shared memory can be had there: No such file or directory"):
+        PrivateDirectory(str(base / "nothing"))
 
 
 def test_the_end_of_a_run_empties_no_other_folder(subject: RemoteSubject, precious: Path) -> None:

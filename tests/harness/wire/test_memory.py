@@ -45,3 +45,14 @@ def test_a_pool_has_a_descriptor_with_the_same_bytes(transport: str, tmp_path: P
     with pytest.raises(ServiceError, match="token 7 is not known"):
         memory.descriptor(POOL)
     assert open_descriptors() == before
+
+
+def test_nobody_changes_the_size_of_what_came_by_message() -> None:
+    memory = HostMemory()
+    memory.attach(Attach(7, 5000, "message"), None)
+    descriptor = memory.descriptor(POOL)
+    for size in (0, 10000):
+        with pytest.raises(PermissionError):
+            os.ftruncate(descriptor, size)
+    os.close(descriptor)
+    memory.detach(Detach(7))
