@@ -50,29 +50,43 @@ class PrivateDirectory:
 
     def close(self) -> None:
         """Remove it with all that is in it, also from where a plug-in has moved it; and what stands in its place."""
-        private_files.empty(self._descriptor)
-        private_files.make_way(self.path)
-        private_files.remove_directory(self.path)
+        self._clear()
         os.close(self._descriptor)
 
     def _renew(self) -> None:
-        self.close()
-        self._descriptor = _made(self.path)
-        self._identity = os.fstat(self._descriptor)
+        self._clear()
+        descriptor = _made(self.path)
+        os.close(self._descriptor)
+        self._descriptor, self._identity = descriptor, os.fstat(descriptor)
+
+    def _clear(self) -> None:
+        private_files.empty(self._descriptor)
+        private_files.make_way(self.path)
+        private_files.remove_directory(self.path)
 
 
 def _made(path: str) -> int:
     """Make a directory and return it opened and locked. No sweep sees it unlocked under its name."""
     base, name = os.path.split(path)
-    new_name = f".{name}"
     try:
         with private_files.shared_directory(base) as parent:
-            os.mkdir(new_name, _MODE, dir_fd=parent)
-            descriptor = os.open(new_name, private_files.DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.rename(new_name, name, src_dir_fd=parent, dst_dir_fd=parent)
+            return _locked(f".{name}", name, parent)
     except OSError as error:
         raise NoSharedMemory(f"{base}: no shared memory can be had there: {error.strerror}") from None
+
+
+def _locked(first_name: str, name: str, parent: int) -> int:
+    os.mkdir(first_name, _MODE, dir_fd=parent)
+    descriptor = -1
+    try:
+        descriptor = os.open(first_name, private_files.DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rename(first_name, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except OSError:
+        private_files.remove_tree(first_name, parent)
+        if descriptor >= 0:
+            os.close(descriptor)
+        raise
     return descriptor
 
 

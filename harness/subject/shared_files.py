@@ -32,13 +32,17 @@ class SharedFile:
         self.path = path
         self.size = size
         self._used = 0
-        if path is None:
-            self.descriptor = sealed_file(size)
-        else:
-            self.descriptor = private_files.create(path)
-            os.ftruncate(self.descriptor, size)
+        self.map: mmap.mmap | None = None
+        self.descriptor = sealed_file(size) if path is None else private_files.create(path)
         self._made = os.fstat(self.descriptor)
-        self.map = mmap.mmap(self.descriptor, size) if path is None else None
+        try:
+            if path is None:
+                self.map = mmap.mmap(self.descriptor, size)
+            else:
+                os.ftruncate(self.descriptor, size)
+        except BaseException:
+            self.remove()
+            raise
 
     def prepare(self, size: int) -> None:
         """Take space for the first bytes, and fill them with zeros: nothing of an earlier pool is left.
@@ -47,7 +51,11 @@ class SharedFile:
         """
         needed = -(-size // _PAGE) * _PAGE
         for start in range(0, self._used, len(_ZEROS)):
-            self.write(start, memoryview(_ZEROS)[: self._used - start])
+            zeros = _ZEROS[: self._used - start]
+            if self.map is None:
+                self.write(start, zeros)
+            else:
+                self.map[start : start + len(zeros)] = zeros
         if needed > self._used:
             os.posix_fallocate(self.descriptor, 0, needed)
         self._used = max(self._used, needed)
