@@ -38,7 +38,8 @@ BY_STRING = {
     "faults/source_edits.py: import_module(f'{PACKAGE}.{module}')": "a fault names the module that it edits",
     "faults/mutants/targets.py: import_module(f'npu_conformance.{name}')": "a mutant names the module that it edits",
     "faults/mutants/targets.py: 'npu_conformance.'": "a mutant names the module that it edits",
-    "fuzz/lib/supervisor.py: 'npu_conformance.'": "prefixes that Atheris instruments",
+    "cli/commands/fuzz.py: 'npu_conformance.fuzz.'": "the area that a fuzzer is named by",
+    "cli/commands/fuzz.py: import_module(f'npu_conformance.fuzz.{name}')": "the area that a fuzzer is named by",
     "harness/judge/origin.py: 'npu_conformance.'": "the packages whose frames are the suite's",
     "harness/judge/origin.py: 'npu_conformance.specs.'": "classes that are no plug-in's",
     "specs/diagnostics/stacks.py: 'npu_conformance.harness.'": "frames that are left out of a traceback",
@@ -49,6 +50,7 @@ BY_STRING = {
 SOURCE_TEXTS = {
     "benchmarks.bench_items": "a conftest.py for pytest",
     "cli.commands._operation_skeletons": "the files of a new operation",
+    "fuzz.lib.campaign.rounds": "the script of a fuzzer's process",
 }
 """Modules whose strings are source code that they write."""
 

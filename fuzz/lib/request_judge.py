@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.minimal_execution import answer
 from npu_conformance.fuzz.lib.model_judge import guarded
@@ -20,7 +23,7 @@ from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel, documented_statuses
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
@@ -28,7 +31,16 @@ from npu_conformance.specs.versions import Version
 if TYPE_CHECKING:
     import numpy
 
-    from npu_conformance.fuzz.lib.request_target import Prepared
+
+@dataclass
+class Prepared:
+    """A vector whose model is prepared; None where the device does not support it."""
+
+    vector: Vector
+    example: Example
+    model: Model
+    built: BuiltRequest
+    prepared: PreparedModel | None
 
 
 class _Alone:

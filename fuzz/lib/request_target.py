@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from npu_conformance.corpus import vectors
-from npu_conformance.corpus.vectors import Example, Vector
-from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.fuzz.lib import request_judge
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.model_judge import NEUTRAL
 from npu_conformance.fuzz.lib.model_mutator import headers
+from npu_conformance.fuzz.lib.request_judge import Prepared
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.run.preparation import PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -41,17 +41,6 @@ class RequestInput(msgspec.Struct, forbid_unknown_fields=True):
 
     vector: str
     edits: list[Edit]
-
-
-@dataclass
-class Prepared:
-    """A vector whose model is prepared; None where the device does not support it."""
-
-    vector: Vector
-    example: Example
-    model: Model
-    built: BuiltRequest
-    prepared: PreparedModel | None
 
 
 @dataclass
@@ -150,7 +139,7 @@ class RequestTarget:
             return data
 
     def _edit(self, given: RequestInput, choices: Choices) -> Edit:
-        found = self._built(given.vector)
+        found = self._prepare(given.vector)
         parts = {"inputs": len(found.vector.inputs), "outputs": len(found.vector.outputs), "pools": 2}
         part = choices.pick([name for name, count in parts.items() if count])
         index = choices.below(parts[part])
@@ -161,7 +150,7 @@ class RequestTarget:
         before = getattr(arguments, part)[index].get(name)
         return part, index, name, _value(name, before, choices)
 
-    def _built(self, name: str) -> Prepared:
+    def _prepare(self, name: str) -> Prepared:
         if name not in self._prepared:
             header = self._names.get(name) or next(iter(self._names.values()))
             vector = vectors.load(header.operation, header.name)
@@ -171,8 +160,6 @@ class RequestTarget:
             self._prepared[name] = Prepared(vector, vector.examples[0], model, built, None)
             self._prepared[name].prepared = self._prepared_model(model)
         return self._prepared[name]
-
-    _prepare = _built
 
     def _prepared_model(self, model: Model) -> PreparedModel | None:
         device = self._subject.interfaces.device

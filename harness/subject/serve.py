@@ -9,11 +9,14 @@ other users of the machine out.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import ipaddress
 import os
 import secrets
+import signal
 import socket
+import stat
 import sys
 from collections.abc import Callable, Mapping
 
@@ -45,10 +48,15 @@ def serve(
     listener, bound = listen(address)
     host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
     announce(bound)
-    with listener:
+    try:
         while True:
             connection, _ = listener.accept()
             serve_in_thread(LineSocket(connection), host, control=key is None, open_to_all=key is None)
+    finally:
+        listener.close()
+        if bound.startswith("unix:"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(bound.removeprefix("unix:"))
 
 
 def listen(address: str) -> tuple[socket.socket, str]:
@@ -56,12 +64,24 @@ def listen(address: str) -> tuple[socket.socket, str]:
     scheme, _, rest = address.partition(":")
     try:
         if scheme == "unix":
+            _remove_deserted(rest)
             return listen_unix(rest), address
         if scheme == "tcp":
             return _listen_tcp(*host_and_port(rest))
     except (OSError, ValueError, OverflowError) as error:
         raise LoadError(f"cannot listen on {address}: {getattr(error, 'strerror', None) or error}") from None
     raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
+
+
+def _remove_deserted(path: str) -> None:
+    """Remove the socket file of a server that was killed: nobody listens there any more."""
+    if not os.path.exists(path) or not stat.S_ISSOCK(os.lstat(path).st_mode):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            os.unlink(path)
 
 
 def read_or_make_key(path: str) -> str:
@@ -101,6 +121,7 @@ def execute(parsed: argparse.Namespace) -> int:
         else:
             key = read_or_make_key(parsed.key_file) if parsed.key_file else None
             announce = functools.partial(print, flush=True)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # the socket's file goes with the server
             serve(plugin, parsed.listen, options, key, announce, own_process=True)
     except KeyboardInterrupt:
         pass

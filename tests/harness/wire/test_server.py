@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -168,6 +170,28 @@ def test_unix_socket_is_private(tmp_path: Path) -> None:
     subject.restart()
     assert subject.alive()
     subject.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_the_file_of_a_server_that_has_ended_is_in_nobodys_way(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "socket"
+    command = [sys.executable, "-m", "npu_conformance", "serve", "reference", "--listen", f"unix:{path}"]
+    for _ in range(2):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline().strip() == f"unix:{path}"
+            server.send_signal(number)
+        assert path.exists() == (number == signal.SIGKILL)
+
+
+def test_a_server_that_lives_keeps_its_address_and_a_file_that_is_no_socket_stays(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    start_server(f"unix:{path}", None)
+    (tmp_path / "file").write_text("precious")
+    for taken in (path, tmp_path / "file"):
+        with pytest.raises(LoadError, match="Address already in use"):
+            listen(f"unix:{taken}")
+    assert (tmp_path / "file").read_text() == "precious"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""The fuzzer of requests: planted bugs are found within some thousand inputs, and shown by the edits that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz import requests
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.request_target import RequestInput, RequestTarget
+from npu_conformance.fuzz.lib.target import failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The hostile driver with the bug of the parameter."""
+    opened = open_subject("requested_drivers:plugin", {"bug": request.param}, "inprocess")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "where"),
+    [
+        ("accepts", "invalid-accepted", "REQUEST."),
+        ("refuses", "valid-refused", ""),
+        ("misplaces", "wrong-result", ""),
+        ("touches", "wrong-result", "memory"),
+        ("raises", "wrong-status", "the execution: raised IndexError"),
+    ],
+    indirect=["subject"],
+)
+def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str, where: str) -> None:
+    target, tried = RequestTarget(subject), []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=2, runs=6000)
+    assert kind_of(found.value) == kind
+    assert where_of(found.value).startswith(where)
+    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data))
+    assert len(msgspec.json.decode(smallest, type=RequestInput).edits) <= 2
+
+
+@pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, NEWEST])
+def test_the_reference_has_no_finding(version: Version) -> None:
+    subject = open_subject("reference", {}, "inprocess", version=version)
+    target = RequestTarget(subject)
+    hypothesis_engine.search(target, target.run, seed=1, runs=800)
+    subject.close()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"\xff", b'{"vector":"NOTHING/here","edits":[]}', b'{"vector":7,"edits":[]}']
+)
+def test_what_is_no_input_is_passed_over(data: bytes) -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    assert len(tuple(RequestTarget(subject).run(data))) <= 1
+    subject.close()
+
+
+def test_edits_without_a_place_or_of_another_type_do_nothing() -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    target = RequestTarget(subject)
+    vector = msgspec.json.decode(target.seeds[0], type=RequestInput).vector
+    place = ["inputs", 99, "offset", 1], ["inputs", 0, "colour", 1], ["inputs", 0, "offset", "x"], ["x", 0, "y", {}]
+    for edit in place:
+        target.run(msgspec.json.encode({"vector": vector, "edits": [edit]}))
+    subject.close()
+
+
+def test_the_short_case_passes_and_a_finding_replays() -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    (case,) = requests.cases()
+    context = CaseContext(case, subject, seed=5)
+    case.run(context)
+    context.close()
+    payload = msgspec.to_builtins(lines_of(b'{"vector":"ADD/nothing","edits":[]}'))
+    case = requests.case_from(payload)
+    context = CaseContext(case, subject)
+    case.run(context)
+    assert context.payload is not None
+    subject.close()
