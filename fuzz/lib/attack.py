@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
+from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.specs.documents import Document
@@ -22,26 +23,21 @@ KEPT, FOUND, TALLY, DONE, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "
 _TALLY_EVERY = 100
 """Inputs: Atheris ends the process without a word."""
 _ATTEMPTS = 300
-_ATTEMPTS_WITH_RESTARTS = 40
-"""How often a finding is tried to be made smaller; fewer where each try may cost the subject's process."""
+_ATTEMPTS_OF_MANY_RUNS = 60
+"""How often a finding is tried to be made smaller; fewer where a try costs several runs, or a process."""
 
 
 class Attack:
-    """The attack of one round. counters: numbers of places in code that were reached since it was asked last."""
+    """The attack of one round."""
 
     def __init__(
-        self,
-        job: RoundJob,
-        target: Target,
-        folder: Path,
-        renew: Callable[[], Target],
-        counters: Callable[[], Iterable[int]] = tuple,
+        self, job: RoundJob, target: Target, folder: Path, renew: Callable[[], Target], process: Callable[[], int]
     ) -> None:
-        """renew: restarts the subject after its death, and makes the target anew."""
+        """renew: restarts the subject after its death, and makes the target anew. process: the subject's number."""
         self.target = target
         self._folder = folder
         self._renew = renew
-        self._counters = counters
+        self._leaks = LeakWatch(process)
         self._current = CurrentInput(folder / CURRENT)
         self._seen = set(job.features)
         self._known = set(job.known)
@@ -58,15 +54,16 @@ class Attack:
         if self._current.count % _TALLY_EVERY == 0:
             self._count()
         try:
-            seen = self.target.run(data)
+            seen = tuple(self.target.run(data))
         except NotApplicable as ended:
             self._inapplicable = self._inapplicable or str(ended)
             return frozenset()
         except Exception as ended:
-            self._meet(data, ended)
+            self._meet(data, ended, self._fails)
             seen = (signature(ended),)
         self._applied += 1
-        features = frozenset(zlib.crc32(sight.encode()) for sight in seen) | frozenset(self._counters())
+        self._look_for_leaks(data)
+        features = frozenset(zlib.crc32(sight.encode()) for sight in seen)
         self._keep(data, features)
         return features
 
@@ -85,19 +82,28 @@ class Attack:
         self._seen |= features
         _append(self._folder / KEPT, Kept(data=data, features=tuple(sorted(features))))
 
-    def _meet(self, data: bytes, ended: Exception) -> None:
-        """Report a finding, made small, unless it is known."""
+    def _look_for_leaks(self, data: bytes) -> None:
+        """Find out of many inputs, after which something remained, one that leaks each time."""
+        for suspect in self._leaks.suspects(data):
+            leak = self._leaks.leak(self._fails, suspect)
+            if leak is not None:
+                self._meet(suspect, leak, lambda piece: self._leaks.fails(self._fails, piece))
+                return
+
+    def _meet(self, data: bytes, ended: Exception, fails: Callable[[bytes], str]) -> None:
+        """Report a finding, made small, unless it is known. fails: the signature of how an input fails in this way."""
         name, execution = signature(ended), self._current.count
         self._renew_after(ended)
         if name in self._known:
             self._repeats[name] += 1
             return
         self._known.add(name)
-        attempts = _ATTEMPTS_WITH_RESTARTS if isinstance(ended, Crashed | Hung) else _ATTEMPTS
-        smallest = minimised(data, self.target.pieces, self._fails, attempts)
+        is_cheap = not isinstance(ended, Crashed | Hung) and kind_of(ended) != "leak"
+        attempts = _ATTEMPTS if is_cheap else _ATTEMPTS_OF_MANY_RUNS
+        smallest = minimised(data, self.target.pieces, fails, attempts)
         readable = self.target.readable(smallest)
-        kept = readable if self._fails(readable) == name else smallest
-        message = self._message(kept) or f"{ended} (it did not come back)"
+        kept = readable if fails(readable) == name else smallest
+        message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
         found = Sighting(kind=kind_of(ended), where=where_of(ended), message=message, data=kept, execution=execution)
         _append(self._folder / FOUND, found)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import faulthandler
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +81,8 @@ def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked) -> 
         attacked.subject.restart()
         return fuzzer.target(attacked)
 
-    attack = Attack(job, fuzzer.target(attacked), folder, renewed)
+    subject = attacked.subject
+    attack = Attack(job, fuzzer.target(attacked), folder, renewed, lambda: subject.process() or os.getpid())
     _engine(job, folder)(attack)
     attack.finish()
     attacked.subject.close()

@@ -70,6 +70,15 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert found.start.hal_version == NEWEST
 
 
+def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
+    found = run_round(job("leak", *[six] * 200, runs=600))
+    (sighting,) = found.sightings
+    assert (sighting.kind, sighting.where) == ("leak", "descriptors")
+    assert sighting.message == "3 descriptors remain after 3 runs of one input"
+    assert zero_points(sighting.data).count(6) == 1
+    assert len(sighting.data) < len(six)
+
+
 def test_a_known_finding_is_counted(six: bytes) -> None:
     known = "wrong-status: getSupportedOperations: raised ValueError"
     found = run_round(job("zero_point", six, six, known=(known,)))

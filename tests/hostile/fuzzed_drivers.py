@@ -44,6 +44,8 @@ class FuzzedDevice(ReferenceDevice):
             os._exit(0)
         if self._bug == "hang":
             time.sleep(3600)
+        if self._bug == "leak":
+            os.dup(0)
 
     def _check_model(self, model: Model) -> None:
         if self._bug == "accepts" and any(operand.zero_point > 255 for operand in model.main.operands):
