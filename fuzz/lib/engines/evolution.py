@@ -14,8 +14,10 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 
 _CANDIDATES = 4
 """Of so many kept inputs the one with the rarest sight is changed next."""
-_MOST_MUTATIONS = 5
-_FRESH = 0.25
+_MOST_MUTATIONS = 2
+_PLAIN = 0.4
+"""How often an input is taken that nothing has changed: most defects are one step away from what is valid."""
+_FRESH = 0.2
 """How often one of the latest inputs is taken: what was just reached is where the next step begins."""
 _LATEST = 16
 
@@ -44,7 +46,7 @@ def search(
     seconds: float | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Attack until the runs or seconds are used up: first every input as it is, then changed ones."""
+    """Attack until the runs or seconds are used up: first every input as it is, and changed, then on from there."""
     ends = clock() + seconds if seconds is not None else float("inf")
     population = _Population(random.Random(seed), runs, lambda: clock() >= ends)
     population.begin(target, attack, [*inputs, *target.seeds])
@@ -58,25 +60,31 @@ class _Population:
         self._is_late = is_late
         self._entries: list[_Entry] = []
         self._pool: list[bytes] = []
+        self._seeds: tuple[bytes, ...] = ()
         self._counts: Counter[int] = Counter()
 
     def begin(self, target: Target, attack: Sights, inputs: Sequence[bytes]) -> None:
         """Run what is there already; all of it may be joined with others, whether it shows something new or not."""
-        for data in inputs:
-            if self._is_over():
-                return
-            self._try(attack, data)
         self._pool = [*inputs]
+        self._seeds = tuple(inputs)
         target.seeds = self._pool
+        for data in inputs:
+            for tried in (data, self._changed(target, data)):
+                if self._is_over():
+                    return
+                self._try(attack, tried)
 
     def evolve(self, target: Target, attack: Sights) -> None:
         """Change kept inputs until the end."""
         while not self._is_over():
-            data = self._parent()
-            for _ in range(1 + self._source.randrange(_MOST_MUTATIONS) // 2):
-                data = target.mutate(data, Choices(self._source.randbytes(SIZE)), LARGEST_INPUT)
+            data = self._changed(target, self._parent())
             if self._try(attack, data):
                 self._pool.append(data)
+
+    def _changed(self, target: Target, data: bytes) -> bytes:
+        for _ in range(1 + self._source.randrange(_MOST_MUTATIONS)):
+            data = target.mutate(data, Choices(self._source.randbytes(SIZE)), LARGEST_INPUT)
+        return data
 
     def _is_over(self) -> bool:
         return self._left <= 0 or self._is_late()
@@ -91,9 +99,10 @@ class _Population:
         return is_new
 
     def _parent(self) -> bytes:
-        if not self._entries:
-            return self._source.choice(self._pool)
-        if self._source.random() < _FRESH:
+        chance = self._source.random()
+        if not self._entries or chance < _PLAIN:
+            return self._source.choice(self._seeds)
+        if chance < _PLAIN + _FRESH:
             return self._source.choice(self._entries[-_LATEST:]).data
         candidates = [self._source.choice(self._entries) for _ in range(_CANDIDATES)]
         return min(candidates, key=self._rarest).data
