@@ -41,13 +41,14 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     assert fuzz(tmp_path, "--runs", "3000", bug="refuses") == 1
     out = capsys.readouterr().out
     assert "VALID-REFUSED in models: getSupportedOperations: getSupportedOperations of a valid model" in out
-    (file,) = (tmp_path / "findings").iterdir()
+    (file,) = (tmp_path / "failures").iterdir()
     assert f"{file}\n" in out
     assert failures.load(file).case == "fuzz.models.short.runs"
 
     plugin = ["--plugin", DRIVERS, "--isolation", "inprocess"]
     assert main(["replay", str(file), *plugin, "--plugin-option", "bug=refuses"]) == 1
     assert main(["replay", str(file), *plugin]) == 0
+    assert main(["replay", str(tmp_path), *plugin, "--plugin-option", "bug=refuses"]) == 1
 
     capsys.readouterr()
     assert main(["fuzz", "triage", str(tmp_path)]) == 1

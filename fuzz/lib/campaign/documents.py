@@ -134,7 +134,7 @@ class RoundLine(Document, frozen=True):
 
 
 class Finding(Document, frozen=True):
-    """A line of findings.jsonl. name: of the replay file in findings/. at: as of the round that found it."""
+    """A line of findings.jsonl. name: of the replay file in failures/. at: as of the round that found it."""
 
     name: str
     fuzzer: str

@@ -2,7 +2,7 @@
 
 campaign.json           what it is about
 rounds.jsonl            a line for each round
-findings.jsonl          a line for each finding, and findings/NAME.json to replay it
+findings.jsonl          a line for each finding, and failures/NAME.json to replay it
 corpus/FUZZER/          inputs, named by their digests; corpus/FUZZER.jsonl what each shows
 """
 
@@ -33,7 +33,8 @@ from npu_conformance.specs.documents import Document, DocumentError
 Line = TypeVar("Line")
 
 SETTINGS, ROUNDS, FINDINGS, CORPUS, LOCK = "campaign.json", "rounds.jsonl", "findings.jsonl", "corpus", "lock"
-FINDINGS_FOLDER = "findings"
+FINDINGS_FOLDER = "failures"
+"""As in a report folder: `replay` takes the whole campaign."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST = 60
 
