@@ -39,8 +39,11 @@ def _page(little: Little) -> str:
 
 @_checks.case("report.harmless")
 def harmless(_: CaseContext) -> None:
-    """What a driver says is text on the page: no markup, no control character, no text turned around."""
-    text = _page(run({"case": raising(Failed("found <script>alert(1)</script>\x1b\u202e"))}))
+    """What a driver or a waiver says is text on the page: no markup, no control character, no text turned around."""
+    said, expires = "<script>alert(1)</script>\x1b\u202e", datetime.date(2030, 2, 1)
+    waiver = Waiver(id="*.waived", requirement="REQ-1", reason="known", owner=said, link="there", expires=expires)
+    little = run({"case": raising(Failed(said)), "waived": raising(Failed(said))}, waivers=Waivers([waiver], _TODAY))
+    text = _page(little)
     _require("<script>alert" not in text, "markup in a message is escaped")
     _require(not {"\x1b", "\u202e"}.intersection(text), "what cannot be seen does not reach the page")
     _require("\\x1b\\u202e" in text, "what cannot be seen is told by its code")

@@ -12,6 +12,7 @@ from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.fuzz.lib.model_judge import judge
+from npu_conformance.fuzz.lib.sendable import is_sendable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
 from npu_conformance.specs.versions import Version
@@ -41,6 +42,8 @@ class ModelTarget:
             model = _as_of(_DECODER.decode(data), self._subject.version)
         except UNREADABLE:
             return ()
+        if not is_sendable(model, self._subject.version):
+            return ("not sendable",)
         if not model.pools:
             return judge(self._subject, model)
         pool = self._subject.memory.create("ashmem", _POOL_SIZE)

@@ -68,7 +68,7 @@ def judge(subject: SubjectHandle, found: Prepared, drafted: Request, sizes: Sequ
         status, shapes = guarded("the execution", lambda: answer(subject, prepared, request))
         after = [pool.read(0, size) for pool, size in zip(pools, sizes, strict=True)]
         _judge_status(subject, found, request, status, violations)
-        _judge_memory(request, before, after, is_allowed=status == ErrorStatus.NONE and not violations)
+        _judge_memory(request, before, after)
         if status == ErrorStatus.NONE and _is_ordinary(found, request, violations):
             _judge_values(found, request, after)
     finally:
@@ -148,13 +148,13 @@ def _overlap(request: Request) -> bool:
     )
 
 
-def _judge_memory(request: Request, before: Sequence[bytes], after: Sequence[bytes], *, is_allowed: bool) -> None:
-    """No byte outside the outputs and their padding may change, and none at all where the request is refused."""
+def _judge_memory(request: Request, before: Sequence[bytes], after: Sequence[bytes]) -> None:
+    """No byte outside the outputs and their padding may change; what is inside is open where the execution fails."""
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if old == new:
             continue
         rest = bytearray(new)
-        for argument in request.outputs if is_allowed else ():
+        for argument in request.outputs:
             place = argument.location
             if place.pool_index == index and place.offset >= 0:
                 end = min(place.offset + place.length + place.padding, len(old))

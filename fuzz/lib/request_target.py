@@ -19,6 +19,7 @@ from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.model_judge import NEUTRAL
 from npu_conformance.fuzz.lib.model_mutator import headers
 from npu_conformance.fuzz.lib.request_judge import Prepared
+from npu_conformance.fuzz.lib.sendable import are_sendable
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.run.preparation import PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -116,6 +117,8 @@ class RequestTarget:
             inputs, outputs = (tuple(map(_argument, part)) for part in (draft.inputs, draft.outputs))
         except (TypeError, ValueError, msgspec.ValidationError):
             return ("no request",)
+        if not are_sendable((*inputs, *outputs), self._subject.version):
+            return ("not sendable",)
         try:
             seen = request_judge.judge(self._subject, found, Request(inputs, outputs, ()), draft.pools)
         except (Crashed, Hung):

@@ -47,8 +47,8 @@ def serve(
         raise LoadError(f"cannot listen on {address} without a key: any user may connect there; give --key-file FILE")
     listener, bound = listen(address)
     host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
-    announce(bound)
     try:
+        announce(bound)
         while True:
             connection, _ = listener.accept()
             serve_in_thread(LineSocket(connection), host, control=key is None, open_to_all=key is None)

@@ -75,7 +75,7 @@ def test_planted_bugs_of_devices_are_found(bug: str, text: str) -> None:
 
 
 def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:
-    with model_target("accepts") as target:
+    with model_target("twice") as target:
         first = search(target, 4000)
         assert first == search(target, 4000)
         assert first[1] != search(target, 4000, seed=1)[1]
