@@ -4,19 +4,62 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 
+RUNS = 200
+"""Inputs of a short case."""
 
-def attack(context: CaseContext, target: Target, runs: int, payload: Callable[[bytes], object]) -> None:
-    """Run the target with `runs` inputs; the one that fails goes into the failure file as `payload` makes it."""
-    source = random.Random(context.seed)
-    for number in range(runs):
-        data = target.seeds[source.randrange(len(target.seeds))]
-        for _ in range(1 + number % 3):
-            data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
-        context.attach(functools.partial(payload, data))
-        target.run(data)
+
+@dataclass(frozen=True)
+class ShortCase:
+    """The short case of a fuzzer, and the case of one of its findings. target: what a running case attacks.
+
+    about: of the short case, with {runs} in it; about_one: of a finding's.
+    """
+
+    fuzzer: str
+    requirements: tuple[str, ...]
+    about: str
+    about_one: str
+    target: Callable[[CaseContext], Target]
+
+    def cases(self) -> Iterator[Case]:
+        """One case of a fixed number of inputs."""
+        yield self._case(self._run, self.about.format(runs=RUNS))
+
+    def case_from(self, payload: Any) -> Case:
+        """The case of a failure file: its input alone."""
+        data = msgspec.convert(payload, Lines).data
+
+        def run(context: CaseContext) -> None:
+            context.attach(lambda: payload)
+            self.target(context).run(data)
+
+        return self._case(run, self.about_one)
+
+    def _case(self, run: Callable[[CaseContext], None], about: str) -> Case:
+        return Case(f"fuzz.{self.fuzzer}.short.runs", run, self.requirements, about)
+
+    def _run(self, context: CaseContext) -> None:
+        """Run the target with its inputs; the one that fails goes into the failure file."""
+        target, source = self.target(context), random.Random(context.seed)
+        for number in range(RUNS):
+            data = target.seeds[source.randrange(len(target.seeds))]
+            for _ in range(1 + number % 3):
+                data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
+            context.attach(functools.partial(_payload, target, data))
+            target.run(data)
+
+
+def _payload(target: Target, data: bytes) -> Lines:
+    return lines_of(target.readable(data))

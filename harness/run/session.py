@@ -28,6 +28,7 @@ from npu_conformance.harness.run.session_options import (
     parse_options,
     start_by_options,
 )
+from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests, Event, RunStarted, Selection
 from npu_conformance.specs.documents.summary import Results
@@ -136,6 +137,7 @@ class Session:
 
     def prepare(self) -> None:
         """Start the subject without waiting: its import goes on while cases are looked up. LoadError, DocumentError."""
+        require_descriptors()
         if self._subject is None and self._starting is None:
             self._starting = start_by_options(self.options)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 from dataclasses import dataclass
+
+from npu_conformance.harness.subject.plugin_loading import LoadError
 
 _SHARED = ("/dev/shm/", "/memfd:")
 
@@ -15,6 +18,20 @@ class Resources:
     descriptors: int
     shared_mappings: int
     threads: int
+
+
+LEAST_DESCRIPTORS = 64
+"""Open files that a run needs: sockets, pools and cache files of a case beside its logs."""
+
+
+def require_descriptors(least: int = LEAST_DESCRIPTORS) -> None:
+    """Raise this process's limit of open files where it is low and may be raised. Raises LoadError where it may not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= least:
+        return
+    if hard < least:
+        raise LoadError(f"a run needs at least {least} open files, and the limit is {hard} (ulimit -n)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (least, hard))
 
 
 def resources_of(process: int) -> Resources | None:
