@@ -21,7 +21,7 @@ from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents
 
-_ATTEMPTS, _ATTEMPTS_OF_HANGS = 400, 12
+_ATTEMPTS, _ATTEMPTS_OF_HANGS = 400, 6
 """How often smaller inputs are tried; each hang lasts for as long as a call may take."""
 _HANG = "hang"
 _ALIVE = 77

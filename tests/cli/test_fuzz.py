@@ -11,6 +11,7 @@ from places import HOSTILE
 
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
+from npu_conformance.fuzz.lib.campaign import campaign
 from npu_conformance.harness.run import failures
 
 DRIVERS = "fuzzed_drivers:plugin"
@@ -38,7 +39,7 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_finding_replays_is_listed_and_known_the_next_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert fuzz(tmp_path, "--runs", "3000", bug="refuses") == 1
+    assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 1
     out = capsys.readouterr().out
     assert "VALID-REFUSED in models: getSupportedOperations: getSupportedOperations of a valid model" in out
     (file,) = (tmp_path / "failures").iterdir()
@@ -59,7 +60,7 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     (described,) = json.loads(capsys.readouterr().out)
     assert (described["kind"], described["name"]) == ("valid-refused", file.name)
 
-    assert fuzz(tmp_path, "--runs", "300", bug="refuses") == 0
+    assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
     assert "goes on after 1 rounds" in capsys.readouterr().out
 
 
@@ -73,8 +74,9 @@ def test_the_corpus_is_made_small(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert before == int(match[1]) > int(match[2]) == len(list((tmp_path / "corpus" / "wire").iterdir()))
 
 
-def test_the_time_is_kept_and_shared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz(tmp_path, "wire", "--time", "5s") == 0
+def test_the_time_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "_SHORTEST_ROUND", 0.3)
+    assert fuzz(tmp_path, "wire", "--time", "0.5s") == 0
     lines = [json.loads(line) for line in (tmp_path / "rounds.jsonl").read_text().splitlines()]
     assert {line["fuzzer"] for line in lines} == {"models", "wire"}
 
