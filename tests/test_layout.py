@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from npu_conformance.adapters import reference
 from npu_conformance.corpus import generators, vectors
-from npu_conformance.harness.run import suites
+from npu_conformance.harness.run import index, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.specs import documents, ids, requirements
@@ -40,6 +40,11 @@ _LAYERS = [name.strip() for layer in _CONTRACTS[0]["layers"] for name in layer.s
 def cases() -> list[Case]:
     """Every case of every suite."""
     return list(suites.cases(suites.present()))
+
+
+def test_the_index_lists_the_cases_in_order_with_their_scopes(cases: list[Case]) -> None:
+    listed = [one for area in index.by_area().values() for one in area.cases()]
+    assert listed == [(case.id, case.scope) for case in cases]
 
 
 @pytest.mark.parametrize("operation", sorted(vectors.operations()))

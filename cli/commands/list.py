@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 from npu_conformance.cli.commands._options import add_selection_options
@@ -25,9 +26,12 @@ def execute(options: argparse.Namespace) -> int:
     """Print the selected cases in the order of running."""
     if options.update_lock:
         return _update_lock()
-    from npu_conformance.harness.run.selection import Wanted, select
+    from npu_conformance.harness.run.selection import Wanted, select, select_ids
 
     wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
+    if not (options.json or options.long or options.vectors):
+        sys.stdout.writelines(f"{name}\n" for name in select_ids(wanted))
+        return OK
     cases = select(wanted).cases
     if options.json:
         import msgspec

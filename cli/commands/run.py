@@ -1,14 +1,13 @@
-"""`npu-conformance run`: runs the suites against a plug-in, and ends in a verdict table and a report folder."""
+"""`npu-conformance run`: runs the suites against a plug-in, and ends in a verdict table and a report folder.
+
+What running needs is imported when the plug-in has been started: its own imports go on at the same time.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
-import sys
-from contextlib import closing
 from pathlib import Path
-
-from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import (
     add_beside_options,
@@ -18,17 +17,9 @@ from npu_conformance.cli.commands._options import (
     session_options,
 )
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.report.console import Console
-from npu_conformance.harness.report.progress import progress_for
-from npu_conformance.harness.run import selection
-from npu_conformance.harness.run.budget import by_worth, parse_budget
-from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.folders import KEPT
-from npu_conformance.harness.run.selection import Wanted
-from npu_conformance.harness.run.session import Session, Summary
-from npu_conformance.harness.run.session_options import SessionOptions
-from npu_conformance.specs.documents.results import Selection
+from npu_conformance.harness.run.session_options import SessionOptions, start_by_options
 
 _SESSION_OPTIONS = (
     "scope", "time_scale", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after",
@@ -86,20 +77,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run and print the verdict table."""
     _require_sense(options)
+    wanted = run_session_options(options)
     with diagnosed(options.trace, options.log, options.wire_log):
-        return _execute(options)
+        starting = start_by_options(wanted)
+        from npu_conformance.cli.commands import _running
 
-
-def _execute(options: argparse.Namespace) -> int:
-    console = Console(sys.stdout)
-    session = Session(run_session_options(options))
-    try:
-        summary = _run(options, session, console)
-        if not options.part:
-            console.say("\n".join(summary.lines(console.paint)))
-        return summary.exit_code
-    finally:
-        session.close()
+        return _running.run(options, wanted, starting)
 
 
 def _require_sense(options: argparse.Namespace) -> None:
@@ -115,79 +98,14 @@ def _require_sense(options: argparse.Namespace) -> None:
 def run_session_options(options: argparse.Namespace) -> SessionOptions:
     """The options of a run's session."""
     given = {name: getattr(options, name) for name in _SESSION_OPTIONS}
+    if options.budget:
+        from npu_conformance.harness.run.budget import parse_budget
+
+        given["seconds"] = parse_budget(options.budget)
     if options.part:
         given |= {"report": str(options.part), "part_of": str(options.part.parents[1])}
     return session_options(
         options,
         **given,
         vectors=str(options.vectors) if options.vectors else None,
-        seconds=parse_budget(options.budget) if options.budget else None,
     )
-
-
-def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
-    cases, described = _select(options, session)
-    if options.processes > 1:
-        from npu_conformance.cli.commands import _shards
-
-        opened = session.open_report(cases, described)
-        console.say(_headline(options, session, len(cases)))
-        return _shards.run(options, session, cases, opened)
-    with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
-        session.start(cases, described, [] if options.part else [progress])
-        if not options.part:
-            console.say(_headline(options, session, len(cases)))
-        return session.run_all()
-
-
-def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
-    """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
-    session.prepare()  # imports the plug-in while the cases are looked up
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
-    selected = selection.select(wanted)
-    if options.last_failed:
-        selected = selected.only(_earlier(session))
-    cases = _part(options, selected.cases)
-    subject = session.subject
-    described = wanted.described(selected.deselected(subject.manifest, subject.version))
-    return cases, replace(described, last_failed=options.last_failed)
-
-
-def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
-    manifest, version = session.subject.manifest, session.subject.version
-    split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
-    return (
-        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: {cases} cases, "
-        f"scope {options.scope}{split}"
-    )
-
-
-def _part(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """What this process has to run of the selection, in its order. Raises UsageError where that is nothing."""
-    if options.part:
-        from npu_conformance.cli.commands import _shards
-
-        cases = _shards.part(options, cases)
-    elif options.shard:
-        from npu_conformance.harness.run.partition import parse_shard, partition
-
-        index, count = parse_shard(options.shard)
-        cases = partition(cases, count)[index - 1]
-    if not cases:
-        raise UsageError("nothing is selected: see `npu-conformance list`")
-    return by_worth(cases) if options.budget else cases
-
-
-def _earlier(session: Session) -> frozenset[str]:
-    """The cases that --last-failed means: red in the earlier run; all of it where that is resumed."""
-    from npu_conformance.harness.report.summary import red_that_ran
-    from npu_conformance.harness.run import results, shards
-
-    folder = session.earlier_folder()
-    log = shards.read_run(folder)
-    if session.options.resume:
-        return frozenset(log.header.cases)
-    red = frozenset(result.case for result in red_that_ran(results.complete(log)))
-    if not red:
-        raise UsageError(f"--last-failed: nothing was red in {folder}")
-    return red

@@ -6,10 +6,10 @@ case: the requirements of a case are in its `system-out`, in the spelling that r
 
 from __future__ import annotations
 
+import html
 import socket
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
 
 from npu_conformance.harness.judge.outcome_table import row
 from npu_conformance.harness.report.lines import ReplayCommands, explain, first_reason
@@ -18,6 +18,9 @@ from npu_conformance.specs.documents.summary import Results
 
 _ILLEGAL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 65534, 65535), "?")
 """Characters that XML cannot carry, as a hostile device may put into its messages."""
+
+_SPACES = {9: "&#9;", 10: "&#10;", 13: "&#13;"}
+"""What readers of XML would make a blank of in an attribute."""
 
 _SECONDS = len("2026-11-22T18:51:56")
 """A time up to its seconds: readers of JUnit take it as UTC, and want no zone."""
@@ -91,8 +94,8 @@ def _counts(verdicts: Sequence[CaseResult]) -> dict[str, str]:
 
 
 def _attributes(**values: str) -> str:
-    return "".join(f" {name}={quoteattr(value.translate(_ILLEGAL))}" for name, value in values.items())
+    return "".join(f' {name}="{_text(value).translate(_SPACES)}"' for name, value in values.items())
 
 
 def _text(value: str) -> str:
-    return escape(value.translate(_ILLEGAL))
+    return html.escape(value.translate(_ILLEGAL))

@@ -12,6 +12,8 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness import kept
+
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
@@ -26,7 +28,7 @@ def render(template: str, **values: object) -> Markup:
     """Return a template of this package filled with values."""
     from markupsafe import Markup
 
-    return Markup(_environment().get_template(template).render(**values))
+    return Markup(environment().get_template(template).render(**values))
 
 
 def resource(name: str) -> Markup:
@@ -48,11 +50,14 @@ def visible(text: str) -> str:
 
 
 @functools.cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+def environment() -> Environment:
+    """The templates' environment, made once."""
+    from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined
 
+    folder = kept.folder()
     environment = Environment(
         loader=FunctionLoader(resource),
+        bytecode_cache=FileSystemBytecodeCache(str(folder)) if folder else None,
         autoescape=True,
         finalize=_shown,
         undefined=StrictUndefined,

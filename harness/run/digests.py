@@ -8,12 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from npu_conformance.harness.kept import ROOT, SUITE_FOLDERS, kept
 from npu_conformance.specs.documents.results import Digests
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
-_ROOT = Path(__file__).parents[2]
-_SUITE_FOLDERS = ("specs", "corpus", "harness", "vts", "cts", "fuzz", "mlts")
 _VECTORS = "specs/vectors"
 """The folder under whose name a vector counts, wherever its file is: baselines of earlier releases stay comparable."""
 
@@ -25,21 +24,33 @@ def digests(
     *,
     external_vectors: Path | None = None,
     catalogues: Sequence[Path] = (),
-    root: Path = _ROOT,
 ) -> Digests:
-    """Return the digests of a run. root: the folder that holds specs, corpus, harness and the suites.
+    """Return the digests of a run.
 
     What comes from outside counts as vectors: external ones, and the catalogues of extensions.
     """
-    sources = (path for folder in _SUITE_FOLDERS for path in sorted((root / folder).rglob("*.py")))
-    vectors = [(f"{_VECTORS}/{path.name}", path) for path in sorted((root / "corpus" / "vectors").glob("*.json"))]
     given = [*([external_vectors] if external_vectors else []), *catalogues]
-    outside = sorted(file for path in given for file in _files(path) if "__pycache__" not in file.parts)
+    suite, vectors = kept("digests", tuple[str, str], _of_installation)
     return Digests(
-        suite=_of_files((path.relative_to(root).as_posix(), path) for path in sources),
-        vectors=_of_files([*vectors, *((path.relative_to(path.anchor).as_posix(), path) for path in outside)]),
+        suite=suite,
+        vectors=_of_files([*_stored_vectors(), *_outside(given)]) if given else vectors,
         subject=_of_subject(manifest, version, options),
     )
+
+
+def _of_installation() -> tuple[str, str]:
+    """The digests of the suite's sources, and of the vectors that are stored with it."""
+    sources = (path for folder in SUITE_FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))
+    return _of_files((path.relative_to(ROOT).as_posix(), path) for path in sources), _of_files(_stored_vectors())
+
+
+def _stored_vectors() -> list[tuple[str, Path]]:
+    return [(f"{_VECTORS}/{path.name}", path) for path in sorted((ROOT / "corpus" / "vectors").glob("*.json"))]
+
+
+def _outside(given: Iterable[Path]) -> list[tuple[str, Path]]:
+    files = sorted(file for path in given for file in _files(path) if "__pycache__" not in file.parts)
+    return [(path.relative_to(path.anchor).as_posix(), path) for path in files]
 
 
 def _of_files(files: Iterable[tuple[str, Path]]) -> str:

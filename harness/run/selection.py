@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_conformance.harness.judge.waivers import glob
-from npu_conformance.harness.run import suites
+from npu_conformance.harness.run import index, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
@@ -66,7 +66,7 @@ class Selected:
         Of cases that were not looked at only the ids are known, from the lock: each of them may apply.
         """
         seen = {case.id for case in (*self.cases, *self.others)}
-        unseen = sum(name not in seen for name in _locked_cases())
+        unseen = len(_locked_cases() - seen)
         return unseen + sum(not inapplicable(case, manifest, version) for case in self.others)
 
 
@@ -75,16 +75,24 @@ def select(wanted: Wanted) -> Selected:
 
     Raises DocumentError for an expression that cannot be read and for a target that means no case.
     """
-    matches = compile_expression(wanted.expression)
-    targets = [_Target(text) for text in wanted.targets]
+    choice = _Choice(wanted)
     chosen = Selected()
-    for case in _candidates(wanted, targets):
-        meant = [target for target in targets if target.means(case.id)]
-        taken = (meant or not targets) and in_scope(case, wanted.scope) and matches(case.id)
-        (chosen.cases if taken else chosen.others).append(case)
-    for target in targets:
-        target.require_meaning()
+    for case in _candidates(choice):
+        (chosen.cases if choice.takes(case.id, case.scope) else chosen.others).append(case)
+    choice.require_meaning()
     return chosen
+
+
+def select_ids(wanted: Wanted) -> list[str]:
+    """Return the ids of the cases that `select` would give of the suites' own, without making one.
+
+    Raises DocumentError as `select` does.
+    """
+    choice = _Choice(wanted)
+    areas = (area for name, area in index.by_area().items() if choice.may_mean(name))
+    found = [name for area in areas for name, scope in area.cases() if choice.takes(name, scope)]
+    choice.require_meaning()
+    return found
 
 
 def in_scope(case: Case, scope: Scope) -> bool:
@@ -92,32 +100,71 @@ def in_scope(case: Case, scope: Scope) -> bool:
     return _DEPTH[case.scope] <= _DEPTH[scope]
 
 
-def _locked_cases() -> Iterator[str]:
+def _locked_cases() -> set[str]:
     """The ids of all cases of the suites that are installed, without importing them."""
     prefixes = tuple(f"{suite}." for suite in suites.present())
-    retired = ids.retired()
-    return (name for name in ids.locked() if name.startswith(prefixes) and name not in retired)
+    return {name for name in ids.locked() if name.startswith(prefixes)} - ids.retired().keys()
 
 
-def _candidates(wanted: Wanted, targets: list[_Target]) -> Iterator[Case]:
-    touched = [suite for suite in suites.present() if not targets or any(target.may_mean(suite) for target in targets)]
+def _candidates(choice: _Choice) -> Iterator[Case]:
+    touched = [suite for suite in suites.present() if choice.may_mean(suite)]
     for suite in touched:
         for name in suites.areas(suite):
-            if not targets or any(target.may_mean(f"{suite}.{name}") for target in targets):
-                yield from _cases_of_area(f"{suite}.{name}", targets)
-    if wanted.vectors is not None:
-        yield from suites.external(wanted.vectors, touched)
+            if choice.may_mean(f"{suite}.{name}"):
+                yield from _cases_of_area(f"{suite}.{name}", choice)
+    if choice.wanted.vectors is not None:
+        yield from suites.external(choice.wanted.vectors, touched)
 
 
-def _cases_of_area(prefix: str, targets: list[_Target]) -> Iterator[Case]:
+def _cases_of_area(prefix: str, choice: _Choice) -> Iterator[Case]:
     """The cases of an area; only those of the subjects that are meant where the area can find them by subject."""
+    subjects = choice.subjects(prefix)
+    if subjects is not None and not subjects:
+        return
     area = suites.area(*prefix.split("."))
-    subjects = {target.subject(prefix) for target in targets if target.may_mean(prefix)}
-    if not subjects or None in subjects or not hasattr(area, "cases_under"):
+    if subjects is None or not hasattr(area, "cases_under"):
         yield from area.cases()
         return
-    for subject in sorted(filter(None, subjects)):
+    for subject in sorted(subjects):
         yield from area.cases_under(subject)
+
+
+class _Choice:
+    """What was asked for, applied to ids."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self._targets = [_Target(text) for text in wanted.targets]
+        self._matches = compile_expression(wanted.expression)
+
+    def may_mean(self, prefix: str) -> bool:
+        """True where ids that begin with the prefix and a dot can be meant."""
+        return not self._targets or any(target.may_mean(prefix) for target in self._targets)
+
+    def means(self, case_id: str) -> bool:
+        """True where a target and the expression mean the id."""
+        meant = [target for target in self._targets if target.means(case_id)]
+        return bool(meant or not self._targets) and bool(self._matches(case_id))
+
+    def takes(self, case_id: str, scope: Scope) -> bool:
+        """True where the case is asked for."""
+        return self.means(case_id) and _DEPTH[scope] <= _DEPTH[self.wanted.scope]
+
+    def subjects(self, prefix: str) -> set[str] | None:
+        """The subjects of an area (`ADD` in vts.generated) of which a case can be meant; None for all of them.
+
+        An expression and a glob are looked up in the index of ids, so that what has none of them is not imported.
+        """
+        if self.wanted.expression or any(target.is_glob for target in self._targets):
+            area = index.by_area().get(prefix)
+            return {name.split(".")[2] for name, _ in area.cases() if self.means(name)} if area else set()
+        named = {target.subject(prefix) for target in self._targets if target.may_mean(prefix)}
+        return {name for name in named if name} if named and None not in named else None
+
+    def require_meaning(self) -> None:
+        """Refuse a word that means no case."""
+        for target in self._targets:
+            target.require_meaning()
 
 
 class _Target:
@@ -129,7 +176,7 @@ class _Target:
     def __init__(self, text: str) -> None:
         self.text = text
         self._beginning = text.rstrip(".")
-        self._is_glob = _WILD.search(text) is not None
+        self.is_glob = _WILD.search(text) is not None
         self._literal = _WILD.split(self._beginning, maxsplit=1)[0]
         self._pattern = glob(text)
         self._has_meaning = False
@@ -137,7 +184,7 @@ class _Target:
     def may_mean(self, prefix: str) -> bool:
         """True where ids that begin with the prefix and a dot can be meant; what stands before a wildcard tells."""
         longer = f"{prefix}."
-        if longer.startswith(self._literal) and (self._is_glob or longer[len(self._literal)] == "."):
+        if longer.startswith(self._literal) and (self.is_glob or longer[len(self._literal)] == "."):
             return True
         return self._literal.startswith(longer)
 
@@ -146,11 +193,11 @@ class _Target:
         if not self._literal.startswith(f"{prefix}."):
             return None
         name, dot, _ = self._literal.removeprefix(f"{prefix}.").partition(".")
-        return name if dot or not self._is_glob else None
+        return name if dot or not self.is_glob else None
 
     def means(self, case_id: str) -> bool:
         """True where the id is meant."""
-        if self._is_glob:
+        if self.is_glob:
             found = self._pattern.fullmatch(case_id) is not None
         else:
             found = case_id == self._beginning or case_id.startswith((f"{self._beginning}.", f"{self._beginning}["))

@@ -28,7 +28,6 @@ from npu_conformance.harness.run.session_options import (
     parse_options,
     start_by_options,
 )
-from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests, Event, RunStarted, Selection
 from npu_conformance.specs.documents.summary import Results
@@ -104,9 +103,10 @@ class Opened:
 class Session:
     """One run of one plug-in: `start`, `run_all` (or `begin`, `run_case`..., `finish`), `close` on every way out."""
 
-    def __init__(self, options: SessionOptions) -> None:
+    def __init__(self, options: SessionOptions, starting: Starting | None = None) -> None:
+        """starting: the subject, where it has been started already."""
         self.options = options
-        self._starting: Starting | None = None
+        self._starting = starting
         self._subject: SubjectHandle | None = None
         self._beside: SubjectHandle | None = None
         self._engine: Engine | None = None
@@ -130,14 +130,21 @@ class Session:
             self.prepare()
             starting, self._starting = self._starting, None
             assert starting is not None
-            import numpy  # noqa: F401  nearly every case compares arrays; the plug-in's import still goes on
-
+            self._import_what_is_needed_later()
             self._subject = open_by_options(self.options, starting)
         return self._subject
 
+    def _import_what_is_needed_later(self) -> None:
+        """Import while the plug-in's import goes on: nearly every case compares arrays, and most runs end in a page."""
+        import numpy  # noqa: F401
+
+        if self.options.report is not None and not self.options.part_of:
+            from npu_conformance.harness.report import junit, page, templating  # noqa: F401
+
+            templating.environment()
+
     def prepare(self) -> None:
         """Start the subject without waiting: its import goes on while cases are looked up. LoadError, DocumentError."""
-        require_descriptors()
         if self._subject is None and self._starting is None:
             self._starting = start_by_options(self.options)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness.judge import claims
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject.inference_tool import given_tool
 from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
+from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs import versions
 from npu_conformance.specs.documents import DocumentError
 
@@ -95,6 +95,7 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
 
 def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
+    require_descriptors()
     named = parse_options(options.plugin_options)
     version = None
     if options.hal:
@@ -128,6 +129,8 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
         subject.close()
         known = ", ".join(sorted(subject.manifest.options))
         raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
+    from npu_conformance.harness.judge import claims
+
     try:
         claims.check_names(subject.manifest)
     except DocumentError:

@@ -358,7 +358,7 @@ def test_the_display_ends_also_where_a_run_cannot_begin(command: Command, monkey
         shown.append(Progress(total, Console(io.StringIO()), quiet=quiet))
         return shown[0]
 
-    monkeypatch.setattr("npu_conformance.cli.commands.run.progress_for", progress_for)
+    monkeypatch.setattr("npu_conformance.cli.commands._running.progress_for", progress_for)
     assert command("run", "vts.queries", *PLUGIN, "--waivers", "none.json")[0] == 2
     assert shown[0].closed
 

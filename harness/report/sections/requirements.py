@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.kept import kept
 from npu_conformance.harness.report.rule import where
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
 from npu_conformance.harness.report.templating import render
@@ -72,7 +73,7 @@ def found(counts: dict[str, Counts]) -> list[Area]:
     """The areas that the run touched, those with red cases first, then in the catalogues' order."""
     by_area: dict[str, list[Row]] = {}
     untouched: dict[str, list[str]] = {}
-    for entry in requirements.all_requirements():
+    for entry in kept("requirements", tuple[Requirement, ...], lambda: tuple(requirements.all_requirements())):
         if entry.id in counts:
             by_area.setdefault(entry.area, []).append(_row(entry.id, entry, counts[entry.id]))
         else:

@@ -1,0 +1,104 @@
+"""Runs a selection of cases against a plug-in that has been started, and tells how it went."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import closing
+
+from msgspec.structs import replace
+
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.report.progress import progress_for
+from npu_conformance.harness.run import selection
+from npu_conformance.harness.run.budget import by_worth
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.selection import Wanted
+from npu_conformance.harness.run.session import Session, Summary
+from npu_conformance.harness.run.session_options import SessionOptions
+from npu_conformance.harness.subject.loading import Starting
+from npu_conformance.specs.documents.results import Selection
+
+
+def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting) -> int:
+    """Run what the command line asks for, print the verdict table, and return the exit code. Ends the subject.
+
+    Raises LoadError, DocumentError and UsageError.
+    """
+    console = Console(sys.stdout)
+    session = Session(wanted, starting)
+    try:
+        summary = _run(options, session, console)
+        if not options.part:
+            console.say("\n".join(summary.lines(console.paint)))
+        return summary.exit_code
+    finally:
+        session.close()
+
+
+def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
+    cases, described = _select(options, session)
+    if options.processes > 1:
+        from npu_conformance.cli.commands import _shards
+
+        opened = session.open_report(cases, described)
+        console.say(_headline(options, session, len(cases)))
+        return _shards.run(options, session, cases, opened)
+    with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
+        session.start(cases, described, [] if options.part else [progress])
+        if not options.part:
+            console.say(_headline(options, session, len(cases)))
+        return session.run_all()
+
+
+def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
+    """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
+    selected = selection.select(wanted)
+    if options.last_failed:
+        selected = selected.only(_earlier(session))
+    cases = _part(options, selected.cases)
+    subject = session.subject
+    described = wanted.described(selected.deselected(subject.manifest, subject.version))
+    return cases, replace(described, last_failed=options.last_failed)
+
+
+def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
+    manifest, version = session.subject.manifest, session.subject.version
+    split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
+    return (
+        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: {cases} cases, "
+        f"scope {options.scope}{split}"
+    )
+
+
+def _part(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
+    """What this process has to run of the selection, in its order. Raises UsageError where that is nothing."""
+    if options.part:
+        from npu_conformance.cli.commands import _shards
+
+        cases = _shards.part(options, cases)
+    elif options.shard:
+        from npu_conformance.harness.run.partition import parse_shard, partition
+
+        index, count = parse_shard(options.shard)
+        cases = partition(cases, count)[index - 1]
+    if not cases:
+        raise UsageError("nothing is selected: see `npu-conformance list`")
+    return by_worth(cases) if options.budget else cases
+
+
+def _earlier(session: Session) -> frozenset[str]:
+    """The cases that --last-failed means: red in the earlier run; all of it where that is resumed."""
+    from npu_conformance.harness.report.summary import red_that_ran
+    from npu_conformance.harness.run import results, shards
+
+    folder = session.earlier_folder()
+    log = shards.read_run(folder)
+    if session.options.resume:
+        return frozenset(log.header.cases)
+    red = frozenset(result.case for result in red_that_ran(results.complete(log)))
+    if not red:
+        raise UsageError(f"--last-failed: nothing was red in {folder}")
+    return red
