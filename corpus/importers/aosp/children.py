@@ -23,14 +23,13 @@ _VERSION = re.compile(r"V\d_\d|AIDL_V\d")
 class Limits:
     """How much one file may use. seconds: of processor time. memory, output: bytes.
 
-    patience: a file that waits instead of computing is ended after so many times the seconds; generous, since a machine
-    can be busy.
+    asleep_seconds: in which it waits instead of computing; a specification has nothing to wait for.
     """
 
     seconds: int = 60
     memory: int = 4 << 30
     output: int = 1 << 29
-    patience: int = 10
+    asleep_seconds: int = 5
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Child:
         limits = self._limits
         request = {
             "path": str(path.absolute()), "name": path.name.partition(".")[0], "version": version_of(path),
-            "seconds": limits.seconds, "wall_seconds": limits.seconds * limits.patience, "memory": limits.memory,
+            "seconds": limits.seconds, "asleep_seconds": limits.asleep_seconds, "memory": limits.memory,
             "output": limits.output,
         }  # fmt: skip
         try:
