@@ -15,6 +15,7 @@ from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.manifest import InterfaceName
 
 RUNS = 200
 """Inputs of a short case."""
@@ -24,7 +25,7 @@ RUNS = 200
 class ShortCase:
     """The short case of a fuzzer, and the case of one of its findings. target: what a running case attacks.
 
-    about: of the short case, with {runs} in it; about_one: of a finding's.
+    about: of the short case, with {runs} in it; about_one: of a finding's. interface: that is attacked.
     """
 
     fuzzer: str
@@ -32,6 +33,7 @@ class ShortCase:
     about: str
     about_one: str
     target: Callable[[CaseContext], Target]
+    interface: InterfaceName = "device"
 
     def cases(self) -> Iterator[Case]:
         """One case of a fixed number of inputs."""
@@ -48,7 +50,7 @@ class ShortCase:
         return self._case(run, self.about_one)
 
     def _case(self, run: Callable[[CaseContext], None], about: str) -> Case:
-        return Case(f"fuzz.{self.fuzzer}.short.runs", run, self.requirements, about)
+        return Case(f"fuzz.{self.fuzzer}.short.runs", run, self.requirements, about, self.interface)
 
     def _run(self, context: CaseContext) -> None:
         """Run the target with its inputs; the one that fails goes into the failure file."""

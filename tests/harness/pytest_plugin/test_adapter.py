@@ -13,6 +13,8 @@ import pytest
 from patience import SECONDS
 from places import HOSTILE, ROOT
 
+from npu_conformance.fuzz import AREAS
+
 pytest_plugins = ("pytester",)
 
 Run = Callable[..., pytest.RunResult]
@@ -181,7 +183,7 @@ def test_pytest_collects_what_is_listed(listed: list[str], arguments: Sequence[s
 
 def test_an_area_is_collected_once_whatever_pytest_takes_for_tests(tmp_path: Path) -> None:
     nodes = _collected("--pyargs", "npu_conformance.fuzz", "-o", "python_files=*.py", folder=tmp_path)
-    assert _ids(nodes) == ["fuzz.models.short.runs", "fuzz.requests.short.runs", "fuzz.wire.short.runs"]
+    assert _ids(nodes) == [f"fuzz.{area}.short.runs" for area in AREAS]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""Inputs that are histories: JSON arrays of steps, each an object whose `do` says what happens. One step a line.
+
+What a step does the target says; here steps are put in, left out, moved, doubled and edited, whatever they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
+from npu_conformance.fuzz.lib.json_edits import Grammar, edit
+from npu_conformance.harness.judge.verdicts import Crashed, Hung, NotApplicable
+
+Step = TypeVar("Step")
+
+MOST_STEPS = 24
+_MOST_AT_ONCE = 4
+"""Fresh steps of one mutation."""
+_PLAIN = (0, 1)
+_PIECES = 400
+"""Inputs behind a finding."""
+
+
+@dataclass(frozen=True)
+class Histories(Generic[Step]):
+    """The histories of one target. fresh: a step of somebody's choice. grammar: good values of the steps' fields."""
+
+    decoder: msgspec.json.Decoder[list[Step]]
+    fresh: Callable[[Choices], Step]
+    grammar: Grammar
+
+    def decoded(self, data: bytes) -> list[Step] | None:
+        """The first steps of an input; None where it is none."""
+        try:
+            return self.decoder.decode(data)[:MOST_STEPS]
+        except msgspec.MsgspecError:
+            return None
+
+    def mutated(self, data: bytes, choices: Choices, seeds: Sequence[bytes], max_size: int) -> bytes:
+        """Put steps in, leave one out, move or double one, change a field, or go on as another history does."""
+        steps = self.decoded(data)
+        if steps is None:
+            return data
+        kind, place = choices.below(10), choices.below(len(steps) + 1)
+        if kind < 4 or not steps:
+            steps[place:place] = [self.fresh(choices) for _ in range(1 + choices.below(_MOST_AT_ONCE))]
+        elif kind == 4:
+            del steps[place % len(steps)]
+        elif kind == 5:
+            steps.insert(choices.below(len(steps)), steps.pop(place % len(steps)))
+        elif kind == 6:
+            steps.insert(choices.below(len(steps)), steps[place % len(steps)])
+        elif kind == 7:
+            steps[place:] = self.decoded(choices.pick(seeds)) or []
+        else:
+            steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
+        return encoded(steps[:MOST_STEPS])[:max_size]
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """Without many steps, without one, then with a plainer number or without an element of a list."""
+        steps = self.decoded(data)
+        if steps is None:
+            return []
+        plainer = (
+            [*steps[:place], changed, *steps[place + 1 :]]
+            for place, step in enumerate(steps)
+            for changed in self._plainer(step)
+        )
+        return [encoded(fewer) for found in (_fewer(steps), plainer) for fewer in found]
+
+    def _edited(self, step: Step, choices: Choices) -> Step:
+        """The step with one field changed; as it was where that makes no step."""
+        fields: dict[str, Any] = msgspec.to_builtins(step)
+        kind = fields.pop("do")
+        edit(fields, choices, self.grammar)
+        return self._step({"do": kind, **fields}) or step
+
+    def _plainer(self, step: Step) -> Iterator[Step]:
+        fields: dict[str, Any] = msgspec.to_builtins(step)
+        for name, value in fields.items():
+            for simple in _simpler(value):
+                changed = self._step({**fields, name: simple})
+                if changed is not None:
+                    yield changed
+
+    def _step(self, fields: dict[str, Any]) -> Step | None:
+        found = self.decoded(msgspec.json.encode([fields]))
+        return found[0] if found else None
+
+
+class Stage(Generic[Step]):
+    """Where histories happen, one after the other, in a subject that remembers: each begins when all is quiet.
+
+    What fails is tried again where nothing was before, since a finding has to fail by itself. For some inputs behind
+    it, which are its pieces, each has a subject without past.
+    """
+
+    def __init__(self, play: Callable[[list[Step]], tuple[str, ...]], renew: Callable[[], None]) -> None:
+        """play: lets a history happen, and judges it. renew: brings a subject without past."""
+        self._play = play
+        self._renew = renew
+        self._has_past = False
+        self._pieces = 0
+
+    def run(self, steps: list[Step]) -> tuple[str, ...]:
+        """Let a history happen. Raises what is found, or NotApplicable."""
+        if self._pieces and self._has_past:
+            self._begin_anew()
+        self._pieces = max(self._pieces - 1, 0)
+        had_past, self._has_past = self._has_past, True
+        try:
+            return self._play(steps)
+        except (NotApplicable, Crashed, Hung):
+            self._has_past = False
+            raise
+        except Exception as ended:
+            self._pieces = _PIECES
+            self._begin_anew()
+            raise (self._repeated(steps, ended) if had_past else ended) from None
+
+    def _repeated(self, steps: list[Step], ended: Exception) -> Exception:
+        """What a history raises without past; where it raises nothing, what it raised with it."""
+        try:
+            self._play(steps)
+        except Exception as again:
+            self._begin_anew()
+            return again
+        self._has_past = True
+        return Found(kind_of(ended), f"{ended} (only behind other histories)", f"{where_of(ended)} behind others")
+
+    def _begin_anew(self) -> None:
+        self._renew()
+        self._has_past = False
+
+
+def encoded(steps: Sequence[Any]) -> bytes:
+    """An input."""
+    return b"[\n" + b",\n".join(map(msgspec.json.encode, steps)) + b"\n]"
+
+
+def _fewer(steps: list[Step]) -> Iterator[list[Step]]:
+    size = len(steps) // 2
+    while size:
+        for start in range(0, len(steps), size):
+            yield steps[:start] + steps[start + size :]
+        size //= 2
+    if len(steps) == 1:
+        yield []
+
+
+def _simpler(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from (simple for simple in (*_PLAIN, value // 2, value // 10 * 10) if abs(simple) < abs(value))

@@ -1,0 +1,147 @@
+"""The fuzzer of scheduling HALs: bugs that need several steps are found and made small; what conforms has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.faults import npu_scheduling, source_edits
+from npu_conformance.fuzz import scheduling
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.histories import MOST_STEPS
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.scheduling_steps import histories
+from npu_conformance.fuzz.lib.scheduling_target import SchedulingTarget
+from npu_conformance.fuzz.lib.target import failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+
+FAULTS = "npu_conformance.faults.plugin:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The plug-in and its option of the parameter."""
+    plugin, options = request.param
+    opened = open_subject(plugin, options, "inprocess")
+    yield opened
+    opened.close()
+
+
+def _bug(name: str) -> tuple[str, dict[str, str]]:
+    return "scheduled_drivers:plugin", {"bug": name}
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "where", "steps"),
+    [
+        (_bug("loses"), "wrong-status", "", 6),
+        (_bug("half-updates"), "wrong-status", "NPU-HAL-008", 4),
+        (_bug("withdraws-of-others"), "wrong-status", "NPU-HAL-019", 6),
+        (_bug("remembers-callback"), "wrong-status", "NPU-HAL-017", 6),
+        (_bug("keeps-configs"), "wrong-status", "", 5),
+        (_bug("ends-twice"), "wrong-status", "a run ends twice", 5),
+        (_bug("ranks-late"), "wrong-status", "a run never ends", 6),
+        (_bug("forgets-rights"), "invalid-accepted", "NPU-HAL-011", 6),
+    ],
+    indirect=["subject"],
+    ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",
+)
+def test_bugs_of_several_steps_are_found_and_made_small(
+    subject: SubjectHandle, kind: str, where: str, steps: int
+) -> None:
+    target, tried = SchedulingTarget(subject), []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=1, runs=4000)
+    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
+    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        ("reference", {}),
+        ("reference", {"npu_profile": "aosp"}),
+        *((FAULTS, {"fault": name}) for name in ("npu-narrow", "npu-cuttlefish")),
+    ],
+    indirect=True,
+    ids=lambda value: " ".join((value[0][:9], *value[1].values())),
+)
+def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
+    target = SchedulingTarget(subject)
+    hypothesis_engine.search(target, target.run, seed=7, runs=150)
+
+
+@pytest.mark.parametrize("row", npu_scheduling.EDITED_VARIANTS, ids=lambda row: row.id)
+def test_what_decides_otherwise_has_no_finding(row: source_edits.EditedFault) -> None:
+    with source_edits.applied(row.edits):
+        opened = open_subject("reference", {}, "inprocess")
+        target = SchedulingTarget(opened)
+        hypothesis_engine.search(target, target.run, seed=3, runs=60)
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"pass","ms":-1},{"do":"cancel_work","uid":4294967296}]']
+)
+def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    SchedulingTarget(opened).run(data)
+    opened.close()
+
+
+def test_without_a_virtual_clock_there_is_nothing_to_attack() -> None:
+    opened = open_subject("reference", {"clock": "real"}, "inprocess")
+    with pytest.raises(NotApplicable, match="virtual clock"):
+        SchedulingTarget(opened).run(b"[]")
+    opened.close()
+
+
+def test_mutations_are_histories_and_pieces_are_smaller() -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    target, data = SchedulingTarget(opened), b"[]"
+    for seed in range(300):
+        data = target.mutate(data, Choices.seeded(seed), 65535)
+        steps = histories.decoded(data)
+        assert steps is not None
+        assert len(steps) <= MOST_STEPS
+    assert all(histories.decoded(piece) is not None for piece in target.pieces(data))
+    assert target.mutate(b"no history", Choices(bytes(SIZE)), 65535) == b"no history"
+    opened.close()
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_finding_replays(isolation: str) -> None:
+    opened = open_subject("scheduled_drivers:plugin", {"bug": "ends-twice"}, isolation)  # type: ignore[arg-type]
+    steps = ('{"do":"run"}', '{"do":"fail_work","uid":10201}', '{"do":"run"}', '{"do":"cancel"}')
+    case = scheduling.case_from(msgspec.to_builtins(lines_of(f"[{','.join(steps)}]".encode())))
+    context = CaseContext(case, opened)
+    with pytest.raises(CaseEnded, match="ends 2 times"):
+        case.run(context)
+    assert context.payload is not None
+    opened.close()
+
+
+def test_the_short_case_passes() -> None:
+    opened = open_subject("reference", {}, "process")
+    (case,) = scheduling.cases()
+    case.run(CaseContext(case, opened, seed=5))
+    opened.close()
