@@ -1,4 +1,7 @@
-"""`python -m benchmarks [GROUP..]`: measure, print the table, exit 1 where an aim is missed."""
+"""`python -m benchmarks [GROUP..]`: measure, print the table, exit 1 where an aim is missed.
+
+`--check` measures the ratios alone, and compares them with those in baseline.json.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,12 @@ from benchmarks import (
     bench_mutations,
     bench_networks,
     bench_npu,
+    bench_ratios,
     bench_runtime,
     bench_simulation,
     bench_throughput,
     bench_wire,
+    check,
 )
 from benchmarks.figures import Figure, busy
 
@@ -45,6 +50,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "mutations": bench_mutations.figures,
     "networks": bench_networks.figures,
     "npu": bench_npu.figures,
+    "ratios": bench_ratios.figures,
     "runtime": bench_runtime.figures,
     "simulation": bench_simulation.figures,
     "throughput": partial(bench_throughput.figures, None),
@@ -57,7 +63,11 @@ def main() -> int:
     parser.add_argument("groups", metavar="GROUP", nargs="*", help=f"{', '.join(GROUPS)}; default all")
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--onnx-python", metavar="PATH", help="a Python interpreter that has onnx, for the comparison")
+    parser.add_argument("--check", action="store_true", help="exit 1 where a ratio is lost by more than a quarter")
+    parser.add_argument("--store", action="store_true", help="keep the ratios for later checks")
     arguments = parser.parse_args()
+    if arguments.check or arguments.store:
+        return _ratios(store=arguments.store)
     groups = GROUPS | {"throughput": partial(bench_throughput.figures, arguments.onnx_python)}
     unknown = [name for name in arguments.groups if name not in groups]
     if unknown:
@@ -72,6 +82,19 @@ def main() -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps([asdict(figure) for figure in measured], indent=1) + "\n")
     return int(any(figure.verdict == "MISSED" for figure in measured))
+
+
+def _ratios(*, store: bool) -> int:
+    """Compare the ratios with those that are stored, or store them."""
+    _print_machine()
+    if store:
+        check.store(bench_ratios.figures())
+        return 0
+    lost = False
+    for figure in check.judged(bench_ratios.figures(), check.stored()):
+        print(_row(figure), flush=True)
+        lost |= figure.verdict == "MISSED"
+    return int(lost)
 
 
 def _print_machine() -> None:

@@ -20,4 +20,4 @@ _SHORT = ShortCase(
     "One mutated model.",
     lambda context: ModelTarget(context.subject, one_each=True),
 )
-cases, case_from = _SHORT.cases, _SHORT.case_from
+cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

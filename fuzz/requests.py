@@ -23,4 +23,4 @@ _SHORT = ShortCase(
     "One edited request.",
     lambda context: RequestTarget(context.subject),
 )
-cases, case_from = _SHORT.cases, _SHORT.case_from
+cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

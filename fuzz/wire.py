@@ -18,4 +18,4 @@ _SHORT = ShortCase(
     "One conversation of broken lines.",
     ConnectionTarget,
 )
-cases, case_from = _SHORT.cases, _SHORT.case_from
+cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

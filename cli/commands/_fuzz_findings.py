@@ -20,6 +20,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
 )
 from npu_conformance.fuzz.lib.findings import KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.specs.documents.failures import PROMOTED
 
 
 def triage(folder: Path, *, as_json: bool) -> int:
@@ -47,6 +48,20 @@ def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) ->
         print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
         print(f"    {found.message.splitlines()[0] if found.message else ''}")
         print(f"    {folder / FINDINGS_FOLDER / found.name}")
+
+
+def promote(folder: Path, name: str, to: Path) -> int:
+    """Copy the file of a finding to where `--vectors` finds it as a case."""
+    _require_campaign(folder)
+    known = sorted(path.name for path in (folder / FINDINGS_FOLDER).glob("*.json"))
+    file = f"{Path(name).name.removesuffix('.json')}.json"
+    if file not in known:
+        raise UsageError(f"{name}: {folder} has no such finding; it has {', '.join(known) or 'none'}")
+    target = to / f"{file.removesuffix('.json')}{PROMOTED}"
+    to.mkdir(parents=True, exist_ok=True)
+    target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+    print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {to} --plugin P`")
+    return OK
 
 
 def minimise(folder: Path) -> int:

@@ -32,6 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     triage = actions.add_parser("triage", help="list the findings of a campaign, by kind and place")
     triage.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
     triage.add_argument("--json", action="store_true", help="one JSON array")
+    promote = actions.add_parser("promote", help="make a finding a case that every run with --vectors includes")
+    promote.add_argument("name", metavar="NAME", help="of the finding, or its file, as `triage` prints it")
+    promote.add_argument("--to", metavar="DIR", type=Path, required=True, help="folder of your repository for findings")
+    promote.add_argument("--corpus", metavar="DIR", type=Path, default=FOLDER, help=f"of the campaign ({FOLDER})")
     smaller = actions.add_parser("minimise", help="drop the inputs of a corpus that show nothing that others do not")
     smaller.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
 
@@ -66,6 +70,8 @@ def execute(options: argparse.Namespace) -> int:
         return _list()
     if options.what == "triage":
         return _fuzz_findings.triage(options.folder, as_json=options.json)
+    if options.what == "promote":
+        return _fuzz_findings.promote(options.corpus, options.name, options.to)
     if options.what == "minimise":
         return _fuzz_findings.minimise(options.folder)
     return _fuzz_campaign.run(options, [fuzzer(name) for name in _names(options)])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,8 +15,10 @@ import msgspec
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
 
 RUNS = 200
@@ -49,8 +53,24 @@ class ShortCase:
 
         return self._case(run, self.about_one)
 
+    def cases_from(self, path: Path) -> Iterator[Case]:
+        """A case for each promoted finding of this fuzzer: of a file, or of a folder's. Raises DocumentError."""
+        for file in sorted(path.glob(f"*{PROMOTED}")) if path.is_dir() else [path]:
+            if not file.name.endswith(PROMOTED):
+                continue
+            failure = failures.load(file)
+            if failure.case == self._id:
+                name = re.sub(r"[^A-Za-z0-9_]", "_", file.name.removesuffix(PROMOTED))
+                about = f"{self.about_one} It was found as: {failure.result.message}"
+                made = suites.rebuild(failure.case, failure.payload)
+                yield replace(made, id=f"fuzz.{self.fuzzer}.promoted.{name}", about=about)
+
+    @property
+    def _id(self) -> str:
+        return f"fuzz.{self.fuzzer}.short.runs"
+
     def _case(self, run: Callable[[CaseContext], None], about: str) -> Case:
-        return Case(f"fuzz.{self.fuzzer}.short.runs", run, self.requirements, about, self.interface)
+        return Case(self._id, run, self.requirements, about, self.interface)
 
     def _run(self, context: CaseContext) -> None:
         """Run the target with its inputs; the one that fails goes into the failure file."""

@@ -13,6 +13,7 @@ from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceN
 
     interface: of the cases that say why a file gives no vectors.
     """
+    if _has_findings(path):
+        return
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path, area, make_case)
         return
@@ -38,6 +41,15 @@ def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceN
         return
     for collection in jsonl_vectors.collections(path):
         yield from _neutral_form(collection, area, make_case)
+
+
+def _has_findings(path: Path) -> bool:
+    """True for a promoted finding, or a folder of them, from which the fuzzers make cases. Raises DocumentError."""
+    found = list(path.glob("*.json*")) if path.is_dir() else [path]
+    others = [one for one in found if not one.name.endswith(PROMOTED)]
+    if found and others and len(others) < len(found):
+        raise DocumentError(str(path), "", f"it holds findings and vectors, such as {others[0].name}: keep them apart")
+    return bool(found) and not others
 
 
 def _neutral_form(collection: jsonl_vectors.Collection, area: str, make_case: MakeCase) -> Iterator[Case]:

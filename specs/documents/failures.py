@@ -9,6 +9,9 @@ from npu_conformance.specs.documents.results import CaseResult, Digests, Format
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
+PROMOTED = ".finding.json"
+"""How the file of a promoted finding ends: a failure file that is run as a case of its own."""
+
 
 class LastCall(Document, frozen=True, omit_defaults=True):
     """A call of the last before a failure, as it crossed the wire.

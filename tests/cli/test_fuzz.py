@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -62,6 +63,42 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
     assert "goes on after 1 rounds" in capsys.readouterr().out
+
+
+def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz(tmp_path / "campaign", "--runs", "100", bug="refuses") == 1
+    (file,) = (tmp_path / "campaign" / "failures").iterdir()
+    corpus, kept = ["--corpus", str(tmp_path / "campaign")], tmp_path / "findings"
+    assert main(["fuzz", "promote", "another", "--to", str(kept), *corpus]) == 2
+    assert f"has no such finding; it has {file.name}" in capsys.readouterr().err
+    assert main(["fuzz", "promote", file.stem, "--to", str(kept), *corpus]) == 0
+    case = f"fuzz.models.promoted.{re.sub('[^A-Za-z0-9_]', '_', file.stem)}"
+
+    capsys.readouterr()
+    assert main(["list", "*.promoted.*", "--vectors", str(kept)]) == 0
+    assert capsys.readouterr().out == f"{case}\n"
+    run = ["run", "*.promoted.*", "--vectors", str(kept), "--plugin", DRIVERS, "-q", "--report", str(tmp_path / "r")]
+    assert main([*run, "--plugin-option", "bug=refuses"]) == 1
+    assert f"{case}: getSupportedOperations of a valid model" in capsys.readouterr().out
+    assert main(run) == 0
+    waivers = tmp_path / "waivers.json"
+    known = {"case": case, "reason": "known", "owner": "ada", "link": "https://bugs.example/1", "expires": "2999-01-01"}
+    waivers.write_text(json.dumps({"format": 1, "waivers": [known]}))
+    assert main([*run, "--plugin-option", "bug=refuses", "--waivers", str(waivers)]) == 0
+
+
+def test_findings_and_vectors_are_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "models-crash.finding.json").write_text("{}")
+    assert main(["list", "fuzz", "--vectors", str(tmp_path)]) == 2
+    assert "models-crash.finding.json: $: " in capsys.readouterr().err
+    (tmp_path / "add.json").write_text("{}")
+    assert main(["list", "vts", "--vectors", str(tmp_path)]) == 2
+    assert "it holds findings and vectors, such as add.json: keep them apart" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_findings_of_every_fuzzer_can_be_promoted(area: str) -> None:
+    assert callable(importlib.import_module(f"npu_conformance.fuzz.{area}").cases_from)
 
 
 def test_the_corpus_is_made_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
