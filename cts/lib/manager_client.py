@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.manager_events import (
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    WAIT,
+    CallbackRecorder,
+    Event,
+    Kind,
+    Notification,
+)
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
-    ModelLoadRequestCallback,
     ModelLoadStatusListener,
 )
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
     PERMISSION,
-    CompletionStatus,
     LoadStatus,
     ModelLoadRequest,
     Policy,
 )
 
+__all__ = [
+    "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
+    "answered", "barrier", "control", "install", "install_only", "package_of", "pass_time",
+]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
 CALLBACK_SECONDS = 2.0
@@ -35,55 +47,6 @@ _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
 
 Answer = TypeVar("Answer")
-Kind = Literal["decision", "unload", "complete"]
-Notification = tuple[Kind, int | None]
-"""What one callback says: its kind, and the status of a decision or completion or the reason of an unload request."""
-GRANT: tuple[Kind, int] = ("decision", LoadStatus.CAN_LOAD_NOW)
-WAIT: tuple[Kind, int] = ("decision", LoadStatus.WAIT_FOR_UNLOAD)
-PARKED: tuple[Kind, int] = ("decision", LoadStatus.NOT_PRIORITIZED)
-COMPLETE: tuple[Kind, int] = ("complete", CompletionStatus.COMPLETE)
-CANCELLED: tuple[Kind, int] = ("complete", CompletionStatus.CANCELLED)
-
-
-@dataclass(frozen=True)
-class Event:
-    """One callback. status: of the decision or completion, or the reason of an unload request."""
-
-    kind: Kind
-    request: ModelLoadRequest
-    status: int | None
-    listener: ModelLoadStatusListener | None = None
-
-    @property
-    def notification(self) -> Notification:
-        """What it says, apart from the request."""
-        return self.kind, self.status
-
-    def __str__(self) -> str:
-        return f"{self.kind} of request {self.request.id} with {self.status}"
-
-
-class CallbackRecorder(ModelLoadRequestCallback):
-    """Keeps every callback in the order of arrival."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        """Keep a decision."""
-        self.events.append(Event("decision", request, status, listener))
-
-    def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
-        """Keep a request to unload."""
-        self.events.append(Event("unload", request, reason))
-
-    def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        """Keep a completion."""
-        self.events.append(Event("complete", request, status))
-
-    def of(self, identifier: int) -> list[Notification]:
-        """The notifications about the request with this id, in order."""
-        return [event.notification for event in self.events if event.request.id == identifier]
 
 
 class Client:

@@ -6,9 +6,9 @@ import msgspec
 
 from npu_conformance.cts.lib.manager_client import Client, Event
 from npu_conformance.cts.lib.manager_fixture import FIRST_APP, ClientApp, ManagerFixture
-from npu_conformance.cts.lib.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (

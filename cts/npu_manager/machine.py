@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
-from npu_conformance.cts.lib.manager_model import TrackedRequest
 from npu_conformance.cts.lib.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext

@@ -172,6 +172,7 @@ histories: Histories[Step] = Histories(
 )
 
 _RANKED = Configure([Entry(APPS[0], 100), Entry(APPS[1], 400), Entry(APPS[2], 1000, attribute=True)])
+_BARRED = Configure([Entry(APPS[0], 100, direct=False)], update=True)
 SEEDS = tuple(
     encoded(steps)
     for steps in (
@@ -181,6 +182,7 @@ SEEDS = tuple(
         [Submit(0), Pass(400), Pass(30), Submit(0), Pass(460), Submit(0)],
         [_RANKED, Submit(2, original=APPS[0]), Pass(20), Submit(0), Pass(30), Configure([Entry(APPS[0], 900)], True)],
         [Configure([Entry(APPS[0], 5, direct=False), Entry(APPS[3], 7)]), Submit(0), Submit(3), Submit(3, original=42)],
+        [_RANKED, Submit(0), Pass(15), _BARRED, Submit(0), Pass(15), _RANKED, Submit(0)],
         [Submit(0), Pass(15), Cancel(0), Submit(1), Pass(15), Take(APPS[1]), Submit(2), Pass(15), Break(APPS[2])],
         [Submit(0), Pass(20), Register(1), Pass(500), Submit(0), Register(-1), Pass(20), Register(0)],
         [Register(1, app=3), Submit(0), Pass(20), Die(3), Submit(1), Pass(20), Register(0)],

@@ -9,10 +9,10 @@ import pytest
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
-from npu_conformance.cts.lib.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.cts.lib.scenario_runner import Step
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
+from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext

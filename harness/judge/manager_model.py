@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, WAIT, Event
+from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, WAIT, Event
 from npu_conformance.specs.npu.types import ModelLoadRequest, Policy, UnloadReason
 
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}

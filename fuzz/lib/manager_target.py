@@ -1,0 +1,338 @@
+"""The target whose inputs are histories of the NPU Manager: apps that ask, load, unload, cancel and die.
+
+After each step the model of the manager's promises says what is broken (harness/judge/manager_model.py). At the end the
+device is relieved, and whatever is granted is loaded and unloaded, until everything that fits had its turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.findings import Found
+from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.manager_bench import App, ManagerBench, pids
+from npu_conformance.fuzz.lib.manager_steps import (
+    APPS,
+    SEEDS,
+    Ask,
+    Crash,
+    Heat,
+    Load,
+    Move,
+    Permit,
+    SetPolicy,
+    Shortage,
+    Step,
+    Unload,
+    Withdraw,
+    Works,
+    histories,
+    is_sendable,
+)
+from npu_conformance.fuzz.lib.scheduling_bench import Answer, call
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.types import (
+    MAX_PRIORITY,
+    MIN_PRIORITY,
+    PERMISSION,
+    EndReason,
+    MemoryPressure,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    Policy,
+    PolicyParameters,
+    ThermalStatus,
+)
+
+_NUMBER = re.compile(r"-?\d+")
+_ROUNDS = 2
+"""How often every request may have to wait for all others before it counts as starved (NPU-POL-029)."""
+
+
+class ManagerTarget:
+    """Inputs are histories. See Target."""
+
+    name = "manager"
+
+    def __init__(self, subject: SubjectHandle) -> None:
+        self._subject = subject
+        self._pids = pids()
+        self._stage = Stage(self._play, self._renew)
+        self.seeds: Sequence[bytes] = SEEDS
+
+    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
+        """Change steps."""
+        return histories.mutated(data, choices, self.seeds, max_size)
+
+    def run(self, data: bytes) -> tuple[str, ...]:
+        """Let a history happen, and judge it."""
+        steps = histories.decoded(data)
+        return () if steps is None else self._stage.run(steps)
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """Fewer steps, or plainer ones."""
+        return histories.pieces(data)
+
+    def readable(self, data: bytes) -> bytes:
+        """Inputs are one step a line already."""
+        return data
+
+    def _play(self, steps: list[Step]) -> tuple[str, ...]:
+        bench = ManagerBench(self._subject, self._pids)
+        try:
+            return _Play(bench).run(steps)
+        finally:
+            bench.close()
+
+    def _renew(self) -> None:
+        with suppress(CaseEnded):  # the finding is what came before
+            self._subject.restart()
+
+
+class _Open(Exception):
+    """The manager did what it is free to, and what no model follows."""
+
+
+class _Play:
+    """One history on a bench."""
+
+    def __init__(self, bench: ManagerBench) -> None:
+        self._bench = bench
+        self._model = ManagerModel(importance=dict.fromkeys(APPS, MAX_PRIORITY))
+        self._denied: set[int] = set()
+        self._read: dict[int, int] = {}
+        self._works = 0
+        self._levels = {"heat": 0, "shortage": 0}
+        number = bench.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+        self._opportunistic = number
+        self._seen: set[str] = set()
+
+    def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
+        """Let it happen; returns what was seen."""
+        try:
+            for step in steps:
+                if is_sendable(step):
+                    self._step(step)
+            self._drain()
+        except _Open:
+            self._seen.add("open")
+        return tuple(self._seen)
+
+    def _step(self, step: Step) -> None:
+        self._model.begin()
+        word = f"{type(step).__name__} {self._perform(step)}"
+        self._bench.settle()
+        self._receive()
+        for problem in (*self._model.broken(), *self._table()):
+            raise Found("wrong-status", f"{problem}, after {step}", _NUMBER.sub("N", problem.split(": ", 1)[-1]))
+        self._look(word)
+
+    def _look(self, word: str) -> None:
+        """What tells histories apart: what each step caused, and how the requests of all apps stand."""
+        caused = sorted(f"{event.kind}{event.status}" for one in self._model.requests for event in one.new_events)
+        stand = sorted(f"{one.decision}{'l' * one.loaded}{'a' * one.asked}" for one in self._model.live)
+        self._seen |= {f"{word} {' '.join(caused)}", f"{word} {' '.join(stand)}"}
+
+    def _perform(self, step: Step) -> str:
+        match step:
+            case SetPolicy():
+                return self._set_policy(step)
+            case Ask():
+                return self._ask(step)
+            case Load(app, identifier, by) | Unload(app, identifier, by) | Withdraw(app, identifier, by):
+                return self._about(type(step), APPS[app % len(APPS)], identifier, self._app(app if by is None else by))
+            case Works(app, reason):
+                return self._work(self._app(app), reason)
+            case Crash(app):
+                return self._die(app % len(APPS))
+            case _:
+                return self._arrange(step)
+
+    def _app(self, number: int) -> App:
+        return self._bench.apps[number % len(APPS)]
+
+    def _arrange(self, step: Step) -> str:
+        """What a test does around the manager, and no app can."""
+        control = self._bench.control
+        match step:
+            case Move(app, importance):
+                self._model.importance[self._app(app).uid] = importance
+                return call("setImportance", lambda: control.set_importance(self._app(app).uid, importance))
+            case Heat(level):
+                self._press("heat", level)
+                return call("setThermalPressure", lambda: control.set_thermal_pressure(level))
+            case Shortage(level):
+                self._press("shortage", level)
+                return call("setMemoryPressure", lambda: control.set_memory_pressure(level))
+            case Permit(app, granted):
+                uid = self._app(app).uid
+                (self._denied.discard if granted else self._denied.add)(uid)
+                return call("grantPermission", lambda: control.grant_permission(uid, PERMISSION, granted))
+            case _:
+                return call("killHal", self._bench.restart_hal)
+
+    def _press(self, what: str, level: int) -> None:
+        self._levels[what] = level
+        heat, shortage = self._levels["heat"], self._levels["shortage"]
+        self._model.pressing = True
+        self._model.pressed = heat >= ThermalStatus.SEVERE or shortage >= MemoryPressure.LOW
+        self._model.eased = not heat and not shortage
+
+    def _set_policy(self, step: SetPolicy) -> str:
+        numbers = [number for number in (step.maximum, *step.weights.values()) if number is not None]
+        is_known = step.policy in tuple(Policy)
+        wrong = "NPU-POL-002" if not is_known else "NPU-POL-007" if any(number <= 0 for number in numbers) else ""
+        given = PolicyParameters(step.maximum, step.weights)
+        answer = call("setPolicy", lambda: self._bench.settings.manager.set_policy(step.policy, given))
+        is_open = is_known and step.policy != Policy.BUDGET  # which ignores what is wrong with the parameters, or not
+        if answer == "done" and wrong and not is_open:
+            raise Found("invalid-accepted", f"setPolicy: {wrong}: {step} is taken", wrong)
+        if answer != "done" and not (answer == "refused" and wrong):
+            raise Found("valid-refused", f"setPolicy: {step}: {answer}", "setPolicy")
+        if answer == "done":
+            self._replace_policy(Policy(step.policy), step)
+        return f"{answer} {step.policy}"
+
+    def _replace_policy(self, policy: Policy, step: SetPolicy) -> None:
+        given = {int(size): step.weights[str(int(size))] for size in ModelSize if str(int(size)) in step.weights}
+        weights = {**DEFAULT_WEIGHTS, **given}
+        largest = weights[ModelSize.GREATER_THAN_2G]
+        maximum = 1 if policy is Policy.TURN_TAKING else step.maximum or largest
+        self._model.replace_policy(policy, maximum)
+        self._model.weights = weights
+
+    def _ask(self, step: Ask) -> str:
+        app, request = self._app(step.app), ModelLoadRequest(step.id, step.size, step.priority)
+        is_live = any((one.uid, one.request.id) == (app.uid, step.id) for one in self._model.live)
+        is_size = step.size in tuple(ModelSize)
+        is_ordinary = step.priority in (*range(MIN_PRIORITY, MAX_PRIORITY + 1), self._opportunistic)
+        tracked = TrackedRequest(app.uid, request, self._model.weight(step.size))
+        callback = None if step.deaf else app.recorder
+        answer = call("requestCanLoadModel", lambda: app.manager.request_can_load_model(request, callback))
+        if answer != "done":
+            is_right = not is_size or is_live or step.deaf or not is_ordinary
+            self._refused(app, answer, f"requestCanLoadModel: {step}", may_be_refused=is_right)
+            return answer
+        if not is_size and self._model.gates:
+            raise Found("invalid-accepted", f"requestCanLoadModel: NPU-REQ-010: {step} is taken", "NPU-REQ-010")
+        if step.deaf or is_live or not is_ordinary or app.uid in self._denied:
+            raise _Open
+        self._model.requests.append(tracked)
+        return answer
+
+    def _refused(self, app: App, answer: Answer, what: str, *, may_be_refused: bool) -> None:
+        """See that a refusal is one that the call has."""
+        if answer == "denied" and app.uid in self._denied:
+            return
+        if answer != "refused" or not may_be_refused:
+            raise Found("valid-refused", f"{what}: {answer}", f"{what.partition(':')[0]} {answer}")
+
+    def _about(self, kind: type[Step], uid: int, identifier: int, by: App) -> str:
+        """An app says something about a request, or cancels it: its own, or another app's, which has no effect."""
+        tracked = self._tracked(uid, identifier)
+        request = ModelLoadRequest(identifier) if tracked is None else tracked.request
+        if by.uid != uid:
+            if any((one.uid, one.request.id) == (by.uid, identifier) for one in self._model.live):
+                return "its own"
+            tracked = None
+        if kind is Withdraw:
+            return self._said(by, "cancelModelLoad", lambda: by.manager.cancel_model_load(request), tracked, kind)
+        listener = self._listener(by, tracked)
+        if listener is None:
+            return "no listener"
+        if kind is Load:
+            return self._said(by, "notifyModelLoaded", lambda: listener.notify_model_loaded(request), tracked, kind)
+        return self._said(by, "notifyModelUnloaded", lambda: listener.notify_model_unloaded(request), tracked, kind)
+
+    def _said(
+        self, by: App, what: str, made: Callable[[], object], tracked: TrackedRequest | None, kind: type[Step]
+    ) -> str:
+        answer = call(what, made)
+        if answer != "done":
+            self._refused(by, answer, what, may_be_refused=False)
+            return answer
+        if by.uid in self._denied:
+            raise _Open
+        if tracked is None or tracked.ended:
+            return "nothing"
+        if kind is Withdraw:
+            tracked.cancelled = True
+        elif kind is Unload:
+            tracked.unloaded = True
+        elif not tracked.loaded:
+            tracked.loaded, tracked.ungranted = True, not tracked.holds
+        return answer
+
+    def _tracked(self, uid: int, identifier: int) -> TrackedRequest | None:
+        """The newest request of a uid with this id."""
+        same = (one for one in reversed(self._model.requests) if (one.uid, one.request.id) == (uid, identifier))
+        return next(same, None)
+
+    def _listener(self, by: App, tracked: TrackedRequest | None) -> ModelLoadStatusListener | None:
+        """That of the request, or any that the process has."""
+        own = [event.listener for event in by.recorder.events if event.listener is not None]
+        if tracked is None:
+            return own[-1] if own else None
+        listeners = [event.listener for event in tracked.events if event.listener is not None]
+        return listeners[-1] if listeners and not tracked.dead else None
+
+    def _work(self, app: App, reason: int) -> str:
+        if reason == EndReason.COMPLETED:
+            self._works += 1
+            self._model.worked[app.uid] = self._works
+        self._bench.hal.works(app.uid, reason)
+        return str(int(reason))
+
+    def _die(self, number: int) -> str:
+        uid = self._bench.apps[number].uid
+        for tracked in self._model.live:
+            tracked.dead = tracked.dead or tracked.uid == uid
+        self._bench.restart(number)
+        return ""
+
+    def _receive(self) -> None:
+        for app in (*self._bench.apps, *self._bench.old):
+            events, read = app.recorder.events, self._read.get(id(app), 0)
+            for event in events[read:]:
+                tracked = self._tracked(app.uid, event.request.id)
+                if tracked is None or event.request != tracked.request:
+                    what = f"NPU-LIF-003: uid {app.uid} got {event}, whose request it never made"
+                    raise Found("wrong-status", what, "NPU-LIF-003")
+                self._model.receive(tracked, event)
+            self._read[id(app)] = len(events)
+
+    def _table(self) -> list[str]:
+        """What the HAL has is what the apps' importances are (NPU-PRI-002, -005, -006); pressure may weaken them."""
+        found = list(self._bench.hal.wrong)
+        for uid, importance in self._model.importance.items():
+            config = self._bench.hal.table.get(uid)
+            weakened = self._model.pressed and config is not None and config.priority > importance
+            if not weakened and (config is None or config.priority != importance):
+                priority = None if config is None else config.priority
+                found.append(f"NPU-PRI-005: priority {priority} of uid {uid} at the HAL, importance {importance}")
+        return found
+
+    def _drain(self) -> None:
+        """Relieve the device, and let every app load what it is granted and unload it."""
+        for number in range(len(APPS)):
+            self._step(Permit(number, granted=True))
+        self._step(Heat())
+        self._step(Shortage())
+        model = self._model
+        for _ in range(_ROUNDS * len(model.live) + 1):
+            holders = [one for one in model.live if one.holds]
+            for one in holders:
+                number = APPS.index(one.uid)
+                self._step((Unload if one.loaded else Load)(number, one.request.id))
+            if not holders:
+                break
+        starved = [one.name for one in model.live if not model.gates or one.weight <= model.maximum]
+        if starved:
+            raise Found("wrong-status", f"NPU-POL-029: {', '.join(starved)}: never granted", "NPU-POL-029")
