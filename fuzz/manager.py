@@ -24,4 +24,4 @@ _SHORT = ShortCase(
     lambda context: ManagerTarget(context.subject),
     "manager",
 )
-cases, case_from = _SHORT.cases, _SHORT.case_from
+cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

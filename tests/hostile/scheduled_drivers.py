@@ -77,7 +77,7 @@ def _remembers_callback(service: SchedulingService, workload: TestInferences) ->
             tell(event)
 
     service._events._withhold = withheld  # type: ignore[method-assign]
-    service._events._tell = told  # type: ignore[method-assign]
+    service._events._tell = told
 
 
 def _keeps_configs(service: SchedulingService, workload: TestInferences) -> None:
@@ -108,7 +108,7 @@ def _ends_twice(service: SchedulingService, workload: TestInferences) -> None:
             failed.add(uid)
         end(uid, reason)
 
-    workload.run_test_inference = begun  # type: ignore[method-assign]
+    workload.run_test_inference = begun  # type: ignore[assignment, method-assign]
     service.end_work = ended  # type: ignore[method-assign]
 
 
@@ -142,7 +142,7 @@ def _ranks_late(service: SchedulingService, workload: TestInferences) -> None:
         else:
             rank(work, priority)
 
-    service.scheduler.rank = ranked  # type: ignore[method-assign]
+    service.scheduler.rank = ranked  # type: ignore[assignment, method-assign]
 
 
 def _forgets_rights(service: SchedulingService, workload: TestInferences) -> None:
