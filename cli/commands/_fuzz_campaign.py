@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from npu_conformance.cli.commands import _fuzz_findings
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
@@ -40,7 +41,9 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
             campaign = Campaign(folder, _job(options, settings), arms, limits, workers, _Line())
             print(_headline(options, arms, folder), flush=True)
             _run_to_the_end(campaign)
-        return _summed_up(campaign)
+        code = _summed_up(campaign)
+        print(f"report: {_fuzz_findings.report(folder.path)}")
+        return code
     finally:
         folder.close()
 

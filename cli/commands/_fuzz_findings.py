@@ -22,6 +22,8 @@ from npu_conformance.fuzz.lib.findings import KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.specs.documents.failures import PROMOTED
 
+PAGE = "report.html"
+
 
 def triage(folder: Path, *, as_json: bool) -> int:
     """List the findings, the gravest kind first; return WRONG where there is one."""
@@ -48,6 +50,18 @@ def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) ->
         print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
         print(f"    {found.message.splitlines()[0] if found.message else ''}")
         print(f"    {folder / FINDINGS_FOLDER / found.name}")
+
+
+def report(folder: Path) -> Path:
+    """Write the page of a campaign into its folder, and return its path."""
+    from npu_conformance import __version__
+    from npu_conformance.cli.commands._output import write_text
+    from npu_conformance.fuzz.lib.campaign import page
+
+    _require_campaign(folder)
+    rounds, findings = list(read_lines(folder / ROUNDS, RoundLine)), list(read_lines(folder / FINDINGS, Finding))
+    write_text(folder / PAGE, page.document(settings_of(folder), rounds, findings, __version__))
+    return folder / PAGE
 
 
 def promote(folder: Path, name: str, to: Path) -> int:

@@ -32,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     triage = actions.add_parser("triage", help="list the findings of a campaign, by kind and place")
     triage.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
     triage.add_argument("--json", action="store_true", help="one JSON array")
+    page = actions.add_parser("report", help="write the page of a campaign again, as each campaign does at its end")
+    page.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=FOLDER, help=f"default: {FOLDER}")
     promote = actions.add_parser("promote", help="make a finding a case that every run with --vectors includes")
     promote.add_argument("name", metavar="NAME", help="of the finding, or its file, as `triage` prints it")
     promote.add_argument("--to", metavar="DIR", type=Path, required=True, help="folder of your repository for findings")
@@ -70,6 +72,9 @@ def execute(options: argparse.Namespace) -> int:
         return _list()
     if options.what == "triage":
         return _fuzz_findings.triage(options.folder, as_json=options.json)
+    if options.what == "report":
+        print(_fuzz_findings.report(options.folder))
+        return OK
     if options.what == "promote":
         return _fuzz_findings.promote(options.corpus, options.name, options.to)
     if options.what == "minimise":

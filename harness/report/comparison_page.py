@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.report import charts
 from npu_conformance.harness.report.comparison import ComparedMeasurement, ComparedRun, Comparison
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section
-from npu_conformance.harness.report.templating import counted, policy, render, resource
+from npu_conformance.harness.report.templating import counted, page, render
 from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.outcomes import Outcome
 
@@ -28,19 +28,10 @@ class Column:
 def document(comparison: Comparison) -> str:
     """Return the page."""
     sections = [made for made in (_runs(comparison), _differing(comparison), _measured(comparison)) if made]
-    script = resource("page.js")
     names = dict.fromkeys(run.results.manifest.name for run in comparison.runs)
-    page = render(
-        "page.html",
-        title=f"{', '.join(names)}: NPU conformance, {counted(len(comparison.runs), 'run')}",
-        head=render("comparison_head.html", comparison=comparison, names=tuple(names)),
-        sections=sections,
-        suite_version=comparison.runs[-1].results.suite_version,
-        style=resource("page.css"),
-        script=script,
-        policy=policy(script),
-    )
-    return str(page)
+    title = f"{', '.join(names)}: NPU conformance, {counted(len(comparison.runs), 'run')}"
+    head = render("comparison_head.html", comparison=comparison, names=tuple(names))
+    return page(title, head, sections, comparison.runs[-1].results.suite_version)
 
 
 def _runs(comparison: Comparison) -> Section:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npu_conformance.harness.report import templating
 from npu_conformance.harness.report.lines import ReplayCommands
 from npu_conformance.harness.report.sections import (
     cases,
@@ -17,7 +18,6 @@ from npu_conformance.harness.report.sections import (
     waivers,
 )
 from npu_conformance.harness.report.shown_run import ORDER, ShownRun
-from npu_conformance.harness.report.templating import policy, render, resource
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
 
@@ -32,15 +32,5 @@ def document(results: Results, verdicts: Iterable[CaseResult], replays: ReplayCo
     ordered = sorted(verdicts, key=lambda result: (ORDER.index(result.outcome), result.case))
     run = ShownRun(results, ordered, replays)
     sections = [made for each in _SECTIONS if (made := each(run))]
-    script = resource("page.js")
-    page = render(
-        "page.html",
-        title=f"{results.manifest.name}: NPU conformance",
-        head=head.head(run),
-        sections=sections,
-        suite_version=results.suite_version,
-        style=resource("page.css"),
-        script=script,
-        policy=policy(script),
-    )
-    return str(page)
+    title = f"{results.manifest.name}: NPU conformance"
+    return templating.page(title, head.head(run), sections, results.suite_version)

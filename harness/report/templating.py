@@ -9,6 +9,7 @@ import base64
 import functools
 import hashlib
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,23 @@ def render(template: str, **values: object) -> Markup:
     from markupsafe import Markup
 
     return Markup(environment().get_template(template).render(**values))
+
+
+def page(title: str, head: Markup, sections: Sequence[object], suite_version: str) -> str:
+    """Return a whole page: one file, no network. sections: shown_run.Section."""
+    script = resource("page.js")
+    return str(
+        render(
+            "page.html",
+            title=title,
+            head=head,
+            sections=sections,
+            suite_version=suite_version,
+            style=resource("page.css"),
+            script=script,
+            policy=policy(script),
+        )
+    )
 
 
 def resource(name: str) -> Markup:
