@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
 from npu_conformance.harness.kept import kept
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.specs.neuralnetworks import registered_extensions
 
 _LETTERS = {scope: scope.value[0] for scope in Scope}
 
@@ -25,8 +27,19 @@ class AreaIndex(msgspec.Struct, frozen=True, array_like=True):
         return zip(self.ids.split("\n"), map(scopes.__getitem__, self.scopes), strict=True)
 
 
+def cases_of(area: str) -> Iterable[tuple[str, Scope]]:
+    """Return the ids and scopes of the cases of an area, `suite.area`, with those of this run's catalogues."""
+    known = by_area().get(area)
+    if known is not None:
+        return known.cases()
+    if not registered_extensions.all_registered():
+        return ()
+    return ((case.id, case.scope) for case in suites.area(*area.split(".")).cases())
+
+
+@functools.cache
 def by_area() -> Mapping[str, AreaIndex]:
-    """Return the cases of each area, `suite.area`, that has some. Kept until a file of the suites changes."""
+    """Return the cases of each area that has some in every run. Kept until a file of the suites changes."""
     return kept("cases", dict[str, AreaIndex], _built)
 
 
@@ -36,6 +49,5 @@ def of_cases(cases: Collection[Case]) -> AreaIndex:
 
 
 def _built() -> dict[str, AreaIndex]:
-    names = [(suite, area) for suite in suites.present() for area in suites.areas(suite)]
-    found = {f"{suite}.{area}": list(suites.area(suite, area).cases()) for suite, area in names}
+    found = {area: list(suites.area(*area.split(".")).cases()) for area in suites.all_areas()}
     return {name: of_cases(cases) for name, cases in found.items() if cases}

@@ -89,9 +89,10 @@ def select_ids(wanted: Wanted) -> list[str]:
     Raises DocumentError as `select` does.
     """
     choice = _Choice(wanted)
-    areas = (area for name, area in index.by_area().items() if choice.may_mean(name))
-    found = [name for area in areas for name, scope in area.cases() if choice.takes(name, scope)]
-    choice.require_meaning()
+    meant = (area for area in suites.all_areas() if choice.may_mean(area))
+    found = [name for area in meant for name, scope in index.cases_of(area) if choice.takes(name, scope)]
+    if not choice.has_meaning:
+        select(wanted)  # says why: an area may know what the index does not
     return found
 
 
@@ -107,13 +108,13 @@ def _locked_cases() -> set[str]:
 
 
 def _candidates(choice: _Choice) -> Iterator[Case]:
-    touched = [suite for suite in suites.present() if choice.may_mean(suite)]
-    for suite in touched:
-        for name in suites.areas(suite):
-            if choice.may_mean(f"{suite}.{name}"):
-                yield from _cases_of_area(f"{suite}.{name}", choice)
+    for area in suites.all_areas():
+        if choice.may_mean(area):
+            yield from _cases_of_area(area, choice)
     if choice.wanted.vectors is not None:
-        yield from suites.external(choice.wanted.vectors, touched)
+        yield from suites.external(
+            choice.wanted.vectors, [suite for suite in suites.present() if choice.may_mean(suite)]
+        )
 
 
 def _cases_of_area(prefix: str, choice: _Choice) -> Iterator[Case]:
@@ -156,10 +157,14 @@ class _Choice:
         An expression and a glob are looked up in the index of ids, so that what has none of them is not imported.
         """
         if self.wanted.expression or any(target.is_glob for target in self._targets):
-            area = index.by_area().get(prefix)
-            return {name.split(".")[2] for name, _ in area.cases() if self.means(name)} if area else set()
+            return {name.split(".")[2] for name, _ in index.cases_of(prefix) if self.means(name)}
         named = {target.subject(prefix) for target in self._targets if target.may_mean(prefix)}
         return {name for name in named if name} if named and None not in named else None
+
+    @property
+    def has_meaning(self) -> bool:
+        """True where each word has meant a case."""
+        return all(target.has_meaning for target in self._targets)
 
     def require_meaning(self) -> None:
         """Refuse a word that means no case."""
@@ -179,7 +184,7 @@ class _Target:
         self.is_glob = _WILD.search(text) is not None
         self._literal = _WILD.split(self._beginning, maxsplit=1)[0]
         self._pattern = glob(text)
-        self._has_meaning = False
+        self.has_meaning = False
 
     def may_mean(self, prefix: str) -> bool:
         """True where ids that begin with the prefix and a dot can be meant; what stands before a wildcard tells."""
@@ -201,14 +206,14 @@ class _Target:
             found = self._pattern.fullmatch(case_id) is not None
         else:
             found = case_id == self._beginning or case_id.startswith((f"{self._beginning}.", f"{self._beginning}["))
-        self._has_meaning |= found
+        self.has_meaning |= found
         return found
 
     def require_meaning(self) -> None:
         """Refuse a word that means no case: it must be a mistake."""
-        if not self._has_meaning and self.text in ids.retired():
+        if not self.has_meaning and self.text in ids.retired():
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
-        if not self._has_meaning:
+        if not self.has_meaning:
             expected = " ".join(suites.present())
             near = _near(self.text)
             meant = (

@@ -44,6 +44,11 @@ def areas(suite: str) -> tuple[str, ...]:
     return tuple(getattr(importlib.import_module(f"{PACKAGE}.{suite}"), "AREAS", ()))
 
 
+def all_areas() -> Iterator[str]:
+    """Yield the areas, `suite.area`, of the suites that are installed, in order of running."""
+    return (f"{suite}.{name}" for suite in present() for name in areas(suite))
+
+
 def area(suite: str, name: str) -> ModuleType:
     """Import one area of a suite."""
     return importlib.import_module(f"{PACKAGE}.{suite}.{name}")

@@ -34,7 +34,7 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     out = capsys.readouterr().out
     assert f"fuzz models of {DRIVERS}, engine evolution, seed 7" in out
     assert re.search(r"^\d+ s: 1 rounds, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
-    assert out.endswith("nothing new found\n")
+    assert out.splitlines()[-2:] == ["nothing new found", f"report: {tmp_path / 'report.html'}"]
 
 
 def test_a_finding_replays_is_listed_and_known_the_next_time(
@@ -82,7 +82,14 @@ def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.
     assert f"{case}: getSupportedOperations of a valid model" in capsys.readouterr().out
     assert main(run) == 0
     waivers = tmp_path / "waivers.json"
-    known = {"case": case, "reason": "known", "owner": "ada", "link": "https://bugs.example/1", "expires": "2999-01-01"}
+    known = {
+        "id": case,
+        "requirement": "FUZ-001",
+        "reason": "known",
+        "owner": "ada",
+        "link": "https://bugs.example/1",
+        "expires": "2999-01-01",
+    }
     waivers.write_text(json.dumps({"format": 1, "waivers": [known]}))
     assert main([*run, "--plugin-option", "bug=refuses", "--waivers", str(waivers)]) == 0
 
@@ -134,7 +141,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plugin", DRIVERS, "--seed", "-1"], "--seed: expected a number from 0 up"),
         (["--plugin", DRIVERS, "--hal", "9.9"], "--hal"),
         (["--plugin", DRIVERS, "--plugin-option", "x"], "expected NAME=VALUE"),
-        (["nonsense", "--plugin", DRIVERS], "fuzz: expected some of models, "),
+        (["nonsense", "--plugin", DRIVERS], "fuzz: expected some of manager, models, "),
     ],
 )
 def test_bad_command_lines_are_one_line(

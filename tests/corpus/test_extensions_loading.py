@@ -194,6 +194,18 @@ def test_cases_of_an_extension_need_its_catalogue(capsys: pytest.CaptureFixture[
     assert "needs the catalogue of its extension: --catalogue DIR" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["vts.extension.EXAMPLE_CLAMP"], ["*EXAMPLE_CLAMP*"], ["-k", "EXAMPLE_CLAMP"]])
+def test_cases_of_an_extension_are_listed_with_its_catalogue(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", *words, "--catalogue", str(CATALOGUE)]) == OK
+    listed = capsys.readouterr().out.splitlines()
+    assert "vts.extension.EXAMPLE_CLAMP.float32" in listed
+    assert main(["list", *words, "--long", "--catalogue", str(CATALOGUE)]) == OK
+    long = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in long if line[0] != " "] == listed
+
+
 def test_commands_show_and_trace_what_is_registered(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--catalogue", str(CATALOGUE)]
     assert main(["vectors", "show", "EXAMPLE_REQUANTIZE.saturating", *words]) == OK

@@ -25,7 +25,7 @@ INTERFACES = {
     for interface in vars(module).values()
     if is_interface(interface) and interface.__name__.endswith(("Callback", "Listener"))
 }
-RECEIVERS = ("npu_conformance.vts.", "npu_conformance.cts.", manager.__name__)
+RECEIVERS = ("npu_conformance.vts.", "npu_conformance.cts.", "npu_conformance.harness.judge.", manager.__name__)
 """Where what crosses between a suite and the subject arrives."""
 Reached = dict[str, list[tuple[Any, ...]]]
 

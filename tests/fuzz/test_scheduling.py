@@ -54,7 +54,6 @@ def _bug(name: str) -> tuple[str, dict[str, str]]:
         (_bug("keeps-configs"), "wrong-status", "", 5),
         (_bug("ends-twice"), "wrong-status", "a run ends twice", 5),
         (_bug("ranks-late"), "wrong-status", "a run never ends", 6),
-        (_bug("forgets-rights"), "invalid-accepted", "NPU-HAL-011", 6),
     ],
     indirect=["subject"],
     ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",
@@ -73,6 +72,17 @@ def test_bugs_of_several_steps_are_found_and_made_small(
     assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
     smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
     assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.mark.parametrize("subject", [_bug("forgets-rights")], indirect=True)
+def test_rights_are_judged_after_updates_during_work(subject: SubjectHandle) -> None:
+    """This takes five steps in order, which no engine finds in seconds."""
+    update = '{"do":"configure","update":true,"configs":[{"uid":10201,"priority":1}]}'
+    withdrawn = update.replace("}]", ',"direct":false}]')
+    steps = ('{"do":"run","job":900}', update, update, withdrawn, '{"do":"run"}')
+    with pytest.raises(CaseEnded) as found:
+        SchedulingTarget(subject).run(f"[{','.join(steps)}]".encode())
+    assert (kind_of(found.value), where_of(found.value)) == ("invalid-accepted", "NPU-HAL-011")
 
 
 @pytest.mark.parametrize(
