@@ -1,6 +1,6 @@
 """Reads external collections of vectors (`.jsonl.gz`): AOSP's specifications as plain JSON, one document on each line.
 
-A broken line raises DocumentError: `file:line: path: rule`.
+A broken line is a DocumentError, `file:line: path: rule`, and costs that line only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,13 +140,20 @@ class Collection:
         self._given = lines
 
     def headers(self) -> tuple[VectorHeader, ...]:
-        """A header for each line, in order."""
-        return tuple(self._index)
+        """A header for each line that can be read, in order. Raises DocumentError where none of the lines can."""
+        found = tuple(header for header in self._index.values() if isinstance(header, VectorHeader))
+        if not found and self._index:
+            raise next(iter(self.problems().values()))
+        return found
+
+    def problems(self) -> dict[int, DocumentError]:
+        """What is wrong with the other lines, by their numbers from 1."""
+        return {number: one for number, one in self._index.items() if isinstance(one, DocumentError)}
 
     def load(self, name: str) -> Vector:
         """The vector of a name; raises KeyError where there is none."""
-        for number, header in enumerate(self._index, start=1):
-            if header.name == name:
+        for number, header in self._index.items():
+            if isinstance(header, VectorHeader) and header.name == name:
                 where = f"{self.path}:{number}"
                 return _vector(documents.decode(self._lines[number - 1], _Document, where), header, where)
         raise KeyError(f"{self.path} has no vector {name!r}")
@@ -165,8 +172,9 @@ class Collection:
         return content.splitlines()
 
     @functools.cached_property
-    def _index(self) -> list[VectorHeader]:
-        return list(_headers(self.path, self._lines))
+    def _index(self) -> dict[int, VectorHeader | DocumentError]:
+        numbered = enumerate(self._lines, start=1)
+        return {number: _header_or_problem(line, f"{self.path}:{number}") for number, line in numbered}
 
 
 def collections(path: Path) -> tuple[Collection, ...]:
@@ -177,13 +185,14 @@ def collections(path: Path) -> tuple[Collection, ...]:
     return tuple(Collection(file) for file in files)
 
 
-def _headers(path: Path, lines: list[bytes]) -> Iterator[VectorHeader]:
-    for number, line in enumerate(lines, start=1):
-        where = f"{path}:{number}"
+def _header_or_problem(line: bytes, where: str) -> VectorHeader | DocumentError:
+    try:
         document = documents.decode(line, _HeaderDocument, where)
         since = _since(document, where)
         header = _header(document, since or NEWEST, where)
-        yield header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
+        return header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
+    except DocumentError as problem:
+        return problem
 
 
 def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:

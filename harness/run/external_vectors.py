@@ -17,7 +17,6 @@ from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.importers.aosp.children import Problem
     from npu_conformance.harness.run.context import CaseContext
 
 _SPECIFICATION = ".mod.py"
@@ -29,7 +28,7 @@ MakeCase = Callable[[VectorHeader, Callable[[], Vector], str], Case]
 def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceName = "device") -> Iterator[Case]:
     """A case for each external vector, in any of the three forms. area: in which the cases are, such as vts.external.
 
-    interface: of the cases that say why a file gives no vectors.
+    interface: of the cases that say why a file or line gives no vectors.
     """
     if _has_findings(path):
         return
@@ -41,6 +40,8 @@ def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceN
         return
     for collection in jsonl_vectors.collections(path):
         yield from _neutral_form(collection, area, make_case)
+        for number, problem in collection.problems().items():
+            yield _unreadable(problem, f"{area}.{_source(collection)}.line{number}", interface)
 
 
 def _has_findings(path: Path) -> bool:
@@ -53,10 +54,13 @@ def _has_findings(path: Path) -> bool:
 
 
 def _neutral_form(collection: jsonl_vectors.Collection, area: str, make_case: MakeCase) -> Iterator[Case]:
-    source = _safe(collection.path.name.removesuffix(jsonl_vectors.SUFFIX))
     for header in collection.headers():
         load = functools.partial(collection.load, header.name)
-        yield make_case(header, load, f"{area}.{source}.{_safe(header.name)}")
+        yield make_case(header, load, f"{area}.{_source(collection)}.{_safe(header.name)}")
+
+
+def _source(collection: jsonl_vectors.Collection) -> str:
+    return _safe(collection.path.name.removesuffix(jsonl_vectors.SUFFIX))
 
 
 def _has_specifications(path: Path) -> bool:
@@ -72,16 +76,19 @@ def _specifications(path: Path, area: str, make_case: MakeCase, interface: Inter
         yield from _neutral_form(collection, area, make_case)
     for one in loaded:
         if one.problem is not None:
-            yield _unreadable(one.problem, area, interface)
+            folder, name = one.path.absolute().parent.name, one.path.name.removesuffix(_SPECIFICATION)
+            problem = DocumentError(f"{one.path}:{one.problem.line}", "", one.problem.what)
+            yield _unreadable(problem, f"{area}.{_safe(folder)}.{_safe(name)}", interface)
 
 
-def _unreadable(problem: Problem, area: str, interface: InterfaceName) -> Case:
+def _unreadable(problem: DocumentError, beginning: str, interface: InterfaceName) -> Case:
+    """The case of a file or line that gives no vector. beginning: of its id."""
+
     def run(context: CaseContext) -> None:
-        raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
+        raise problem
 
-    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)
-    description = "A specification file that cannot be read is an error of the run, not of the implementation."
-    return Case(f"{area}.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description, interface)
+    description = "Vectors that cannot be read are an error of the run, not of the implementation."
+    return Case(f"{beginning}.unreadable", run, ("FW-GEN-001",), description, interface)
 
 
 def _safe(name: str) -> str:

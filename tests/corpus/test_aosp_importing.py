@@ -166,6 +166,10 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
         (IN_SYS + "os._exit(0)", "1: the process that ran the file ended before its time: exit status 0"),
         (IN_SYS + "os.abort()", "1: the process that ran the file ended before its time: signal SIG"),
         (IN_SYS + "[os.write(n, b'{}\\n' * 9) for n in range(3, 9) if n != 7]", ""),
+        (
+            IN_SYS + "for n in range(3, 20):\n try: os.write(n, b'{\"test\":{\"name\":\"t\"}}\\n')\n except OSError: 0",
+            "1: its test t cannot be read: $: Object missing required field",
+        ),
         ("import gc" + "\n" + "gc.get_objects()", "1: ImportError"),
         (
             "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"

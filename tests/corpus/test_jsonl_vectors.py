@@ -6,6 +6,7 @@ import base64
 import copy
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy
 import pytest
 
+from npu_conformance.cli.main import main
 from npu_conformance.corpus import witnesses
 from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.corpus.wire_model import build_model, build_request
@@ -197,10 +199,32 @@ def test_a_broken_line_is_named_with_its_number(rule: str, tmp_path: Path) -> No
     document = copy.deepcopy({**ADDITION, "name": "broken"})
     change(document)
     source = collection(tmp_path, ADDITION, document)
-    with pytest.raises(DocumentError, match=expected) as caught:
-        source.load("broken")
-    assert str(caught.value).startswith(f"{tmp_path}/V1_0.jsonl.gz:2: ")
-    assert "\n" not in str(caught.value)
+    assert ADDITION["name"] in {header.name for header in source.headers()}
+    problem = source.problems().get(2)
+    if problem is None:  # what only the whole line shows is the case's to say
+        with pytest.raises(DocumentError) as caught:
+            source.load("broken")
+        problem = caught.value
+    assert re.search(expected, str(problem))
+    assert str(problem).startswith(f"{tmp_path}/V1_0.jsonl.gz:2: ")
+    assert "\n" not in str(problem)
+
+
+def test_where_no_line_can_be_read_it_is_no_collection(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=r"V1_0\.jsonl\.gz:1: \$: Object missing required field"):
+        collection(tmp_path, {}, {"name": "other"}).headers()
+
+
+def test_a_broken_line_costs_that_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    collection(tmp_path, ADDITION, {**ADDITION, "name": "broken", "subgraphs": []}, {**ADDITION, "name": "third"})
+    options = ("--plugin", "reference", "--vectors", str(tmp_path), "--report", str(tmp_path / "report"), "-q")
+    assert main(["run", "vts.external", *options]) == 3
+    out = capsys.readouterr().out
+    assert re.search(r"^all +2 +1$", out, re.MULTILINE)
+    where = f"{tmp_path}/V1_0.jsonl.gz:2: $.subgraphs: expected a main graph"
+    assert f"suite-error: {where}" in out
+    assert "vts.external.V1_0.line2.unreadable" in out
+    assert main(["run", "vts.external.V1_0.third", *options]) == 0
 
 
 def test_files_that_can_not_be_read(tmp_path: Path) -> None:

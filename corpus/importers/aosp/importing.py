@@ -29,10 +29,11 @@ def load(paths: Sequence[Path], limits: Limits | None = None, processes: int = 0
     """Run files in confined children and yield what became of each, in their order.
 
     processes: how many children at a time; 0 for as many as there are processors. A name stands for one test in a
-    folder: a file that makes a test of a name that an earlier one has taken gives no tests.
+    folder: a file that makes a test of a name that an earlier one has taken gives no tests. A specification is code:
+    what it says of its tests may be anything, and a file with a test that cannot be read gives none, either.
     """
     taken: dict[tuple[str, str], Path] = {}
-    for loaded in _run(paths, limits or Limits(), processes):
+    for loaded in map(_readable, _run(paths, limits or Limits(), processes)):
         folder = loaded.path.absolute().parent.name
         twice = next((name for name in loaded.names if (folder, name) in taken), None)
         if twice is None:
@@ -41,6 +42,14 @@ def load(paths: Sequence[Path], limits: Limits | None = None, processes: int = 0
         else:
             problem = f"its test {twice} is already in {taken[folder, twice]}"
             yield Loaded(loaded.path, problem=Problem(loaded.path, 1, problem))
+
+
+def _readable(loaded: Loaded) -> Loaded:
+    problems = jsonl_vectors.Collection(loaded.path, loaded.lines).problems()
+    for number, problem in problems.items():
+        what = f"its test {loaded.names[number - 1]} cannot be read: {problem.path}: {problem.rule}"
+        return Loaded(loaded.path, problem=Problem(loaded.path, 1, what))
+    return loaded
 
 
 def _run(paths: Sequence[Path], limits: Limits, processes: int) -> Iterator[Loaded]:
