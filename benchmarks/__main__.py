@@ -19,6 +19,7 @@ from pathlib import Path
 from benchmarks import (
     bench_burst,
     bench_cold,
+    bench_fuzz,
     bench_graphs,
     bench_items,
     bench_manager,
@@ -43,6 +44,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "wire": bench_wire.figures,
     "burst": bench_burst.figures,
     "cold": bench_cold.figures,
+    "fuzz": bench_fuzz.figures,
     "graphs": bench_graphs.figures,
     "items": bench_items.figures,
     "manager": bench_manager.figures,

@@ -32,7 +32,7 @@ from npu_conformance.specs.npu.types import (
 
 SETTINGS = 10_100
 _FIRST_PID = 5000
-_TICK_NS = 1_000_000
+_TICK_NS = 100_000_000
 
 
 class Hal(Scheduling):
@@ -78,12 +78,13 @@ class Hal(Scheduling):
 
 @dataclass
 class App:
-    """A process of an app."""
+    """A process of an app. hears: whether it has given the subject anything to call."""
 
     uid: int
     process: Application
     manager: Manager
     recorder: CallbackRecorder
+    hears: bool = False
 
 
 class ManagerBench:
@@ -109,6 +110,9 @@ class ManagerBench:
         answer = call("advanceClock", lambda: self.control.advance_clock(_TICK_NS))
         if answer != "done":
             raise Found("wrong-status", f"advanceClock: {answer}", "advanceClock")
+        for app in self.apps:
+            if app.hears:
+                app.process.ping()
         while self.subject.serve_pending():
             pass
 

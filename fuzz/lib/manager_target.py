@@ -215,6 +215,7 @@ class _Play:
         is_ordinary = step.priority in (*range(MIN_PRIORITY, MAX_PRIORITY + 1), self._opportunistic)
         tracked = TrackedRequest(app.uid, request, self._model.weight(step.size))
         callback = None if step.deaf else app.recorder
+        app.hears = True
         answer = call("requestCanLoadModel", lambda: app.manager.request_can_load_model(request, callback))
         if answer != "done":
             is_right = not is_size or is_live or step.deaf or not is_ordinary

@@ -62,12 +62,13 @@ class Answers(WorkloadCallback):
 
 @dataclass
 class App:
-    """A process of an app."""
+    """A process of an app. hears: whether it has given the subject anything to call."""
 
     uid: int
     pid: int
     process: Application
     workload: Workload
+    hears: bool = False
 
 
 class SchedulingBench:
@@ -93,12 +94,20 @@ class SchedulingBench:
         self.apps[number].process.close()
         self.apps[number] = self._started(self.apps[number].uid)
 
+    def run(self, app: App, run: InferenceRun, hear: Callable[[bool], None]) -> None:
+        """Let an app run inferences. hear: is told how they end."""
+        app.hears = True
+        app.workload.run_test_inference(run, Answers(hear))
+
     def move(self, duration_ms: int) -> None:
         """Let time pass, and everything arrive that was sent in it."""
         answer = call("advanceClock", lambda: self.control.advance_clock(duration_ms * NS_PER_MS))
         if answer != "done":
             raise Failed(f"advanceClock of {duration_ms} ms: {answer}")
         self.now_ms += duration_ms
+        for app in self.apps:
+            if app.hears:
+                app.process.ping()
         while self.subject.serve_pending():
             pass
 
@@ -122,7 +131,7 @@ class SchedulingBench:
         recorder, answers = Recorder(0), list[bool]()
         self.scheduling.set_scheduling_configs(())
         self.scheduling.set_callback(recorder)
-        self.apps[0].workload.run_test_inference(InferenceRun(), Answers(answers.append))
+        self.run(self.apps[0], InferenceRun(), answers.append)
         while not answers and self.now_ms < _LONGEST_RUN_MS:
             self.move(_STEP_MS)
         took = self.now_ms
@@ -138,16 +147,13 @@ class SchedulingBench:
         while number < _MOST_DEVICES:
             run = InferenceRun(device_number=number)
             answers: list[bool] = []
-            if call("runTestInference", lambda: self._begin(run, answers)) != "done":  # noqa: B023 - called at once
+            if call("runTestInference", lambda: self.run(self.apps[0], run, answers.append)) != "done":  # noqa: B023
                 break
             self.move(2 * self.run_ms)
             if answers != [True]:
                 break
             number += 1
         return max(number, 1)
-
-    def _begin(self, run: InferenceRun, answers: list[bool]) -> None:
-        self.apps[0].workload.run_test_inference(run, Answers(answers.append))
 
 
 def call(what: str, made: Callable[[], object]) -> Answer:

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.histories import Stage
-from npu_conformance.fuzz.lib.scheduling_bench import Answer, Answers, App, Recorder, SchedulingBench, call
+from npu_conformance.fuzz.lib.scheduling_bench import Answer, App, Recorder, SchedulingBench, call
 from npu_conformance.fuzz.lib.scheduling_judge import NOBODY, SchedulingJudge, config_problems
 from npu_conformance.fuzz.lib.scheduling_steps import (
     APPS,
@@ -166,7 +166,8 @@ class _Play:
         recorder = None if number == NOBODY else self._recorders[number]
         hal = self._bench.scheduling
         if step.app is not None:
-            hal = self._bench.apps[step.app % len(APPS)].process.interfaces.scheduling or hal
+            app = self._bench.apps[step.app % len(APPS)]
+            app.hears, hal = True, app.process.interfaces.scheduling or hal
         given = () if step.debounce is None or not self._has_bounds else (step.debounce,)
         answer = call("setCallback", lambda: hal.set_callback(recorder, *given))
         if answer != "done":
@@ -188,7 +189,7 @@ class _Play:
         def heard(succeeded: bool) -> None:
             self._answers.append((work, succeeded))
 
-        return call("runTestInference", lambda: app.workload.run_test_inference(work.run, Answers(heard)))
+        return call("runTestInference", lambda: self._bench.run(app, work.run, heard))
 
     def _judge_answer(self, work: Work, answer: Answer) -> None:
         work.is_refused = answer != "done"

@@ -36,6 +36,10 @@ class Application(Protocol):
     is_deaf: bool
     """Where this is set, nothing that the subject sends is read outside calls any more: the app hangs."""
 
+    def ping(self) -> None:
+        """One empty round trip: its answer comes behind all that was sent to the app before."""
+        ...
+
     def close(self) -> None:
         """End the connection."""
         ...

@@ -118,6 +118,10 @@ class RemoteApplication:
         """True where what the subject sends is read."""
         return self.connection.broken is None and not self.is_deaf
 
+    def ping(self) -> None:
+        """One empty round trip: its answer comes behind all that was sent over the connection before."""
+        self.connection.call("ping", protocol.Nothing(), None)
+
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
@@ -224,7 +228,7 @@ class RemoteSubject:
 
     def ping(self) -> None:
         """One empty round trip."""
-        self._main.connection.call("ping", protocol.Nothing(), None)
+        self._main.ping()
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle callbacks of every connection until the predicate holds; return false where the time is over."""

@@ -14,6 +14,9 @@ from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
+BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
+"""The bugs that leave the process as it is; `kill`, `exit`, `hang` and `leak` do not."""
+
 
 class FuzzedDevice(ReferenceDevice):
     """The reference with a bug."""

@@ -15,6 +15,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel, PreparedMode
 from npu_conformance.specs.neuralnetworks.types import ExecutionResult, Request, RequestArgument
 from npu_conformance.specs.plugin import Context, MemoryMap, Plugin, Subject
 
+BUGS = ("accepts", "refuses", "misplaces", "touches", "raises")
 Execute = Callable[..., ExecutionResult]
 
 
