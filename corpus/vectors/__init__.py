@@ -43,6 +43,7 @@ __all__ = [
     "VectorOperand",
     "VectorOperation",
     "all_headers",
+    "forget",
     "headers",
     "load",
     "operations",
@@ -137,6 +138,12 @@ def load_document(operation: str, name: str, folder: Path = FOLDER) -> VectorDoc
     if name not in by_name:
         raise KeyError(f"{operation} has no vector {name!r}")
     return by_name[name]
+
+
+def forget() -> None:
+    """Read files anew when they are asked for again: for those that change while the process runs."""
+    for cache in (_headers, _file, load):
+        cache.cache_clear()
 
 
 def path_of(operation: str, folder: Path = FOLDER) -> Path:
