@@ -13,6 +13,7 @@ from npu_conformance.fuzz.lib.json_edits import Grammar, Place, bytes_edit, edit
 _HOLE = "@hole@"
 """Stands where a text is put in."""
 _DEEP = (20, 300, 900, 1500, 5000, 15000)
+_DEEPEST = 100
 _NUMBERS = (
     b"1e400", b"-1e400", b"1e-400", b"9" * 25, b"9" * 400, b"-" + b"9" * 5000, b"0." + b"3" * 400, b"-0", b"1E+2",
     b"1.0", b"18446744073709551615", b"-9223372036854775808", b"9223372036854775807", b"340282356779733661637539395458142568448",
@@ -33,7 +34,16 @@ def decoded(data: bytes) -> Any:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
         return None
-    return document if isinstance(document, dict | list) else None
+    return document if isinstance(document, dict | list) and _is_shallow(document) else None
+
+
+def _is_shallow(document: Any) -> bool:
+    """False for what edits, which follow the nesting, cannot follow."""
+    level = [document]
+    for _ in range(_DEEPEST):
+        inside = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+    return not level
 
 
 def encoded(document: Any) -> bytes | None:
