@@ -193,8 +193,12 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
 
 def _scalar(operand: Any) -> float | None:
     value = bytes(operand.value)
-    # A scalar is a list of one number; a float that JSON cannot hold, a quoted word, tells nothing here.
-    return float(value[1:-1]) if value and not operand.dimensions and value[1:2] != b'"' else None
+    if not value or operand.dimensions:
+        return None
+    try:
+        return float(value[1:-1])  # a scalar is a list of one number
+    except ValueError:  # a quoted word for a float that JSON cannot hold tells nothing here; `load` refuses the rest
+        return None
 
 
 def _role(name: str, operand: Any, vector: HeaderDocument) -> str:

@@ -21,7 +21,7 @@ from npu_conformance.specs.documents import DocumentError
 
 LONGEST = 2000
 """Characters of one line for people."""
-_PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\d+")
+_PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\b0x[0-9a-f]+|\d+")
 _SHOWN, _BEGINNING = 80, 24
 
 
