@@ -21,7 +21,8 @@ from npu_conformance.specs.documents import DocumentError
 
 LONGEST = 2000
 """Characters of one line for people."""
-_PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\b0x[0-9a-f]+|\d+")
+_QUOTED = re.compile(r"['\"`\[]")
+_NUMBER = re.compile(r"\b0x[0-9a-f]+|\d+")
 _SHOWN, _BEGINNING = 80, 24
 
 
@@ -118,5 +119,5 @@ def _judge(message: str, where: str) -> None:
 
 
 def _general(text: str) -> str:
-    """A message without what is particular to one document."""
-    return _PARTICULAR.sub("_", text)[:_SHOWN]
+    """The beginning of a message, up to what is particular to one document."""
+    return _NUMBER.sub("_", _QUOTED.split(text, maxsplit=1)[0])[:_SHOWN]

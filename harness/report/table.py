@@ -56,7 +56,7 @@ def _coverage(results: Results) -> Iterator[str]:
 
 
 def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
-    name = f"{results.manifest.name} {results.manifest.version} (HAL {one_line(results.hal_version)})"
+    name = one_line(f"{results.manifest.name} {results.manifest.version} (HAL {results.hal_version})")
     if results.conformant:
         yield f"{name}: {paint('conformant', 'pass')}"
         return
