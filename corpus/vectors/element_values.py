@@ -108,9 +108,7 @@ def generate(generator: GeneratorDocument, operand_type: AnyOperandType, dimensi
     return array
 
 
-def _generated(
-    generator: GeneratorDocument, dtype: numpy.dtype[numpy.generic], dimensions: tuple[int, ...]
-) -> Array:
+def _generated(generator: GeneratorDocument, dtype: numpy.dtype[numpy.generic], dimensions: tuple[int, ...]) -> Array:
     random = numpy.random.Generator(numpy.random.PCG64(generator.seed))
     if generator.kind == "uniform":
         return random.uniform(generator.low, generator.high, dimensions).astype(dtype)

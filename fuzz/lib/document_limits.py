@@ -48,14 +48,14 @@ def bounded(read: Callable[[], Answer]) -> Answer:
 
 
 def place(error: BaseException) -> str:
-    """The innermost function of the suite, fuzzers apart, in which an exception was raised."""
-    found, trace = "nowhere", error.__traceback__
+    """The innermost function of the suite, this fuzzer apart, in which an exception was raised, or of any code."""
+    names, trace = ["nowhere"], error.__traceback__
     while trace is not None:
-        name = _function(trace)
-        if name.startswith(f"{_PACKAGE}.") and not name.startswith(f"{_PACKAGE}.fuzz.lib.document_"):
-            found = name
+        names.append(_function(trace))
         trace = trace.tb_next
-    return found.removeprefix(f"{_PACKAGE}.")
+    fuzzer = f"{_PACKAGE}.fuzz.lib.document_"
+    of_suite = [name for name in names if name.startswith(f"{_PACKAGE}.") and not name.startswith(fuzzer)]
+    return [*names[-1:], *of_suite][-1].removeprefix(f"{_PACKAGE}.")
 
 
 def _function(trace: TracebackType) -> str:

@@ -23,8 +23,17 @@ from npu_conformance.fuzz.lib import document_seeds as seeds
 from npu_conformance.fuzz.lib.campaign import folder as campaign
 from npu_conformance.harness.judge import claims, waivers
 from npu_conformance.harness.report import badge, comparison, table
-from npu_conformance.harness.run import baseline, budget, events, expression, failures, partition, replay, results
-from npu_conformance.harness.run import suites
+from npu_conformance.harness.run import (
+    baseline,
+    budget,
+    events,
+    expression,
+    failures,
+    partition,
+    replay,
+    results,
+    suites,
+)
 from npu_conformance.harness.subject import inference_tool
 from npu_conformance.specs import documents, manifest
 from npu_conformance.specs.documents.failures import PROMOTED

@@ -8,7 +8,6 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.documents import DocumentError
 
-
 _LONGEST = 40
 """Characters of a shard. Python has a limit for the digits of a number, too, and another exception for it."""
 

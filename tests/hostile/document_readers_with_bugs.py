@@ -119,18 +119,26 @@ def _reads_words(path: Path) -> Iterator[str]:
 
 
 BUGS: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "waiver": ("waivers", _forgets_flaky, "KeyError in _forgets_flaky"),
-    "nested": ("failure", _walks_the_payload, "RecursionError in walk"),
+    "waiver": ("waivers", _forgets_flaky, "KeyError in document_readers_with_bugs._forgets_flaky"),
+    "nested": ("failure", _walks_the_payload, "RecursionError in document_readers_with_bugs.walk"),
     "lines": ("vectors", _quotes_as_it_is, "message"),
     "long": ("vectors", _quotes_all, "message"),
     "memory": ("manifest", _believes_a_size, "memory"),
     "steps": ("manifest", _counts_to_a_number, "steps"),
-    "float": ("failure", _takes_any_integer_for_a_float, "OverflowError in _takes_any_integer_for_a_float"),
-    "names": ("waivers", _expects_different_names, "AssertionError in _expects_different_names"),
-    "warning": ("results", _warns, "UserWarning in _warns"),
-    "payload": ("failure", _expects_an_object, "TypeError in _expects_an_object"),
-    "alone": ("manifest", _decodes_alone, "ValidationError in _decodes_alone"),
-    "offset": ("tflite", _follows_offsets, "IndexError in _follows_offsets"),
+    "float": (
+        "failure",
+        _takes_any_integer_for_a_float,
+        "OverflowError in document_readers_with_bugs._takes_any_integer_for_a_float",
+    ),
+    "names": (
+        "waivers",
+        _expects_different_names,
+        "AssertionError in document_readers_with_bugs._expects_different_names",
+    ),
+    "warning": ("results", _warns, "UserWarning in document_readers_with_bugs._warns"),
+    "payload": ("failure", _expects_an_object, "TypeError in document_readers_with_bugs._expects_an_object"),
+    "alone": ("manifest", _decodes_alone, "ValidationError in document_readers_with_bugs._decodes_alone"),
+    "offset": ("tflite", _follows_offsets, "IndexError in document_readers_with_bugs._follows_offsets"),
     "words": ("expression", _reads_words, "message"),
 }
 """By the name of a bug: the reader in whose place it is, the function, and the place of the finding."""
