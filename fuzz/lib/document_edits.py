@@ -1,4 +1,4 @@
-"""Changes of documents: of the values in JSON, and of the text itself, where no value says what readers have to face."""
+"""Changes of documents: of the values in JSON, and of the text itself, where readers face more than values."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ _DEEP = (20, 300, 900, 1500, 5000, 15000)
 _DEEPEST = 100
 _NUMBERS = (
     b"1e400", b"-1e400", b"1e-400", b"9" * 25, b"9" * 400, b"-" + b"9" * 5000, b"0." + b"3" * 400, b"-0", b"1E+2",
-    b"1.0", b"18446744073709551615", b"-9223372036854775808", b"9223372036854775807", b"340282356779733661637539395458142568448",
+    b"1.0", b"18446744073709551615", b"-9223372036854775808", b"9223372036854775807",
+    b"340282356779733661637539395458142568448",
     b"01", b"NaN", b"Infinity", b"1e308", b"2147483648",
 )  # fmt: skip
 _TEXTS = (
     b'"\\ud800"', b'"\\udfff\\ud800"', b'"\xed\xa0\x80"', b'"\xff"', b'"\\u0000"', b'"\\u001b[31m"', b'"a\\nb\\nc"',
-    b'"\\u2028\\u2029\\u0085\\r"', b'"' + b"y" * 3000 + b'"', b'"\\ud83d\\ude00"', b'"' + b"a*" * 200 + b'"', b'"%s{}{0}"',
-    b'"../../x"', b'"\\u202e"', b'""',
+    b'"\\u2028\\u2029\\u0085\\r"', b'"' + b"y" * 3000 + b'"', b'"\\ud83d\\ude00"', b'"' + b"a*" * 200 + b'"',
+    b'"%s{}{0}"', b'"../../x"', b'"\\u202e"', b'""',
 )  # fmt: skip
-_WORDS = (b"(", b")", b"not ", b" and ", b" or ", b"'", b'"', b"\\", b"\n", b"9" * 400, b"9" * 5000, b"/", b"e400",
-          b"\xff", b"\xe2\x80\xa8", "²".encode(), "٣".encode(), b"{uid}", b"\0", b"-", b"inf", b"nan", b"_")  # fmt: skip
+_WORDS = (
+    b"(", b")", b"not ", b" and ", b" or ", b"'", b'"', b"\\", b"\n", b"9" * 400, b"9" * 5000, b"/", b"e400",
+    b"\xff", b"\xe2\x80\xa8", "²".encode(), "٣".encode(), b"{uid}", b"\0", b"-", b"inf", b"nan", b"_",
+)  # fmt: skip
 
 
 def decoded(data: bytes) -> Any:

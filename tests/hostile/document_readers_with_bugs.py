@@ -39,7 +39,7 @@ def _quotes_as_it_is(path: Path) -> None:
     """An unknown operation is quoted with its line breaks."""
     document = documents.read(path, VectorFile)
     if not document.operation.isprintable():
-        raise DocumentError.__new__(Quoted, document.operation)
+        raise Quoted(document.operation)
 
 
 class Quoted(DocumentError):
@@ -64,7 +64,7 @@ def _believes_a_size(path: Path) -> None:
     """Room is made for as many instances as a manifest allows."""
     manifest = documents.read(path, Manifest)
     if manifest.concurrent_calls > 1:
-        bytearray(min(manifest.max_instances, 1 << 30))
+        bytearray(min(manifest.max_instances, 1 << 26))
 
 
 def _counts_to_a_number(path: Path) -> None:
@@ -119,26 +119,34 @@ def _reads_words(path: Path) -> Iterator[str]:
 
 
 BUGS: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "waiver": ("waivers", _forgets_flaky, "KeyError in document_readers_with_bugs._forgets_flaky"),
-    "nested": ("failure", _walks_the_payload, "RecursionError in document_readers_with_bugs.walk"),
+    "waiver": ("waivers", _forgets_flaky, "KeyError in _forgets_flaky"),
+    "nested": ("failure", _walks_the_payload, "RecursionError in walk"),
     "lines": ("vectors", _quotes_as_it_is, "message"),
-    "long": ("vectors", _quotes_all, "message"),
+    "long": ("vectors", _quotes_all, "length"),
     "memory": ("manifest", _believes_a_size, "memory"),
     "steps": ("manifest", _counts_to_a_number, "steps"),
     "float": (
         "failure",
         _takes_any_integer_for_a_float,
-        "OverflowError in document_readers_with_bugs._takes_any_integer_for_a_float",
+        "OverflowError in _takes_any_integer_for_a_float",
     ),
     "names": (
         "waivers",
         _expects_different_names,
-        "AssertionError in document_readers_with_bugs._expects_different_names",
+        "AssertionError in _expects_different_names",
     ),
-    "warning": ("results", _warns, "UserWarning in document_readers_with_bugs._warns"),
-    "payload": ("failure", _expects_an_object, "TypeError in document_readers_with_bugs._expects_an_object"),
-    "alone": ("manifest", _decodes_alone, "ValidationError in document_readers_with_bugs._decodes_alone"),
-    "offset": ("tflite", _follows_offsets, "IndexError in document_readers_with_bugs._follows_offsets"),
+    "warning": ("results", _warns, "UserWarning in _warns"),
+    "payload": ("failure", _expects_an_object, "Error in document_readers_with_bugs._expects_an_object"),
+    "alone": ("manifest", _decodes_alone, "ValidationError in _decodes_alone"),
+    "offset": ("tflite", _follows_offsets, "IndexError in _follows_offsets"),
     "words": ("expression", _reads_words, "message"),
 }
 """By the name of a bug: the reader in whose place it is, the function, and the place of the finding."""
+
+RARE = {
+    "memory": (b'"max_instances":8', b'"max_instances":9999999999'),
+    "float": (b'"seed":5', b'"seed":' + b"9" * 400),
+    "warning": (b'"by_suite":{"mlts":{"pass":1},"vts":{"fail":1}}', b'"by_suite":{}'),
+    "steps": (b'"max_instances":8', b'"max_instances":9999999999'),
+}
+"""What a search of seconds may miss: what to change in a seed, and into what."""
