@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -123,7 +123,7 @@ class _About(msgspec.Struct, frozen=True):
 
 
 class _Document(_About, frozen=True):
-    expected_multinomial_distribution_tolerance: float
+    expected_multinomial_distribution_tolerance: Annotated[float, msgspec.Meta(ge=0, le=1)]
     subgraphs: tuple[_Graph, ...]
     examples: tuple[_Example, ...]
 

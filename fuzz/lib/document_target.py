@@ -107,7 +107,10 @@ def _seen(reader: Reader, path: Path, folder: str) -> list[str]:
     told = [line.replace(folder, "") for line in lines]
     for line in told:
         _judge(line, f"a line of {reader.name}")
-    return [f"{reader.name}: read", *(f"{reader.name}: says {_general(line)[:_BEGINNING]}" for line in told[:_SHOWN])]
+    return [
+        f"{reader.name}: read",
+        *(f"{reader.name}: says {_general(line).strip().split(' ')[0][:_BEGINNING]}" for line in told[:_SHOWN]),
+    ]
 
 
 def _judge(message: str, where: str) -> None:
