@@ -109,7 +109,7 @@ def _seen(reader: Reader, path: Path, folder: str) -> list[str]:
         _judge(line, f"a line of {reader.name}")
     return [
         f"{reader.name}: read",
-        *(f"{reader.name}: says {_general(line).strip().split(' ')[0][:_BEGINNING]}" for line in told[:_SHOWN]),
+        *(f"{reader.name}: says {_first_word(line)}" for line in told[:_SHOWN]),
     ]
 
 
@@ -124,3 +124,8 @@ def _judge(message: str, where: str) -> None:
 def _general(text: str) -> str:
     """The beginning of a message, up to what is particular to one document."""
     return _NUMBER.sub("_", _QUOTED.split(text, maxsplit=1)[0])[:_SHOWN]
+
+
+def _first_word(line: str) -> str:
+    """What a line begins with: the rest of it is the document's."""
+    return _general(line).strip().partition(" ")[0][:_BEGINNING]

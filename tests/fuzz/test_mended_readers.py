@@ -1,4 +1,4 @@
-"""What the fuzzer of documents has found in the readers: each of these was a traceback, an unreadable message or worse."""
+"""What the fuzzer of documents has found in the readers: each was a traceback, an unreadable message or worse."""
 
 from __future__ import annotations
 
