@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -170,7 +170,7 @@ class Collection:
         return list(_headers(self.path, self._lines))
 
 
-def _at_most(file: IO[bytes], size: int) -> bytes:
+def _at_most(file: gzip.GzipFile, size: int) -> bytes:
     """The beginning of a file. Not by one `read`, which makes room for the whole size first."""
     parts, left = [], size
     while left and (part := file.read(min(_PART, left))):

@@ -18,6 +18,7 @@ import msgspec
 from npu_conformance.corpus import extensions, vectors
 from npu_conformance.corpus.extensions import checking
 from npu_conformance.corpus.importers.tflite import importing
+from npu_conformance.corpus.importers.tflite.errors import UnsupportedModelError
 from npu_conformance.corpus.zoo import manifest as zoo
 from npu_conformance.fuzz.lib import document_seeds as seeds
 from npu_conformance.fuzz.lib.campaign import folder as campaign
@@ -48,7 +49,7 @@ Place = Callable[[bytes, Path], Path | None]
 """Puts a document into a folder; returns what the reader is given, None for what is no such document."""
 
 
-def named(name: str) -> Place:
+def named(name: str) -> Callable[[bytes, Path], Path]:
     """Puts the document into a file of this name."""
 
     def place(data: bytes, folder: Path) -> Path:
@@ -158,7 +159,7 @@ def _extension(folder: Path) -> Iterator[str]:
 def _tflite(path: Path) -> Iterator[str]:
     try:
         importing.read(path)
-    except importing.UnsupportedModelError as error:
+    except UnsupportedModelError as error:
         yield from str(error).split("\n", len(error.lines))
 
 

@@ -93,7 +93,12 @@ def claims() -> list[bytes]:
 
 def waivers() -> list[bytes]:
     """A waiver of each kind, for cases of `results`."""
-    common = {"requirement": "FUZ-001", "reason": "known", "owner": "ada", "link": "https://bugs.example/1"}
+    common: dict[str, Any] = {
+        "requirement": "FUZ-001",
+        "reason": "known",
+        "owner": "ada",
+        "link": "https://bugs.example/1",
+    }
     day = datetime.date(2030, 6, 1)
     made = (
         Waiver(id="vts.generated.PAD.*", expires=day, **common),
