@@ -9,6 +9,7 @@ from npu_conformance.corpus import oracles, variations, vectors, witnesses
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Example, Vector, broken_clauses
 from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
@@ -28,6 +29,10 @@ class Counts:
 
 def problems(extension: RegisteredExtension) -> Iterator[str]:
     """Every problem of a registered extension, as `file: where: rule`."""
+    yield from map(one_line, _problems(extension))
+
+
+def _problems(extension: RegisteredExtension) -> Iterator[str]:
     for operation in extension.operations:
         file = str(extension.file("vectors", operation))
         if operation not in vectors.registered_operations():

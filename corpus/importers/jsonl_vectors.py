@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 30
 """Bytes of a collection when unpacked: a few MB can hold zeros without end."""
+_PART = 1 << 20
 SUFFIX = ".jsonl.gz"
 _AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
 _VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
@@ -122,7 +123,7 @@ class _About(msgspec.Struct, frozen=True):
 
 
 class _Document(_About, frozen=True):
-    expected_multinomial_distribution_tolerance: float
+    expected_multinomial_distribution_tolerance: Annotated[float, msgspec.Meta(ge=0, le=1)]
     subgraphs: tuple[_Graph, ...]
     examples: tuple[_Example, ...]
 
@@ -164,7 +165,7 @@ class Collection:
             return self._given
         try:
             with gzip.open(self.path) as file:
-                content = file.read(LARGEST + 1)
+                content = _at_most(file, LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise DocumentError(str(self.path), "", f"cannot be read: {error}") from None
         if len(content) > LARGEST:
@@ -175,6 +176,15 @@ class Collection:
     def _index(self) -> dict[int, VectorHeader | DocumentError]:
         numbered = enumerate(self._lines, start=1)
         return {number: _header_or_problem(line, f"{self.path}:{number}") for number, line in numbered}
+
+
+def _at_most(file: gzip.GzipFile, size: int) -> bytes:
+    """The beginning of a file. Not by one `read`, which makes room for the whole size first."""
+    parts, left = [], size
+    while left and (part := file.read(min(_PART, left))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def collections(path: Path) -> tuple[Collection, ...]:
@@ -215,7 +225,7 @@ def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHead
     operations = tuple(operation.type for operation in main.operations)
     if not operations:
         raise DocumentError(where, "$.subgraphs[0].operations", "expected at least one operation")
-    boundary = [index for index in (*main.inputs, *main.outputs) if index < len(main.operands)]
+    boundary = [index for index in (*main.inputs, *main.outputs) if 0 <= index < len(main.operands)]
     return VectorHeader(
         operation=_under_test(operations),
         name=document.name,
@@ -355,8 +365,6 @@ def _graph(document: _Graph, graphs: int, where: str, path: str) -> Graph:
 
 
 def _operand(document: _Operand, graphs: int, where: str, path: str) -> VectorOperand:
-    from npu_conformance.corpus.vectors.element_values import float32
-
     if document.type not in OperandType.__members__:
         raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}")
     kind, quant, reference = OperandType[document.type], document.channel_quant, document.referenced_index
@@ -368,13 +376,22 @@ def _operand(document: _Operand, graphs: int, where: str, path: str) -> VectorOp
     return VectorOperand(
         kind,
         document.dimensions,
-        float32(document.scale),
+        _scale(document.scale, where, path),
         document.zero_point,
-        ChannelQuant(tuple(map(float32, quant.scales)), quant.channel_dim) if quant else None,
+        ChannelQuant(tuple(_scale(one, where, path) for one in quant.scales), quant.channel_dim) if quant else None,
         value,
         document.omitted or document.lifetime == "NO_VALUE",
         reference,
     )
+
+
+def _scale(scale: float, where: str, path: str) -> float:
+    from npu_conformance.corpus.vectors.element_values import ValueRuleError, float32
+
+    try:
+        return float32(scale)
+    except ValueRuleError as error:
+        raise DocumentError(where, path, str(error)) from None
 
 
 def _array(data: _Data | None, kind: OperandType, where: str, path: str) -> Array:

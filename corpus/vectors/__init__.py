@@ -43,6 +43,7 @@ __all__ = [
     "VectorOperand",
     "VectorOperation",
     "all_headers",
+    "forget",
     "headers",
     "load",
     "operations",
@@ -139,6 +140,12 @@ def load_document(operation: str, name: str, folder: Path = FOLDER) -> VectorDoc
     return by_name[name]
 
 
+def forget() -> None:
+    """Read files anew when they are asked for again: for those that change while the process runs."""
+    for cache in (_headers, _file, load):
+        cache.cache_clear()
+
+
 def path_of(operation: str, folder: Path = FOLDER) -> Path:
     """The file that holds the vectors of an operation."""
     return folder / f"{operation.lower()}.json"
@@ -186,8 +193,12 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
 
 def _scalar(operand: Any) -> float | None:
     value = bytes(operand.value)
-    # A scalar is a list of one number; a float that JSON cannot hold, a quoted word, tells nothing here.
-    return float(value[1:-1]) if value and not operand.dimensions and value[1:2] != b'"' else None
+    if not value or operand.dimensions:
+        return None
+    try:
+        return float(value[1:-1])  # a scalar is a list of one number
+    except ValueError:  # a quoted word for a float that JSON cannot hold tells nothing here; `load` refuses the rest
+        return None
 
 
 def _role(name: str, operand: Any, vector: HeaderDocument) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.vectors import OperandDocument, OperationDocument, VectorDocument
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, PaddingScheme
@@ -38,7 +39,7 @@ def describe(operation: str, document: VectorDocument, variation: str = "") -> s
     text = ", ".join([*parts, *_circumstances(document)])
     if document.description:
         text += f": {document.description}"
-    return f"{text}; {VARIATIONS[variation]}" if variation else text
+    return one_line(f"{text}; {VARIATIONS[variation]}" if variation else text)
 
 
 def _operation_under_test(operation: str, document: VectorDocument) -> OperationDocument:
@@ -87,6 +88,8 @@ def _value(name: str, operand: OperandDocument) -> str:
     elements = cast(Sequence[object], operand.value)
     if _is_tensor(operand):
         return str(_nested(elements, operand.dimensions)).replace("'", "")
+    if len(elements) != 1:
+        return str(list(elements))
     (element,) = elements
     if operand.type == "BOOL":
         return "true" if element else "false"

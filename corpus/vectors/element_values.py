@@ -26,8 +26,14 @@ class ValueRuleError(Exception):
 
 
 def float32(value: float) -> float:
-    """The float32 nearest to a decimal number, as a Python float. Scales are such values."""
-    return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    """The float32 nearest to a decimal number, as a Python float. Scales are such values.
+
+    Raises ValueRuleError where that is infinite.
+    """
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        raise ValueRuleError(f"{value} is too large for a float32") from None
 
 
 def dtype_of(operand_type: AnyOperandType) -> numpy.dtype[numpy.generic]:
@@ -48,7 +54,10 @@ def to_array(values: Sequence[Number], operand_type: AnyOperandType, dimensions:
 
 
 def _floats(values: Sequence[Number], dtype: numpy.dtype[numpy.generic]) -> Array:
-    wide = numpy.array([float(value) for value in values], dtype=numpy.float64)
+    try:
+        wide = numpy.array([float(value) for value in values], dtype=numpy.float64)
+    except OverflowError:
+        raise ValueRuleError(f"there is an integer that is too large for {dtype}") from None
     with numpy.errstate(over="ignore", under="ignore"):
         narrow = wide.astype(dtype)
     for given, kept in zip(wide, narrow, strict=True):
@@ -91,15 +100,20 @@ def generate(generator: GeneratorDocument, operand_type: AnyOperandType, dimensi
     count = math.prod(dimensions)
     if count > MOST_GENERATED:
         raise ValueRuleError(f"expected at most {MOST_GENERATED} generated elements, found {count}")
-    random = numpy.random.Generator(numpy.random.PCG64(generator.seed))
-    dtype = dtype_of(operand_type)
-    if generator.kind == "uniform":
-        array = random.uniform(generator.low, generator.high, dimensions).astype(dtype)
-    elif generator.kind == "dyadic":
-        low, high = round(generator.low / generator.step), round(generator.high / generator.step)
-        array = (random.integers(low, high, dimensions, endpoint=True) * generator.step).astype(dtype)
-    else:
-        low, high = int(generator.low), int(generator.high)
-        array = random.integers(low, high, dimensions, endpoint=True).astype(dtype)
+    try:
+        array = _generated(generator, dtype_of(operand_type), dimensions)
+    except (ArithmeticError, ValueError) as error:
+        raise ValueRuleError(f"such elements cannot be generated: {error}") from None
     array.flags.writeable = False
     return array
+
+
+def _generated(generator: GeneratorDocument, dtype: numpy.dtype[numpy.generic], dimensions: tuple[int, ...]) -> Array:
+    random = numpy.random.Generator(numpy.random.PCG64(generator.seed))
+    if generator.kind == "uniform":
+        return random.uniform(generator.low, generator.high, dimensions).astype(dtype)
+    if generator.kind == "dyadic":
+        low, high = round(generator.low / generator.step), round(generator.high / generator.step)
+        return (random.integers(low, high, dimensions, endpoint=True) * generator.step).astype(dtype)
+    low, high = int(generator.low), int(generator.high)
+    return random.integers(low, high, dimensions, endpoint=True).astype(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,10 @@ from npu_conformance.specs.neuralnetworks.operand_types import operand_type as t
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
+
+
+MOST_EVALUATED = 1 << 18
+"""Elements of the largest operand of a vector of which the oracle finds the expected values, within seconds."""
 
 
 def vector(operation: str, document: VectorDocument, where: str) -> Vector:
@@ -133,9 +138,9 @@ def _operand(document: OperandDocument, referenced: int, where: str, path: str) 
     return VectorOperand(
         operand_type,
         dimensions,
-        element_values.float32(document.scale),
+        _scale(document.scale, where, f"{path}.scale"),
         document.zero_point,
-        _channel_quant(document.channel_quant),
+        _channel_quant(document.channel_quant, where, f"{path}.channel_quant"),
         value,
         document.omitted,
         document.subgraph,
@@ -143,10 +148,17 @@ def _operand(document: OperandDocument, referenced: int, where: str, path: str) 
     )
 
 
-def _channel_quant(document: ChannelQuantDocument | None) -> ChannelQuant | None:
+def _channel_quant(document: ChannelQuantDocument | None, where: str, path: str) -> ChannelQuant | None:
     if document is None:
         return None
-    return ChannelQuant(tuple(map(element_values.float32, document.scales)), document.channel_dim)
+    return ChannelQuant(tuple(_scale(scale, where, path) for scale in document.scales), document.channel_dim)
+
+
+def _scale(scale: float, where: str, path: str) -> float:
+    try:
+        return element_values.float32(scale)
+    except element_values.ValueRuleError as error:
+        raise DocumentError(where, path, str(error)) from None
 
 
 def _array(values: Values, operand_type: AnyOperandType, dimensions: tuple[int, ...], where: str, path: str) -> Array:
@@ -176,13 +188,27 @@ def _example(
     if vector.rejected:
         return Example(inputs, {})
     if not document.outputs and (vector.kind == "multinomial" or _is_generated(document, vector)):
-        return Example(inputs, oracles.evaluate(graph, inputs, referenced))
+        return Example(inputs, _evaluated(graph, inputs, referenced, where, path))
     _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
     outputs = {
         name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.outputs.{name}")
         for name, values in document.outputs.items()
     }
     return Example(inputs, outputs)
+
+
+def _evaluated(
+    graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph], where: str, path: str
+) -> dict[str, Array]:
+    largest = max(math.prod(operand.dimensions) for operand in graph.operands.values())
+    if largest > MOST_EVALUATED:
+        rule = f"expected outputs: {largest} elements are too many for the oracle, which takes {MOST_EVALUATED}"
+        raise DocumentError(where, path, rule)
+    try:
+        return oracles.evaluate(graph, inputs, referenced)
+    except Exception as error:  # oracles expect a valid model: whatever another makes them raise is told of the file
+        rule = f"no expected values can be found for it: {type(error).__name__}: {error}"
+        raise DocumentError(where, path, rule) from error
 
 
 def _shapes(document: ExampleDocument, graph: Graph, where: str, path: str) -> dict[str, tuple[int, ...]]:

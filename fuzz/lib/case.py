@@ -18,6 +18,7 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
 
@@ -61,7 +62,7 @@ class ShortCase:
             failure = failures.load(file)
             if failure.case == self._id:
                 name = re.sub(r"[^A-Za-z0-9_]", "_", file.name.removesuffix(PROMOTED))
-                about = f"{self.about_one} It was found as: {failure.result.message}"
+                about = f"{self.about_one} It was found as: {one_line(failure.result.message)}"
                 made = suites.rebuild(failure.case, failure.payload)
                 yield replace(made, id=f"fuzz.{self.fuzzer}.promoted.{name}", about=about)
 

@@ -32,6 +32,14 @@ class Found(Failed):
         super().__init__(message)
 
 
+class Defect(Exception):
+    """A mistake of this suite, which is no failure of what is tested. where: as of Found."""
+
+    def __init__(self, message: str, where: str) -> None:
+        self.where = where
+        super().__init__(message)
+
+
 def kind_of(ended: BaseException) -> Kind:
     """The kind of what a target raised; anything but the end of a case is a mistake of this suite."""
     if isinstance(ended, Found):
@@ -47,7 +55,7 @@ def kind_of(ended: BaseException) -> Kind:
 
 def where_of(ended: BaseException) -> str:
     """What is the same in findings of one cause: its place, or the method with the rule or the exception."""
-    if isinstance(ended, Found) and ended.where:
+    if isinstance(ended, Found | Defect) and ended.where:
         return ended.where
     if not isinstance(ended, CaseEnded):
         return f"{type(ended).__name__} in {_innermost(ended)}"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.specs import documents
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile, WaiverUse
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -88,7 +89,7 @@ class _Matcher:
     def problem(self, results: list[CaseResult], today: datetime.date) -> str:
         """What is wrong with the waiver after a run; empty where nothing is."""
         waiver = self.waiver
-        name = f"waiver {waiver.id} ({waiver.requirement}, {waiver.owner})"
+        name = one_line(f"waiver {waiver.id} ({waiver.requirement}, {waiver.owner})")
         if waiver.expires < today:
             return f"{name} expired on {waiver.expires.isoformat()}"
         verdicts = [verdict for result in results for verdict in self._verdicts(result)]

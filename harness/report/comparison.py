@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.sections.head import Verdict, verdict
 from npu_conformance.harness.report.templating import figure
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
@@ -120,6 +121,10 @@ def compared(runs: Iterable[ComparedRun], is_worse: IsWorse) -> Comparison:
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """The comparison for a terminal."""
+    yield from map(one_line, _lines(comparison))
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
     for number, run in enumerate(comparison.runs, start=1):
         yield f"run {number}: {run.name}: {run.about}, {run.results.time}: {run.verdict.word}; {_counts(run.results)}"
     yield from (f"note: {remark}" for remark in comparison.remarks)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
@@ -13,20 +14,20 @@ _REASONS = 12
 
 
 def lines(results: Results, paint: Paint = plain) -> list[str]:
-    """The table and the conclusion, line by line."""
+    """The table and the conclusion, line by line. What is in results of somebody else's is shown, and no more."""
     return [*_table(results, paint), *_coverage(results), *_conclusion(results, paint)]
 
 
 def _table(results: Results, paint: Paint) -> Iterator[str]:
     outcomes = [outcome.value for outcome in Outcome if outcome.value in results.counts]
-    rows = [*results.by_suite.items(), ("all", results.counts)]
+    rows = [*((one_line(suite), counts) for suite, counts in results.by_suite.items()), ("all", results.counts)]
     width = max(len(suite) for suite, _ in rows)
     yield "  ".join([" " * width, *(f"{name:>6}" for name in outcomes)])
     excused = not results.exit_code  # what looks red is waived or known
     for suite, counts in rows if len(rows) > 2 else rows[-1:]:
         cells = (_cell(name, counts.get(name, 0), paint, excused=excused) for name in outcomes)
         yield "  ".join([f"{suite:<{width}}", *cells])
-    parts = ", ".join(f"{count} {name}" for name, count in results.configuration_counts.items())
+    parts = one_line(", ".join(f"{count} {name}" for name, count in results.configuration_counts.items()))
     if parts:
         yield f"configurations and mutations: {parts}"
     if results.waived:
@@ -47,19 +48,19 @@ def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
 
 
 def _coverage(results: Results) -> Iterator[str]:
-    yield from (f"coverage: {line}" for line in results.thin_coverage)
+    yield from (f"coverage: {one_line(line)}" for line in results.thin_coverage)
     for entry in results.left_out[:1]:
-        yield f"left out: {len(results.left_out)} cases ({entry.reason})"
-    yield from (f"red: {line}" for line in results.red)
-    yield from (f"suite problem: {line}" for line in results.problems)
+        yield f"left out: {len(results.left_out)} cases ({one_line(entry.reason)})"
+    yield from (f"red: {one_line(line)}" for line in results.red)
+    yield from (f"suite problem: {one_line(line)}" for line in results.problems)
 
 
 def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
-    name = f"{results.manifest.name} {results.manifest.version} (HAL {results.hal_version})"
+    name = one_line(f"{results.manifest.name} {results.manifest.version} (HAL {results.hal_version})")
     if results.conformant:
         yield f"{name}: {paint('conformant', 'pass')}"
         return
     yield f"{name}: {paint('not shown to be conformant', 'fail' if results.exit_code else 'not-supported')}:"
-    yield from (f"  {reason}" for reason in results.reasons[:_REASONS])
+    yield from (f"  {one_line(reason)}" for reason in results.reasons[:_REASONS])
     if len(results.reasons) > _REASONS:
         yield f"  ... and {len(results.reasons) - _REASONS} more reasons"

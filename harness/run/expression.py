@@ -11,6 +11,7 @@ from npu_conformance.specs.documents import DocumentError
 Matcher = Callable[[str], object]
 """Says by the truth of its answer whether an id matches."""
 _TOKEN = re.compile(r"\s*(?:(?P<bracket>[()])|(?P<word>[\w.\[\],#:+*?/-]+)|(?P<end>$))")
+_DEEPEST = 50
 _OPERATORS = frozenset({"and", "or", "not"})
 
 
@@ -40,6 +41,7 @@ class _Parser:
     def __init__(self, expression: str) -> None:
         self._expression = expression
         self._tokens = self._split()
+        self._depth = 0
 
     def alternatives(self) -> Matcher:
         """One or more conjunctions, joined by `or`."""
@@ -60,6 +62,14 @@ class _Parser:
         return lambda case_id: all(part(case_id) for part in parts)
 
     def _negation(self) -> Matcher:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error(f"at most {_DEEPEST} of '(' and 'not' inside each other")
+        matcher = self._negated()
+        self._depth -= 1
+        return matcher
+
+    def _negated(self) -> Matcher:
         if self._take("not"):
             inner = self._negation()
             return lambda case_id: not inner(case_id)

@@ -8,11 +8,15 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.documents import DocumentError
 
+_LONGEST = 40
+"""Characters of a shard. Python has a limit for the digits of a number, too, and another exception for it."""
+
 
 def parse_shard(text: str) -> tuple[int, int]:
     """Read `I/N`, 1 <= I <= N; raises DocumentError."""
     index, separator, count = text.partition("/")
-    if separator and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count):
+    are_numbers = index.isdecimal() and count.isdecimal() and len(text) <= _LONGEST
+    if separator and are_numbers and 1 <= int(index) <= int(count):
         return int(index), int(count)
     raise DocumentError("--shard", "", f"expected I/N with 1 <= I <= N, found {text!r}")
 

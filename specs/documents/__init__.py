@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from npu_conformance.specs.decoders import decoder
+from npu_conformance.specs.diagnostics.one_line import one_line
 
 Kind = TypeVar("Kind")
 
@@ -17,13 +18,13 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class DocumentError(Exception):
-    """A document breaks a rule. Reads `document: path: rule`."""
+    """A document breaks a rule. Reads `document: path: rule`, in one line, whatever the document has in it."""
 
     def __init__(self, document: str, path: str, rule: str) -> None:
         self.document = document
         self.path = path
         self.rule = rule
-        super().__init__(f"{document}: {path}: {rule}" if path else f"{document}: {rule}")
+        super().__init__(": ".join(map(one_line, filter(None, (document, path, rule)))))
 
 
 def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:

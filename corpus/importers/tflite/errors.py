@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 
 
@@ -19,7 +20,7 @@ class UnsupportedModelError(TfliteError):
         self.lines = tuple(lines)
 
     def __str__(self) -> str:
-        return "\n".join(f"{self.document}: {line}" for line in self.lines)
+        return "\n".join(f"{self.document}: {one_line(line)}" for line in self.lines)
 
 
 class Unsupported(Exception):

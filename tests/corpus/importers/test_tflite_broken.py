@@ -333,3 +333,14 @@ def test_a_file_that_is_not_there_or_not_a_file(tmp_path: Path) -> None:
     text.write_text("no model at all")
     with pytest.raises(TfliteError, match=r"text\.tflite: no \.tflite file: expected the identifier TFL3 at byte 4"):
         read(text)
+
+
+@pytest.mark.parametrize("shape", [(2,), (1, 1, 2)])
+def test_a_state_of_another_rank_is_refused(shape: tuple[int, ...]) -> None:
+    """The cell state of LSTM has batch and units."""
+    file = File()
+    outputs = STATEFUL["LSTM"](file.main)
+    for tensor in file.main.tensors:
+        if tensor.isVariable:
+            tensor.shape = list(shape)
+    assert "its cell state has" in str(imported(file.pack(*([outputs] if isinstance(outputs, int) else outputs))))

@@ -63,6 +63,8 @@ def lstm(step: Step) -> None:
     states = [step.state(position) for position in (18, 19)]
     arguments = [*_optional(step, range(18)), *states, *_clips(step), *_layer_norms(step, required=False)]
     cell = step.state_operand(19)
+    if len(cell.dimensions) != 2:
+        raise Unsupported(f"its cell state has {len(cell.dimensions)} axes, where batch and units are expected")
     batch, units = cell.dimensions
     scratch = replace(cell, dimensions=(batch, units * (4 if step.has(1) else 3)))
     results = [scratch, step.state_operand(18), cell, step.result()]

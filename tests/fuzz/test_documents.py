@@ -1,0 +1,129 @@
+"""The fuzzer of documents: planted bugs of readers are found and made small, and the suite's own readers have none."""
+
+from __future__ import annotations
+
+import random
+import runpy
+import zlib
+from dataclasses import replace
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz import documents
+from npu_conformance.fuzz.lib import document_limits
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.document_readers import READERS, Reader
+from npu_conformance.fuzz.lib.document_target import DocumentTarget
+from npu_conformance.fuzz.lib.engines import evolution
+from npu_conformance.fuzz.lib.findings import Defect, kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, failure, minimised
+from npu_conformance.harness.judge.classification import classify_exception
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.outcomes import Outcome
+
+MODULE = "document_readers_with_bugs"
+PLANTED = runpy.run_path(str(HOSTILE / f"{MODULE}.py"), run_name=MODULE)
+BUGS, RARE = PLANTED["BUGS"], PLANTED["RARE"]
+"""See there."""
+
+
+def reader(name: str) -> Reader:
+    return next(one for one in READERS if one.name == name)
+
+
+class Stop(Exception):
+    """Ends a search at its first finding."""
+
+
+def first_finding(target: DocumentTarget, runs: int) -> bytes:
+    """The first input that fails."""
+    found: list[bytes] = []
+
+    def attack(data: bytes) -> frozenset[int]:
+        try:
+            return frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
+        except Exception:
+            found.append(data)
+            raise Stop from None
+
+    with pytest.raises(Stop):
+        evolution.search(target, attack, seed=3, runs=runs)
+    return found[0]
+
+
+def edited_seed(target: DocumentTarget, before: bytes, after: bytes) -> bytes:
+    """A seed with one change."""
+    return next(seed.replace(before, after) for seed in target.seeds if before in seed)
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs_are_found_and_made_small(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_limits, "MOST_STEPS", 20_000)
+    monkeypatch.setattr(document_limits, "MOST_MEMORY", 32 << 20)
+    name, read, where = BUGS[bug]
+    target = DocumentTarget([replace(reader(name), read=read)])
+    data = edited_seed(target, *RARE[bug]) if bug in RARE else first_finding(target, 6000)
+    signature = failure(target.run, data)
+    smallest = minimised(data, target.pieces, lambda piece: failure(target.run, piece), 60)
+    with pytest.raises(Defect) as found:
+        target.run(smallest)
+    assert kind_of(found.value) == "harness-defect"
+    assert where.split(" ")[0] in where_of(found.value)
+    assert where.split(" ")[-1] in where_of(found.value)
+    assert failure(target.run, smallest) == signature
+    assert len(smallest) <= len(data)
+
+
+@pytest.mark.parametrize("one", READERS, ids=lambda one: one.name)
+def test_what_the_suite_writes_it_reads(one: Reader) -> None:
+    target = DocumentTarget([one])
+    assert target.seeds
+    for seed in target.seeds:
+        assert f"{one.name}: read" in target.run(seed)
+
+
+def test_the_readers_have_no_finding() -> None:
+    target, source = DocumentTarget(), random.Random(11)
+    for _ in range(1500):
+        data = target.seeds[source.randrange(len(target.seeds))]
+        for _ in range(1 + source.randrange(3)):
+            data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
+        target.run(data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\n", b"nobody\n{}", b"tflite\n!", b"extension\n[", b'extension\n{"../x":1}']
+)
+def test_what_is_no_input_is_passed_over(data: bytes) -> None:
+    target = DocumentTarget()
+    assert len(target.run(data)) <= 2
+    target.pieces(data)
+    assert isinstance(target.mutate(data, Choices.seeded(1), 100), bytes)
+
+
+def test_inputs_follow_from_the_seed() -> None:
+    target = DocumentTarget()
+    for seed in target.seeds:
+        assert target.mutate(seed, Choices.seeded(5), 60000) == target.mutate(seed, Choices.seeded(5), 60000)
+
+
+def test_a_mistake_of_the_suite_is_no_failure_of_an_implementation() -> None:
+    assert classify_exception(Defect("it raises KeyError", "a place")).outcome is Outcome.SUITE_ERROR
+
+
+def test_the_short_case_passes_and_a_finding_replays() -> None:
+    subject = open_subject("reference", {}, "inprocess")
+    (case,) = documents.cases()
+    context = CaseContext(case, subject, seed=5)
+    case.run(context)
+    context.close()
+    case = documents.case_from(msgspec.to_builtins(lines_of(b'waivers\n{"format":1}')))
+    context = CaseContext(case, subject)
+    case.run(context)
+    assert context.payload is not None
+    context.close()
+    subject.close()
