@@ -34,13 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Prepared:
-    """A vector whose model is prepared; None where the device does not support it."""
+    """A vector whose model is prepared; None where the device does not support it.
+
+    runs: whether an execution as the vector has it succeeds, where somebody has looked.
+    """
 
     vector: Vector
     example: Example
     model: Model
     built: BuiltRequest
     prepared: PreparedModel | None
+    runs: bool = False
 
 
 class _Alone:
