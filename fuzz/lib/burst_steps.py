@@ -58,8 +58,8 @@ class Execute(msgspec.Struct, tag_field="do", tag="execute", forbid_unknown_fiel
     """
 
     burst: int = 0
-    tokens: list[int] = [0, 1]
-    memories: list[int] = [0, 1]
+    tokens: list[int] = msgspec.field(default_factory=lambda: [0, 1])
+    memories: list[int] = msgspec.field(default_factory=lambda: [0, 1])
     edits: list[Edit] = []
     packet: list[PacketEdit] = []
     measure: bool = False

@@ -31,7 +31,7 @@ from npu_conformance.fuzz.lib.burst_steps import (
     seeds_of,
 )
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.findings import Found
+from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.histories import Stage
 from npu_conformance.fuzz.lib.model_judge import allowed, guarded
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
@@ -167,8 +167,6 @@ class _Play:
                 opened.channel = Channel(self._bench, prepared)
         except ServiceError as error:
             status = error.status
-        except CaseEnded:
-            raise
         statuses = allowed(self._bench.subject, PreparedModel, method)
         checks.status(status, statuses, what)
         if status == ErrorStatus.INVALID_ARGUMENT:
@@ -325,5 +323,5 @@ def _is_small(found: Prepared) -> bool:
 
 def _judge_refused(what: str, status: int) -> None:
     if status != ErrorStatus.INVALID_ARGUMENT:
-        kind = "invalid-accepted" if status == ErrorStatus.NONE else "wrong-status"
-        raise Found(kind, f"{what}: expected INVALID_ARGUMENT, found status {status}", "NNHAL-BURST-015")  # type: ignore[arg-type]
+        kind: Kind = "invalid-accepted" if status == ErrorStatus.NONE else "wrong-status"
+        raise Found(kind, f"{what}: expected INVALID_ARGUMENT, found status {status}", "NNHAL-BURST-015")

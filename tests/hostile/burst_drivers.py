@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,6 +34,7 @@ class _Burst(Wrapper, hal.Burst):
 
     inner: hal.Burst
     shared: dict[int, Memory]
+    alive: weakref.WeakSet[_Burst]
     memory: MemoryMap
 
     def __init__(self, inner: hal.Burst) -> None:
@@ -66,28 +68,35 @@ class _KeepsReleased(_Burst):
 
 
 class _SharesTokens(_Burst):
-    """Tokens are those of the device, not of the burst."""
+    """Tokens are those of all bursts that are open, not of one."""
 
     run = _Burst.looked_up
 
     def __init__(self, inner: hal.Burst) -> None:
         super().__init__(inner)
         self.known = self.shared
+        self.alive.add(self)
+        weakref.finalize(self, self._closed, self.alive, self.shared)
+
+    @staticmethod
+    def _closed(alive: weakref.WeakSet[_Burst], shared: dict[int, Memory]) -> None:
+        if not alive:
+            shared.clear()
 
     def release_memory_resource(self, token: int) -> None:
         self.inner.release_memory_resource(token)
         self.known.pop(token, None)
 
 
-class _KeepsNone(_SharesTokens):
+class _KeepsNone(_Burst):
     """Keeps also what has no identity."""
-
-    def __init__(self, inner: hal.Burst) -> None:
-        super().__init__(inner)
-        self.known = {}
 
     def run(self, request: Request, tokens: Tokens, *rest: Any) -> ExecutionResult:
         return self.looked_up(request, tokens, *rest, least=-1)
+
+    def release_memory_resource(self, token: int) -> None:
+        self.inner.release_memory_resource(token)
+        self.known.pop(token, None)
 
 
 class _KeepsContents(_Burst):
@@ -257,13 +266,6 @@ _BUGS: dict[str, type[_Burst]] = {
 }
 
 
-class _Context(Wrapper):
-    """HIDL's burst with a bug: freed slots stay known, or what follows a packet is passed over."""
-
-    def __init__(self, inner: hal.BurstContext) -> None:
-        super().__init__(inner)
-
-
 class _Model(FaultyPreparedModel):
     burst: type[_Burst]
 
@@ -273,7 +275,7 @@ class _Model(FaultyPreparedModel):
 
 def _create(context: Context) -> Subject:
     kind = _BUGS[context.options["bug"]]
-    burst = type(kind.__name__, (kind,), {"shared": {}, "memory": context.memory})
+    burst = type(kind.__name__, (kind,), {"shared": {}, "alive": weakref.WeakSet(), "memory": context.memory})
 
     class Device(FaultyDevice):
         prepared_model = type("Model", (_Model,), {"burst": burst, "context": context})
