@@ -147,7 +147,9 @@ class BurstJudge:
             told = f"{asked.what}, which is valid: found {status_name(status)}"
             raise Found("valid-refused", told, f"{name} {status_name(status)}")
         if status in _MISSED and has_time and not 0 <= asked.step.deadline < FAR_NS:
-            raise Found("wrong-status", f"{asked.what}: found {status_name(status)} without a deadline", "NNHAL-QOS-002")
+            raise Found(
+                "wrong-status", f"{asked.what}: found {status_name(status)} without a deadline", "NNHAL-QOS-002"
+            )
         if status == ErrorStatus.NONE:
             judge_values(asked.found, placed, after)
             self._judge_shapes(asked, answer)

@@ -39,7 +39,7 @@ from npu_conformance.fuzz.lib.request_edits import draft_of
 from npu_conformance.fuzz.lib.request_judge import Prepared, put_inputs
 from npu_conformance.fuzz.lib.sendable import are_sendable
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst import call
 from npu_conformance.harness.run.executing.burst_channel import Channel
 from npu_conformance.harness.run.executing.burst_packets import request_elements
@@ -167,6 +167,8 @@ class _Play:
                 opened.channel = Channel(self._bench, prepared)
         except ServiceError as error:
             status = error.status
+        except NotSupported:  # HIDL's channel says so; a device may have one burst at a time
+            return ErrorStatus.GENERAL_FAILURE
         statuses = allowed(self._bench.subject, PreparedModel, method)
         checks.status(status, statuses, what)
         if status == ErrorStatus.INVALID_ARGUMENT:

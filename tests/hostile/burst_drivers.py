@@ -75,8 +75,8 @@ class _SharesTokens(_Burst):
     def __init__(self, inner: hal.Burst) -> None:
         super().__init__(inner)
         self.known = self.shared
-        self.alive.add(self)
         weakref.finalize(self, self._closed, self.alive, self.shared)
+        self.alive.add(self)  # behind the finalizer, which so finds the burst gone
 
     @staticmethod
     def _closed(alive: weakref.WeakSet[_Burst], shared: dict[int, Memory]) -> None:
