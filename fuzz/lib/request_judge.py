@@ -34,13 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class Prepared:
-    """A vector whose model is prepared; None where the device does not support it."""
+    """A vector whose model is prepared; None where the device does not support it.
+
+    runs: whether an execution as the vector has it succeeds, where somebody has looked.
+    """
 
     vector: Vector
     example: Example
     model: Model
     built: BuiltRequest
     prepared: PreparedModel | None
+    runs: bool = False
 
 
 class _Alone:
@@ -68,9 +72,9 @@ def judge(subject: SubjectHandle, found: Prepared, drafted: Request, sizes: Sequ
         status, shapes = guarded("the execution", lambda: answer(subject, prepared, request))
         after = [pool.read(0, size) for pool, size in zip(pools, sizes, strict=True)]
         _judge_status(subject, found, request, status, violations)
-        _judge_memory(request, before, after)
-        if status == ErrorStatus.NONE and _is_ordinary(found, request, violations):
-            _judge_values(found, request, after)
+        judge_memory(request, before, after)
+        if status == ErrorStatus.NONE and is_ordinary(found, request, violations):
+            judge_values(found, request, after)
     finally:
         for pool in pools:
             pool.close()
@@ -85,14 +89,19 @@ def _seen(status: int, shapes: int, violations: Sequence[Violation]) -> Iterator
 def _fill(found: Prepared, request: Request, pools: Sequence[Pool]) -> list[bytes]:
     """Fill the pools, put the example's inputs where the request says, and return what is in the pools."""
     contents = [bytearray([FILL]) * pool.memory.size for pool in pools]
+    put_inputs(found, request, contents)
+    for pool, content in zip(pools, contents, strict=True):
+        pool.write(0, bytes(content))
+    return [bytes(content) for content in contents]
+
+
+def put_inputs(found: Prepared, request: Request, contents: Sequence[bytearray]) -> None:
+    """Put the example's inputs where the request says, as far as they have room there. contents: of the pools."""
     for name, argument in zip(found.vector.inputs, request.inputs, strict=False):
         data = found.example.inputs[name].tobytes() if name in found.example.inputs else b""
         place = argument.location
         if _lies_inside(place, contents) and place.length >= len(data):
             contents[place.pool_index][place.offset : place.offset + len(data)] = data
-    for pool, content in zip(pools, contents, strict=True):
-        pool.write(0, bytes(content))
-    return [bytes(content) for content in contents]
 
 
 def _lies_inside(place: DataLocation, contents: Sequence[bytes | bytearray]) -> bool:
@@ -111,12 +120,12 @@ def _judge_status(
         kind: Kind = "invalid-accepted" if status == ErrorStatus.NONE else "wrong-status"
         told = f"the execution of a request that breaks {violations[0]}: expected INVALID_ARGUMENT, found {status}"
         raise Found(kind, told, violations[0].clause)
-    if status == ErrorStatus.INVALID_ARGUMENT and _is_ordinary(found, request, violations):
+    if status == ErrorStatus.INVALID_ARGUMENT and is_ordinary(found, request, violations):
         name = found.vector.name
         raise Found("valid-refused", f"the execution of a valid request for {name}: found INVALID_ARGUMENT", name)
 
 
-def _is_ordinary(found: Prepared, request: Request, violations: Sequence[Violation]) -> bool:
+def is_ordinary(found: Prepared, request: Request, violations: Sequence[Violation]) -> bool:
     """True where nothing is open: all inputs as in the example, room for the outputs, and no argument over another."""
     if violations or any(argument.has_no_value for argument in (*request.inputs, *request.outputs)):
         return False
@@ -148,7 +157,7 @@ def _overlap(request: Request) -> bool:
     )
 
 
-def _judge_memory(request: Request, before: Sequence[bytes], after: Sequence[bytes]) -> None:
+def judge_memory(request: Request, before: Sequence[bytes], after: Sequence[bytes]) -> None:
     """No byte outside the outputs and their padding may change; what is inside is open where the execution fails."""
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if old == new:
@@ -164,7 +173,7 @@ def _judge_memory(request: Request, before: Sequence[bytes], after: Sequence[byt
             raise Found("wrong-result", f"byte {first} of pool {index} was written, which no output has", "memory")
 
 
-def _judge_values(found: Prepared, request: Request, after: Sequence[bytes]) -> None:
+def judge_values(found: Prepared, request: Request, after: Sequence[bytes]) -> None:
     computed = {}
     for name, argument in zip(found.vector.outputs, request.outputs, strict=True):
         expected, place = found.example.outputs[name], argument.location

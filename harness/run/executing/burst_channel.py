@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_packets import Elements, read_result, request_elements
 from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback, BurstContext, PreparedModel
@@ -22,6 +24,24 @@ CAPACITY = 1024
 """Elements of each queue, as the framework makes them."""
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.004
+
+
+class Surroundings(Protocol):
+    """What a channel needs of whoever opens it: a running case, or a fuzzer."""
+
+    @property
+    def subject(self) -> SubjectHandle:
+        """The implementation under test."""
+        ...
+
+    @property
+    def manifest(self) -> Manifest:
+        """Its manifest."""
+        ...
+
+    def pool(self, size: int) -> Pool:
+        """Memory that lasts as long as whoever opens the channel."""
+        ...
 
 
 class SlotTable(BurstCallback):
@@ -48,7 +68,7 @@ class Channel:
 
     def __init__(
         self,
-        context: CaseContext,
+        context: Surroundings,
         prepared_model: PreparedModel,
         *,
         slots: SlotTable | None = None,
@@ -147,7 +167,7 @@ def configured(
     return context
 
 
-def queue_memory(context: CaseContext, capacity: int) -> tuple[Pool, QueueDescriptor]:
+def queue_memory(context: Surroundings, capacity: int) -> tuple[Pool, QueueDescriptor]:
     """Memory for a queue; without memory where the subject shares none."""
     pool = context.pool(size_of(capacity, ELEMENT_SIZE))
     # The driver may look at its queues until it has handled the end of the burst.

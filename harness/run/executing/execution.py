@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
@@ -26,6 +27,15 @@ from npu_conformance.specs.versions import Version
 NO_DEADLINE = -1
 NO_LOOP_TIMEOUT = -1
 NO_DURATION = -1
+
+
+class Versioned(Protocol):
+    """Whoever knows the version that is tested."""
+
+    @property
+    def version(self) -> Version:
+        """The HAL version."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +156,7 @@ def shape_rules(execution: Execution) -> None:
         checks.equal(execution.output_shapes, (), f"output shapes of an execution that ended with {execution.status}")
 
 
-def timing_rules(context: CaseContext, execution: Execution, *, measured: bool) -> None:
+def timing_rules(context: Versioned, execution: Execution, *, measured: bool) -> None:
     """Times come only if asked for and with status NONE, the device's within the driver's (NNHAL-TIMING-001, -004)."""
     if execution.timing is None:
         return

@@ -1,0 +1,329 @@
+"""The target whose inputs are histories of bursts: several at once, with memory under tokens, and executions beside them.
+
+After each history every burst that is open executes once more, with tokens that nobody has used: what an earlier step
+has broken shows then at the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+
+from msgspec.structs import replace
+
+from npu_conformance.fuzz.lib import burst_packets
+from npu_conformance.fuzz.lib.burst_bench import SIZE, BurstBench, OpenBurst
+from npu_conformance.fuzz.lib.burst_judge import Asked, BurstJudge
+from npu_conformance.fuzz.lib.burst_steps import (
+    BURSTS,
+    HALF,
+    MEMORIES,
+    OPERATIONS,
+    Close,
+    Execute,
+    Open,
+    Release,
+    Renew,
+    Step,
+    histories_of,
+    is_sendable,
+    seeds_of,
+)
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.findings import Found, Kind
+from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.model_judge import allowed, guarded
+from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
+from npu_conformance.fuzz.lib.request_edits import draft_of
+from npu_conformance.fuzz.lib.request_judge import Prepared, put_inputs
+from npu_conformance.fuzz.lib.sendable import are_sendable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
+from npu_conformance.harness.run.executing.burst import call
+from npu_conformance.harness.run.executing.burst_channel import Channel
+from npu_conformance.harness.run.executing.burst_packets import request_elements
+from npu_conformance.harness.run.executing.execution import Execution, answer_of
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.burst_packets import pack
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Burst, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request, RequestMemoryPool
+from npu_conformance.specs.versions import Version
+
+_PROBE = [1_000_001, 1_000_002]
+"""Tokens that no history uses."""
+
+
+class BurstTarget:
+    """Inputs are histories. See Target."""
+
+    name = "burst"
+
+    def __init__(self, subject: SubjectHandle) -> None:
+        if subject.version < Version.V1_2:
+            raise NotApplicable("there are no bursts before HAL 1.2")
+        self._subject = subject
+        self._vectors = [PreparedVectors(subject, lambda header: header.operation in OPERATIONS) for _ in range(2)]
+        names = sorted(self._vectors[0].names, key=lambda name: OPERATIONS.index(name.partition("/")[0]))
+        self._histories = histories_of(names)
+        self._stage = Stage(self._play, self._renew)
+        self.seeds: Sequence[bytes] = seeds_of(names, subject.version)
+
+    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
+        """Change steps."""
+        return self._histories.mutated(data, choices, self.seeds, max_size)
+
+    def run(self, data: bytes) -> tuple[str, ...]:
+        """Let a history happen, and judge it."""
+        steps = self._histories.decoded(data)
+        return () if steps is None else self._stage.run(steps)
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """Fewer steps, or plainer ones."""
+        return self._histories.pieces(data)
+
+    def readable(self, data: bytes) -> bytes:
+        """Inputs are one step a line already."""
+        return data
+
+    def _play(self, steps: list[Step]) -> tuple[str, ...]:
+        bench = BurstBench(self._subject)
+        play = _Play(bench, self._vectors)
+        try:
+            return play.run(steps)
+        finally:
+            play.bursts.clear()
+            bench.close()
+
+    def _renew(self) -> None:
+        for vectors in self._vectors:
+            vectors.clear()
+        with suppress(CaseEnded):  # the finding is what came before
+            self._subject.restart()
+
+
+class _Play:
+    """One history on a bench. vectors: the prepared models of each vector, twice."""
+
+    def __init__(self, bench: BurstBench, vectors: Sequence[PreparedVectors]) -> None:
+        self._bench, self._vectors = bench, vectors
+        self._version = bench.subject.version
+        self._judge = BurstJudge(bench.subject)
+        self.bursts: dict[int, OpenBurst] = {}
+        self._seen: set[str] = set()
+
+    def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
+        """Let it happen; returns what was seen."""
+        before = ""
+        for step in steps:
+            if is_sendable(step, self._version):
+                for sight in self._perform(step):
+                    word = f"{type(step).__name__} {sight}"
+                    self._seen |= {word, f"{before} {word}"}
+                    before = word
+        for number in self.bursts:
+            self._execute(Execute(number, _PROBE))
+        return tuple(self._seen)
+
+    def _perform(self, step: Step) -> list[str]:
+        match step:
+            case Open():
+                return [self._open(step)]
+            case Close(burst):
+                return ["" if self.bursts.pop(burst % BURSTS, None) is None else "open"]
+            case Execute():
+                return self._execute(step)
+            case Release():
+                return [self._release(step)]
+            case Renew(memory):
+                self._bench.renew(memory % MEMORIES)
+                return [""]
+
+    def _open(self, step: Open) -> str:
+        self.bursts.pop(step.burst % BURSTS, None)
+        found = self._vectors[int(step.twin)].get(step.vector)
+        if found is None or found.prepared is None or not _is_small(found):
+            return "nothing"
+        if not found.runs:
+            found.runs = self._try(found)
+        opened = OpenBurst(found)
+        status = self._configure(found.prepared, opened)
+        if status != ErrorStatus.NONE:
+            return f"status {status}"
+        self.bursts[step.burst % BURSTS] = opened
+        return f"{len(self.bursts)} with {sum(other.found is found for other in self.bursts.values())}"
+
+    def _configure(self, prepared: PreparedModel, opened: OpenBurst) -> int:
+        """Configure a burst; returns the status."""
+        what = "configureExecutionBurst"
+        method = "configure_execution_burst" if self._version.is_aidl else "configure_execution_burst_on_queues"
+        status = int(ErrorStatus.NONE)
+        try:
+            if self._version.is_aidl:
+                opened.calls = guarded(what, prepared.configure_execution_burst, ServiceError)
+            else:
+                opened.channel = Channel(self._bench, prepared)
+        except ServiceError as error:
+            status = error.status
+        except NotSupported:  # HIDL's channel says so; a device may have one burst at a time
+            return ErrorStatus.GENERAL_FAILURE
+        statuses = allowed(self._bench.subject, PreparedModel, method)
+        checks.status(status, statuses, what)
+        if status == ErrorStatus.INVALID_ARGUMENT:
+            raise Found("valid-refused", f"{what}: found INVALID_ARGUMENT", what)
+        return status
+
+    def _try(self, found: Prepared) -> bool:
+        """Whether the vector runs at all, outside of a burst."""
+        step = Execute(plain=True)
+        asked = self._asked(OpenBurst(found), step)
+        assert asked is not None
+        return self._judged(asked, OpenBurst(found)) == [f"{int(ErrorStatus.NONE)} valid"]
+
+    def _release(self, step: Release) -> str:
+        burst = self.bursts.get(step.burst % BURSTS)
+        if burst is None:
+            return "nothing"
+        what, status = f"release of token {step.token}", int(ErrorStatus.NONE)
+        try:
+            guarded(what, partial(burst.release, step.token), ServiceError)
+        except ServiceError as error:
+            status = error.status
+        was_known = burst.tokens.pop(step.token, None) is not None
+        if burst.channel is not None:
+            checks.status(status, {ErrorStatus.NONE}, what)
+        elif step.token < -1:
+            _judge_refused(what, status)
+        else:
+            checks.status(status, allowed(self._bench.subject, Burst, "release_memory_resource"), what)
+            if status != ErrorStatus.NONE and step.token >= 0:
+                raise Found("valid-refused", f"{what}: found status {status}", "NNHAL-BURST-015")
+        return f"{status} {was_known}"
+
+    def _execute(self, step: Execute) -> list[str]:
+        burst = self.bursts.get(step.burst % BURSTS)
+        if burst is None:
+            return ["nothing"]
+        asked = self._asked(burst, step)
+        if asked is None:
+            return ["no request"]
+        return self._judged(asked, burst)
+
+    def _asked(self, burst: OpenBurst, step: Execute) -> Asked | None:
+        """The request of a step; None where it is none, or cannot be sent."""
+        draft = draft_of(burst.found, self._version)
+        for argument in draft.outputs:
+            argument["offset"] += 0 if argument["hasNoValue"] else HALF
+        for edit in step.edits:
+            draft.apply(edit)
+        arguments = draft.arguments()
+        if arguments is None or not are_sendable((*arguments[0], *arguments[1]), self._version):
+            return None
+        if not self._version.is_aidl:
+            step = replace(step, deadline=-1, loop=-1, config=False)
+        numbers = step.memories
+        if burst.channel is not None and not step.plain:
+            numbers = [numbers[min(place, len(numbers) - 1)] if numbers else 0 for place in range(len(step.tokens))]
+            last = dict(zip(step.tokens, numbers, strict=True))
+            numbers = [last[token] for token in step.tokens]  # a slot is one memory
+        serials = tuple(None if number < 0 else self._bench.serials[number % MEMORIES] for number in numbers)
+        request = Request(*arguments, tuple(map(self._pool, serials, numbers)))
+        return Asked(burst.found, request, serials, step)
+
+    def _pool(self, serial: int | None, number: int) -> RequestMemoryPool:
+        return RequestMemoryPool(token=-number) if serial is None else self._memory(serial)
+
+    def _memory(self, serial: int) -> RequestMemoryPool:
+        return RequestMemoryPool(pool=self._bench.pools[serial].memory)
+
+    def _judged(self, asked: Asked, burst: OpenBurst) -> list[str]:
+        """Execute with fresh contents, and judge the answer and all memory."""
+        packet = b""
+        if burst.channel is not None and not asked.step.plain:
+            packet = self._packet(asked, burst.channel)
+            asked = self._as_sent(asked, burst, packet)
+        elif not asked.step.plain:
+            is_misused = burst.note(asked.step.tokens, asked.serials)
+            asked = _changed(asked, is_misused=is_misused)
+        contents = self._bench.blank()
+        self._put_inputs(asked, contents)
+        self._bench.fill(contents)
+        before = {serial: bytes(content) for serial, content in contents.items()}
+        answer = guarded(asked.what, lambda: self._answer(asked, burst, packet))
+        sights = self._judge.judge(asked, answer, before, self._bench.read())
+        return [f"{sight}{' plain' if asked.step.plain else ''}" for sight in sights]
+
+    def _put_inputs(self, asked: Asked, contents: dict[int, bytearray]) -> None:
+        nothing = bytearray()
+        pools = [nothing if serial is None else contents[serial] for serial in asked.serials]
+        if not asked.step.blank:
+            put_inputs(asked.found, asked.request, pools)
+            return
+        for argument in asked.request.inputs:
+            place = argument.location
+            if 0 <= place.pool_index < len(pools) and 0 <= place.offset <= place.offset + place.length <= SIZE:
+                pools[place.pool_index][place.offset : place.offset + place.length] = bytes(place.length)
+
+    def _answer(self, asked: Asked, burst: OpenBurst, packet: bytes) -> Execution:
+        step, request, prepared = asked.step, asked.request, asked.found.prepared
+        assert prepared is not None
+        with_config = step.config and self._version >= Version.FL8
+        if burst.channel is not None and not step.plain:
+            return burst.channel.exchange(packet)
+        if not step.plain and burst.calls is not None:
+            times = (step.measure, step.deadline, step.loop)
+            return call(burst.calls, request, tuple(step.tokens), *times, with_config=with_config)
+        if with_config:
+            config = ExecutionConfig(step.measure, step.loop)
+            return answer_of(lambda: prepared.execute_synchronously_with_config(request, config, step.deadline))
+        return answer_of(lambda: prepared.execute_synchronously(request, step.measure, step.deadline, step.loop))
+
+    def _packet(self, asked: Asked, channel: Channel) -> bytes:
+        """HIDL's packet. Its slots are known to the client from now on, or, where the step says so, not any more."""
+        step = asked.step
+        for slot, pool in zip(step.tokens, asked.request.pools, strict=True):
+            channel.slots.memories.pop(slot, None)
+            if pool.pool is not None and not step.unknown:
+                channel.slots.memories[slot] = pool.pool
+        elements = request_elements(asked.request, step.tokens, measure=step.measure)
+        return burst_packets.edited(pack(elements), step.packet)
+
+    def _as_sent(self, asked: Asked, burst: OpenBurst, packet: bytes) -> Asked:
+        """What the driver is asked by an edited packet."""
+        found = burst_packets.read(packet)
+        if isinstance(found, str):
+            # Which slots a driver has asked for meanwhile nobody knows.
+            burst.note(asked.step.tokens, asked.serials)
+            return _changed(asked, error="NNHAL-BURST-004" if found == "malformed" else "", is_open=found == "open")
+        assert burst.channel is not None
+        table = burst.channel.slots.memories
+        of_token = {pool.memory.token: serial for serial, pool in self._bench.pools.items()}
+        memories = [table.get(slot) for slot in found.slots]
+        serials = tuple(None if memory is None else of_token.get(memory.token) for memory in memories)
+        is_unknown = any(slot not in table and slot not in burst.tokens for slot in found.slots)
+        is_open = any(serial is None for serial in serials) and not is_unknown
+        pools = tuple(RequestMemoryPool() if serial is None else self._memory(serial) for serial in serials)
+        step = replace(asked.step, measure=found.measure)
+        request = Request(found.inputs, found.outputs, pools)
+        is_misused = False if is_unknown else burst.note(found.slots, serials)
+        error = "NNHAL-BURST-011" if is_unknown else ""
+        sent = Asked(asked.found, request, serials, step, error=error, is_misused=is_misused, is_open=is_open)
+        return sent
+
+
+def _changed(asked: Asked, *, error: str = "", is_misused: bool = False, is_open: bool = False) -> Asked:
+    return Asked(
+        asked.found, asked.request, asked.serials, asked.step, error=error, is_misused=is_misused, is_open=is_open
+    )
+
+
+def _is_small(found: Prepared) -> bool:
+    return max(len(found.built.input_data), found.built.output_size) <= HALF
+
+
+def _judge_refused(what: str, status: int) -> None:
+    if status != ErrorStatus.INVALID_ARGUMENT:
+        kind: Kind = "invalid-accepted" if status == ErrorStatus.NONE else "wrong-status"
+        raise Found(kind, f"{what}: expected INVALID_ARGUMENT, found status {status}", "NNHAL-BURST-015")

@@ -1,0 +1,214 @@
+"""The fuzzer of bursts: bugs that need several executions are found and made small; what conforms has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz import burst
+from npu_conformance.fuzz.lib.burst_packets import edited, read
+from npu_conformance.fuzz.lib.burst_target import BurstTarget
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.histories import MOST_STEPS
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.target import failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst_packets import request_elements
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.versions import NEWEST, Version, parse
+
+FAULTS = "npu_conformance.faults.plugin:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The hostile driver with the bug of the parameter."""
+    opened = open_subject("burst_drivers:plugin", {"bug": request.param}, "inprocess")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "where", "steps"),
+    [
+        ("keeps-released", "wrong-result", "memory", 4),
+        ("shares-tokens", "wrong-result", "", 4),
+        ("keeps-none", "wrong-result", "memory", 2),
+        ("keeps-contents", "wrong-result", "memory", 3),
+        ("counts-loosely", "invalid-accepted", "NNHAL-BURST-013", 2),
+        ("takes-negative", "invalid-accepted", "NNHAL-BURST-014", 2),
+        ("releases-known", "valid-refused", "NNHAL-BURST-015", 2),
+        ("stays-busy", "wrong-status", "NNHAL-BURST-013", 3),
+        ("checks-once", "invalid-accepted", "REQUEST.R3", 3),
+        ("refuses-twice", "valid-refused", "", 2),
+        ("evicts-wrongly", "wrong-result", "memory", 4),
+        ("writes-late", "wrong-result", "memory", 3),
+    ],
+    indirect=["subject"],
+)
+def test_bugs_of_several_steps_are_found_and_made_small(
+    subject: SubjectHandle, kind: str, where: str, steps: int
+) -> None:
+    target, tried = BurstTarget(subject), []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=2, runs=4000)
+    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
+    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.mark.parametrize("subject", ["forgets-times"], indirect=True)
+def test_times_of_the_newer_call_are_judged(subject: SubjectHandle) -> None:
+    """One argument of a call in ten thousand: no engine finds it in seconds."""
+    found = _ends(subject, '{"do":"execute","loop":15000000001,"config":true}')
+    assert (kind_of(found), where_of(found)) == ("invalid-accepted", "NNHAL-CONTROLFLOW-013")
+
+
+@pytest.mark.parametrize(
+    ("fault", "steps", "kind", "where"),
+    [
+        ("burst-malformed-is-none", ('{"do":"execute","packet":[["drop",1,0]]}',), "invalid-accepted", "NNHAL-BURST-004"),
+        ("burst-trailing-elements", ('{"do":"execute","packet":[["double",6,0],["byte",4,7]]}',), "", ""),
+        ("burst-slot-never-freed", ('{"do":"release","token":0}', '{"do":"execute","memories":[2,1]}'), "wrong-result", ""),
+        ("burst-refusals-are-failures", ('{"do":"execute","edits":[["inputs",0,"drop",0]]}',), "wrong-status", "REQUEST.R1"),
+        ("burst-memories-not-counted", ('{"do":"execute","tokens":[8,9],"unknown":true}',), "", ""),
+    ],
+)  # fmt: skip
+def test_hidl_packets_are_judged(fault: str, steps: tuple[str, ...], kind: str, where: str) -> None:
+    """Faults of the registry. Where no kind is given the history is not to the point, and nothing is found."""
+    opened = open_subject(FAULTS, {"fault": fault}, "process", version=Version.V1_3)
+    try:
+        found = _ends(opened, '{"do":"execute"}', *steps)
+        assert (kind_of(found), where_of(found)[: len(where)]) == (kind, where)
+    finally:
+        opened.close()
+
+
+def _ends(subject: SubjectHandle, *steps: str) -> CaseEnded:
+    """What a history of one burst raises."""
+    target = BurstTarget(subject)
+    vector = msgspec.json.decode(target.seeds[0])[0]["vector"]
+    history = (f'{{"do":"open","vector":"{vector}"}}', *steps)
+    with pytest.raises(CaseEnded) as found:
+        target.run(f"[{','.join(history)}]".encode())
+    return found.value
+
+
+@pytest.mark.parametrize(("version", "runs"), [("1.2", 100), ("1.3", 150), ("fl5", 150), ("fl8", 400)])
+def test_the_reference_has_no_finding(version: str, runs: int) -> None:
+    opened = open_subject("reference", {}, "inprocess", version=parse(version))
+    target = BurstTarget(opened)
+    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "version"),
+    [
+        ("burst-without-token-cache", NEWEST),
+        ("burst-releases-at-once", NEWEST),
+        ("burst-one-at-a-time", NEWEST),
+        ("burst-misses-deadlines", NEWEST),
+        ("burst-trusts-tokens", NEWEST),
+        ("burst-without-slot-cache", Version.V1_3),
+        ("burst-frees-everything", Version.V1_3),
+        ("burst-one-at-a-time-hidl", Version.V1_3),
+        ("burst-malformed-is-invalid", Version.V1_3),
+        ("burst-without-times-and-shapes", Version.V1_3),
+    ],
+)
+def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
+    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
+    target = BurstTarget(opened)
+    for data in target.seeds:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=3, runs=20)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"open","vector":"NO/vector"},{"do":"execute"}]']
+)
+def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    BurstTarget(opened).run(data)
+    opened.close()
+
+
+def test_before_there_were_bursts_there_is_nothing_to_attack() -> None:
+    opened = open_subject("reference", {}, "inprocess", version=Version.V1_1)
+    with pytest.raises(NotApplicable, match="no bursts"):
+        BurstTarget(opened)
+    opened.close()
+
+
+def test_mutations_are_histories_and_pieces_are_smaller() -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    target, data = BurstTarget(opened), b"[]"
+    for seed in range(300):
+        data = target.mutate(data, Choices.seeded(seed), 65535)
+        assert len(msgspec.json.decode(data)) <= MOST_STEPS
+    assert all(isinstance(msgspec.json.decode(piece), list) for piece in target.pieces(data))
+    assert target.mutate(b"no history", Choices(bytes(SIZE)), 65535) == b"no history"
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("edit", "answer"),
+    [
+        (("drop", 0, 0), "malformed"),
+        (("double", 2, 0), "malformed"),
+        (("swap", 0, 1), "malformed"),
+        (("insert", 1, 6), "malformed"),
+        (("cut", ELEMENT_SIZE, 0), "malformed"),
+        (("byte", 0, 9), "malformed"),
+        (("byte", 1, 9), "open"),
+    ],
+)
+def test_edited_packets_are_told_from_packets(edit: tuple[str, int, int], answer: str) -> None:
+    argument = RequestArgument(location=DataLocation(0, 0, 4), dimensions=(1,))
+    request = Request((argument,), (argument,), (RequestMemoryPool(),))
+    packet = pack(request_elements(request, (3,), measure=True))
+    assert read(edited(packet, [edit])) == answer
+    found = read(edited(packet, [("nothing", 0, 0)]))
+    assert not isinstance(found, str)
+    assert (found.inputs, found.outputs, found.slots, found.measure) == ((argument,), (argument,), (3,), True)
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_finding_replays(isolation: str) -> None:
+    opened = open_subject("burst_drivers:plugin", {"bug": "releases-known"}, isolation)  # type: ignore[arg-type]
+    vector = msgspec.json.decode(BurstTarget(opened).seeds[0])[0]["vector"]
+    data = f'[{{"do":"open","vector":"{vector}"}},{{"do":"release","token":9}}]'.encode()
+    case = burst.case_from(msgspec.to_builtins(lines_of(data)))
+    context = CaseContext(case, opened)
+    with pytest.raises(CaseEnded, match="release of token 9"):
+        case.run(context)
+    assert context.payload is not None
+    opened.close()
+
+
+def test_the_short_case_passes() -> None:
+    opened = open_subject("reference", {}, "process")
+    (case,) = burst.cases()
+    case.run(CaseContext(case, opened, seed=5))
+    opened.close()
