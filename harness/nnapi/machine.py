@@ -56,7 +56,7 @@ class MachineApp(Protocol):
         """Call a function."""
         ...
 
-    def judge(self, number: int, function: str, required: Required, result: int) -> None:
+    def judge_call(self, number: int, function: str, required: Required, result: int) -> None:
         """Raise unless the call of a number has returned what is required."""
         ...
 
@@ -217,7 +217,7 @@ class ApiMachine:
         answer = self.app.call(function, *arguments)
         if required.code == ResultCode.NO_ERROR and function in _MAY_DECLINE:
             required = Required(ResultCode.OP_FAILED) if result_of(answer) == ResultCode.OP_FAILED else required
-        self.app.judge(len(self.calls), function, required, result_of(answer))
+        self.app.judge_call(len(self.calls), function, required, result_of(answer))
         judge_handle(function, required.code, named, answer)
         return answer
 

@@ -92,7 +92,7 @@ def set_from_memory(machine: ApiMachine, step: Step) -> None:
     found, memory = machine.executions.find(step.object), machine.memories.find(step.second)
     slot, type_ = step.value % 3, _TYPED[step.value // 3 % len(_TYPED)]
     offset, length = _PARTS[step.value // 36 % len(_PARTS)]
-    is_described = memory is not None and memory.state.initialised is not None
+    is_described = memory is not None and not memory.is_lost and memory.state.initialised is not None
     if is_described and step.value % 5:
         offset, length = 0, 0
     elif step.value % 2 and not is_described:

@@ -39,10 +39,10 @@ def copy(machine: ApiMachine, step: Step) -> None:
         return source.state.copy_to(target.state)
 
     answer = machine.call("memory_copy", on_all((source, target), rule), handle_of(source), handle_of(target))
-    if answer == ResultCode.NO_ERROR and target is not None and target.place is not None:
-        if target.state.content is not None:
-            found = target.place.read(0, target.state.size)
-            machine.right(found, "memory_copy: bytes of the target", target.state.content, "FW-MEM-006")
+    if answer != ResultCode.NO_ERROR or target is None or target.place is None or target.state.content is None:
+        return
+    found = target.place.read(0, target.state.size)
+    machine.right(found, "memory_copy: bytes of the target", target.state.content, "FW-MEM-006")
 
 
 def describe(machine: ApiMachine, step: Step) -> None:

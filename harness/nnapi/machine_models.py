@@ -73,9 +73,9 @@ def add_operand(machine: ApiMachine, step: Step) -> None:
 def set_value(machine: ApiMachine, step: Step) -> None:
     """model_set_operand_value."""
     model = machine.models.find(step.object)
-    index = (2, 2, 2, 99, 2, 4, 2, 0)[step.value % 8]
+    index = (2, 2, 2, 99, 2, 4, 2, 0)[step.value // 12 % 8]
     value = (_VALUES[0], _VALUES[step.value // 3 % 4], _TENSOR)[step.value % 3]
-    if step.value % 11 == 10:
+    if step.value // 96 == 8:
         if model is None or not model.is_lost:
             machine.call("model_set_operand_value", always(null("FW-MDL-014")), handle_of(model), index, None, 4)
         return
@@ -165,12 +165,14 @@ def set_of_compilation(machine: ApiMachine, step: Step) -> None:
     """The setters of compilations."""
     found = machine.compilations.find(step.object)
     preference, priority = _PREFERENCES[step.value % 4], _PRIORITIES[step.value % 4]
-    function, argument, options = (
-        ("compilation_set_preference", preference, {"requirement": "FW-CMP-004", "is_legal": preference != 3}),
-        ("compilation_set_priority", priority, {"requirement": "FW-CMP-006", "is_legal": priority != 0}),
-        ("compilation_set_timeout", 3600 * _SECOND_NS, {"requirement": "FW-CMP-007", "of_one_device": True}),
+    function, argument, requirement, is_legal = (
+        ("compilation_set_preference", preference, "FW-CMP-004", preference != 3),
+        ("compilation_set_priority", priority, "FW-CMP-006", priority != 0),
+        ("compilation_set_timeout", 3600 * _SECOND_NS, "FW-CMP-007", True),
     )[step.second % 3]
-    machine.call(function, on(found, lambda state: state.set(**options)), handle_of(found), argument)
+    of_one = function == "compilation_set_timeout"
+    rule = on(found, lambda state: state.set(requirement, is_legal=is_legal, of_one_device=of_one))
+    machine.call(function, rule, handle_of(found), argument)
 
 
 def set_caching(machine: ApiMachine, step: Step) -> None:

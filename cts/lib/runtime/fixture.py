@@ -56,7 +56,7 @@ class RuntimeApp(App):
         """Fail unless a function returned one of these codes, NO_ERROR where none is given."""
         codes.judge(self.context, function, result, *(allowed or (ResultCode.NO_ERROR,)))
 
-    def judge(self, number: int, function: str, required: Required, result: int) -> None:
+    def judge_call(self, number: int, function: str, required: Required, result: int) -> None:
         """Fail unless the call of a number has returned what the model of the API requires."""
         self.expect(f"call {number}, {function}", result, required.code)
 
