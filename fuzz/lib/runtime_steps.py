@@ -38,7 +38,7 @@ class Call(msgspec.Struct, tag_field="do", tag="call", forbid_unknown_fields=Tru
 class Built(msgspec.Struct, tag_field="do", tag="built", forbid_unknown_fields=True, omit_defaults=True):
     """A model of an ADD, compiled for all devices or for the CPU alone.
 
-    kind: of its vectors, see the machine's add_operand. activation: of the ADD. unfinished: without the last so many calls.
+    kind: of its vectors, see the machine's add_operand. activation: of the ADD. unfinished: so many calls are left out.
     """
 
     kind: Annotated[int, msgspec.Meta(ge=0, le=1)] = 0

@@ -204,10 +204,13 @@ class ApiMachine:
             self._values[data] = place(self.app.memory, data.ljust(_ROOM, b"\0"))
         return self._values[data]
 
+    def reaches(self, function: str) -> bool:
+        """Whether the feature level has a function, and the runtime itself."""
+        return describe(Runtime)[function].mark.since <= self.app.level and self.app.has(function)
+
     def call(self, function: str, rule: Rule, *arguments: Any) -> Any:
         """Call a function and judge it; the answer, or None where the level does not have it or the code is open."""
-        mark = describe(Runtime)[function].mark
-        if mark.since > self.app.level or not self.app.has(function):
+        if not self.reaches(function):
             return None
         required = rule()
         if required is None:

@@ -132,6 +132,8 @@ def compile_(machine: ApiMachine, step: Step) -> None:
     """compilation_create and compilation_create_for_devices."""
     model = machine.models.find(step.object)
     if step.value % 2:
+        if not machine.reaches("compilation_create_for_devices"):
+            return
         devices, wrong = _devices(machine, step.value // 2)
         if wrong and (model is None or model.is_lost):
             return
@@ -151,6 +153,8 @@ def _compilation(model: Living[ModelState] | None, step: Step) -> CompilationSta
 def ask_support(machine: ApiMachine, step: Step) -> None:
     """model_get_supported_operations_for_devices."""
     model = machine.models.find(step.object)
+    if not machine.reaches("model_get_supported_operations_for_devices"):
+        return
     devices, wrong = _devices(machine, step.value)
     if wrong and (model is None or model.is_lost):
         return

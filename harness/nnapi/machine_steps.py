@@ -24,7 +24,7 @@ def _free(kind: Callable[[ApiMachine], Kind[Any]]) -> Run:
 def _free_null(machine: ApiMachine, step: Step) -> None:
     """Null is ignored (FW-API-002)."""
     function = _FREES[step.value % len(_FREES)]
-    if describe(Runtime)[function].mark.since <= machine.app.level and machine.app.has(function):
+    if machine.reaches(function):
         machine.calls.append(f"{function}(null)")
         machine.app.call(function, NULL)
 
