@@ -168,6 +168,17 @@ SEEDS = tuple(
         [Built(), Described(output=True), Ready(), Call("share"), Call("compute"), Call("copy", 0, 1)],
         [Built(), Ready(), Ready(), Call("start", 0), Call("start_behind", 1, 0), Call("wait", 1), Call("wait", 0)],
         [Built(explicit=True), Ready(), Call("free_execution"), Call("free_compilation"), Call("free_model")],
+        [
+            Built(explicit=True),
+            Call("create_burst"),
+            Ready(timed=True),
+            Call("burst_compute"),
+            Call("query"),
+            Call("duration"),
+        ],
+        [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("share", value=4), Call("copy", 0, 2)],
+        [Built(), Built(), Call("free_compilation"), Call("execute", FREED), Call("execute", FOREIGN), Ready()],
+        [Built(), Ready(), Ready(), Call("start"), Call("start", 1), Call("wait", 1), Call("wait"), Call("free_event")],
         [Call("create_model"), Call("add_operand"), Call("finish_model"), Call("add_operand"), Call("ask_support")],
     )
 )

@@ -13,7 +13,7 @@ OUTPUT = 2
 _ARGUMENTS = 3
 
 
-@dataclass
+@dataclass(eq=False)
 class MemoryState:
     """A memory object of so many bytes. content: None where it is open.
 
@@ -76,7 +76,7 @@ class ArgumentState:
         return self.data if self.memory is None else self.memory.part(self.offset)
 
 
-@dataclass
+@dataclass(eq=False)
 class ExecutionState:
     """An execution. arguments: what is set, by slot, inputs first. phase: prepared, started, completed.
 
@@ -123,7 +123,7 @@ class ExecutionState:
         refusal = memory.refusal(self.role(slot), offset, length)
         size = SIZES["scalar" if self.kind(slot) == "scalar" else "vector"]
         code = self._argument(slot, type_, size if is_described else length)
-        if refusal is not None:
+        if refusal is not None or (slot in self.arguments and not is_described and length != size):
             return refusal if code == OK else None
         if code == OK:
             self.arguments[slot] = ArgumentState(memory=memory, offset=offset)
@@ -165,9 +165,9 @@ class ExecutionState:
             return bad_state("FW-EXE-002")
         if self.phase == "completed" and self.result.code != ResultCode.NO_ERROR:
             return self.result if self.result.requirement == "FW-EXE-011" else None
-        if len(self.arguments) < _ARGUMENTS:
-            return self._lacks_argument()
         memories = [one.memory for one in self.arguments.values() if one.memory is not None]
+        if len(self.arguments) < _ARGUMENTS:  # which of two mistakes is told is open
+            return None if any(memory.initialised is False for memory in memories) else self._lacks_argument()
         if any(memory.busy for memory in memories):
             return None
         if any(

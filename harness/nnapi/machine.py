@@ -99,7 +99,7 @@ class Step(msgspec.Struct, frozen=True):
     value: int = 0
 
 
-@dataclass
+@dataclass(eq=False)
 class Living(Generic[State]):
     """An object that was made. users: how many living objects refer to it, so that it must not be freed before them.
 

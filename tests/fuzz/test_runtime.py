@@ -84,7 +84,7 @@ def test_bugs_of_several_calls_are_found_and_made_small(
     [
         ("reference", {}),
         *((FAULTS, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
-        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "5")),
+        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "FL5")),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),
@@ -100,7 +100,7 @@ def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:
     seen = []
     for plugin, options in (("reference", {}), (FAULTS, {"fault": "runtime-unchecked-handles"})):
         opened = open_subject(plugin, options, "inprocess")
-        seen.append({sight for sight in RuntimeTarget(opened).run(f"[{','.join(steps)}]".encode())})
+        seen.append(set(RuntimeTarget(opened).run(f"[{','.join(steps)}]".encode())))
         opened.close()
     assert "execution_create 4 FUZ-011" in seen[0]
     assert "execution_create 3 FW-API-001" in seen[1]

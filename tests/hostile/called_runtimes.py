@@ -139,11 +139,10 @@ class _RefusesSecondRole(FaultyRuntime):
     def call(self, name: str, *arguments: Any) -> Any:
         if "_role" not in name:
             return super().call(name, *arguments)
-        if arguments[0] in self._roles:
-            return ResultCode.BAD_DATA
         answer = super().call(name, *arguments)
+        is_second = arguments[0] in self._roles
         self._roles |= {arguments[0]} if answer == _OK else set()
-        return answer
+        return ResultCode.BAD_DATA if is_second and answer == _OK else answer
 
 
 class _KeepsEvents(FaultyRuntime):
