@@ -38,7 +38,7 @@ class Caller:
         return Structure(pool + pointer.offset, pool)
 
     def _begin(self, handle: int) -> None:
-        """Begin to keep memory for a new object, whose handle may be that of a freed one; nothing where none was made."""
+        """Begin to keep memory for a new object, whose handle may be that of a freed one; null keeps nothing."""
         if handle > 0:
             self._kept[handle] = []
 

@@ -176,6 +176,7 @@ SEEDS = tuple(
             Call("query"),
             Call("duration"),
         ],
+        [Built(), Call("describe"), Call("add_role", value=40), Call("add_role", value=10), Call("finish_descriptor")],
         [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("share", value=4), Call("copy", 0, 2)],
         [Built(), Built(), Call("free_compilation"), Call("execute", FREED), Call("execute", FOREIGN), Ready()],
         [Built(), Ready(), Ready(), Call("start"), Call("start", 1), Call("wait", 1), Call("wait"), Call("free_event")],

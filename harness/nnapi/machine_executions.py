@@ -9,6 +9,7 @@ from npu_conformance.harness.judge.api_executions import OUTPUT, ExecutionState
 from npu_conformance.harness.judge.api_model import (
     Code,
     CompilationState,
+    Required,
     bad_data,
     null,
 )
@@ -17,6 +18,7 @@ from npu_conformance.harness.nnapi.machine import ApiMachine, Living, Step, hand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
+from npu_conformance.specs.versions import Version
 
 _TYPES = {
     "": None,
@@ -223,7 +225,10 @@ def _outcome(state: ExecutionState) -> Code:
 def ask_fence(machine: ApiMachine, step: Step) -> None:
     """event_get_sync_fence_fd. Whether an execution with dependencies has a fence is open."""
     event = machine.events.find(step.object)
-    rule = on(event, lambda state: None if state.fenced else bad_data("FW-EXE-024"))
+    missing = bad_data("FW-EXE-024")
+    if machine.app.level < Version.FL5:
+        missing = Required(ResultCode.OP_FAILED, "FW-EXE-024")
+    rule = on(event, lambda state: None if state.fenced else missing)
     machine.call("event_get_sync_fence_fd", rule, handle_of(event), True)
 
 

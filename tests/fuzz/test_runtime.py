@@ -48,7 +48,7 @@ def _bug(name: str) -> tuple[str, dict[str, str]]:
         (_bug("takes-other-bursts"), "invalid-accepted", "execution_burst_compute FW-EXE-014", 6),
         (_bug("computes-stale"), "wrong-result", "execution_compute FW-EXE-013", 4),
         (_bug("writes-behind"), "wrong-result", "event_wait FW-EXE-007", 6),
-        (_bug("copies-once"), "wrong-result", "memory_copy FW-MEM-006", 5),
+        (_bug("copies-once"), "wrong-result", "memory_copy FW-MEM-006", 6),
         (_bug("takes-late-priorities"), "invalid-accepted", "compilation_set_priority FW-CMP-003", 3),
         (_bug("finishes-again"), "wrong-status", "model_finish FW-MDL-025", 4),
         (_bug("refuses-second-role"), "valid-refused", "memory_desc_add_", 4),
@@ -84,7 +84,7 @@ def test_bugs_of_several_calls_are_found_and_made_small(
     [
         ("reference", {}),
         *((FAULTS, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
-        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "FL5")),
+        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "fl5")),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),
