@@ -16,9 +16,9 @@ import msgspec
 
 from npu_conformance.cts.lib.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.machine import ApiMachine, Step
-from npu_conformance.cts.lib.runtime.machine_steps import STEPS
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.nnapi.machine import ApiMachine, Step
+from npu_conformance.harness.nnapi.machine_steps import STEPS
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 
@@ -128,8 +128,7 @@ def _run(context: CaseContext, steps: Sequence[Step]) -> None:
         for step in steps:
             STEPS[step.call][0](machine, step)
     except Failed as error:
-        calls = "\n".join(f"  {number}. {call}" for number, call in enumerate(machine.calls, 1))
-        raise Failed(f"{error}, behind these calls:\n{calls}", error.expected, error.found) from None
+        raise Failed(f"{error}, behind these calls:\n{machine.history()}", error.expected, error.found) from None
     finally:
         app.close()
 

@@ -38,8 +38,9 @@ class Caller:
         return Structure(pool + pointer.offset, pool)
 
     def _begin(self, handle: int) -> None:
-        """Begin to keep memory for a new object, whose handle may be that of a freed one."""
-        self._kept[handle] = []
+        """Begin to keep memory for a new object, whose handle may be that of a freed one; null keeps nothing."""
+        if handle > 0:
+            self._kept[handle] = []
 
     def _share(self, handle: int, other: int) -> None:
         """Keep what `other` keeps also as long as `handle`."""

@@ -9,9 +9,9 @@ from typing import Any
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene
 from npu_conformance.cts.lib.runtime.legal.executions import set_input, set_output
-from npu_conformance.cts.lib.runtime.legal.models import UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION, memory_of_pixels
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.specs.neuralnetworks.enums import OperandType

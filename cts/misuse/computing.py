@@ -8,11 +8,11 @@ from typing import cast
 
 from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.compilations import SECOND_NS
-from npu_conformance.cts.lib.runtime.legal.models import UNKNOWN_DIMENSION
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.running import Blocker, running
 from npu_conformance.cts.lib.runtime.ways import WAYS, Compute
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext

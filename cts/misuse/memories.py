@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene, memories
-from npu_conformance.cts.lib.runtime.legal.models import FILTER, UNKNOWN_DIMENSION
+from npu_conformance.cts.lib.runtime.legal.models import FILTER
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.objects import (
     BUILDING_COMPILATION,
@@ -18,6 +18,7 @@ from npu_conformance.cts.lib.runtime.objects import (
     FAILED_COMPILATION,
     FINISHED_DESCRIPTOR,
 )
+from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType

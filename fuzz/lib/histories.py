@@ -28,16 +28,20 @@ _PIECES = 400
 
 @dataclass(frozen=True)
 class Histories(Generic[Step]):
-    """The histories of one target. fresh: a step of somebody's choice. grammar: good values of the steps' fields."""
+    """The histories of one target. fresh: a step of somebody's choice. grammar: good values of the steps' fields.
+
+    most: steps of a history; those behind them are dropped.
+    """
 
     decoder: msgspec.json.Decoder[list[Step]]
     fresh: Callable[[Choices], Step]
     grammar: Grammar
+    most: int = MOST_STEPS
 
     def decoded(self, data: bytes) -> list[Step] | None:
         """The first steps of an input; None where it is none."""
         try:
-            return self.decoder.decode(data)[:MOST_STEPS]
+            return self.decoder.decode(data)[: self.most]
         except msgspec.MsgspecError:
             return None
 
@@ -59,7 +63,7 @@ class Histories(Generic[Step]):
             steps[place:] = self.decoded(choices.pick(seeds)) or []
         else:
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
-        return encoded(steps[:MOST_STEPS])[:max_size]
+        return encoded(steps[: self.most])[:max_size]
 
     def pieces(self, data: bytes) -> list[bytes]:
         """Without many steps, without one, then with a plainer number or without an element of a list."""

@@ -8,54 +8,41 @@ from __future__ import annotations
 
 import struct
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 from npu_conformance.cts.lib.runtime import codes
+from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi import models
+from npu_conformance.harness.nnapi.app import ACTIVATION, CPU, VECTOR, App, result_of
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
-__all__ = ["ACTIVATION", "ADDENDS", "SUM", "VECTOR", "VECTOR_BYTES", "RuntimeApp"]
+__all__ = ["ACTIVATION", "ADDENDS", "CPU", "SUM", "VECTOR", "VECTOR_BYTES", "RuntimeApp", "result_of"]
 
-VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
-ACTIVATION = OperandDescription(OperandType.INT32)
 VECTOR_BYTES = 8
 ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
 SUM = struct.pack("<2f", 11, 22)
 
 
-CPU = "nnapi-reference"
-"""A driver may be of type CPU too."""
-
-
-class RuntimeApp:
+class RuntimeApp(App):
     """An app that uses the runtime under test. NotApplicable where the subject has none."""
 
     def __init__(self, context: CaseContext) -> None:
         self.context = context
-        self.runtime: Runtime = context.present(context.subject.interfaces.runtime, "runtime")
-        self.memory = PooledMemory(self._pool)
-        self._functions = _functions(self.runtime)
-        self._owned: list[tuple[str, int]] = []
+        runtime = context.present(context.subject.interfaces.runtime, "runtime")
+        super().__init__(runtime, context.manifest.feature_level, PooledMemory(self._pool))
         self._outputs: dict[int, Pointer] = {}
         self._restarts = context.restarts
+        self._cache: CacheFolder | None = None
         context.close_later(self)
-
-    @property
-    def level(self) -> Version:
-        """The feature level; 1.0 to 1.3 stand for the levels 1 to 4."""
-        return self.context.manifest.feature_level
 
     def _pool(self, size: int) -> Pool:
         """A pool that is closed behind the objects that may use it."""
@@ -65,20 +52,28 @@ class RuntimeApp:
 
     # Calls
 
-    def call(self, function: str, *arguments: Any, **named: Any) -> Any:
-        """Call a function of the API. NotApplicable where the runtime does not have it."""
-        if function not in self._functions:
-            raise NotApplicable(f"the runtime does not have {function}")
-        rest = describe(Runtime)[function].parameters[len(arguments) :]
-        return getattr(self.runtime, function)(*arguments, *[named[name] for name, _ in rest])
-
-    def has(self, function: str) -> bool:
-        """Whether the runtime has a function."""
-        return function in self._functions
-
     def expect(self, function: str, result: int, *allowed: int) -> None:
         """Fail unless a function returned one of these codes, NO_ERROR where none is given."""
         codes.judge(self.context, function, result, *(allowed or (ResultCode.NO_ERROR,)))
+
+    def judge_call(self, number: int, function: str, required: Required, result: int) -> None:
+        """Fail unless the call of a number has returned what the model of the API requires."""
+        self.expect(f"call {number}, {function}", result, required.code)
+
+    @property
+    def checks_handles(self) -> bool:
+        """Whether the runtime promises to check them."""
+        return self.context.manifest.checks_handles
+
+    def pool(self, size: int) -> Pool:
+        """Memory for a memory object."""
+        return self.context.pool(size)
+
+    def cache_folder(self) -> str:
+        """Where compilations may be cached: a folder of this app alone."""
+        if self._cache is None:
+            self._cache = CacheFolder(self.context)
+        return self._cache.argument
 
     def succeed(self, function: str, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to succeed; returns its answer."""
@@ -98,28 +93,11 @@ class RuntimeApp:
         checks.that(handle > NULL, f"{function}: expected a handle, found {handle}")
         return self.owns(function, handle)
 
-    def owns(self, function: str, handle: int) -> int:
-        """Free an object that a function has made when the case ends."""
-        self._owned.append((_FREE[function], handle))
-        return handle
-
-    def free(self, handle: int) -> None:
-        """Free an object now."""
-        owned = next(each for each in reversed(self._owned) if each[1] == handle)
-        self._owned.remove(owned)
-        self.call(*owned)
-
     def close(self) -> None:
         """Free everything, the newest first. What a runtime that died had needs no freeing."""
         if self.context.restarts != self._restarts:
-            self._owned.clear()
-        while self._owned:
-            function, handle = self._owned.pop()
-            try:
-                self.call(function, handle)
-            except InterfaceError:
-                self._owned.clear()
-                raise
+            self.forget()
+        self.free_all()
 
     # Devices
 
@@ -313,36 +291,3 @@ class RuntimeApp:
         source, _ = self.shared_memory(VECTOR_BYTES, ADDENDS[0])
         self.succeed("memory_copy", source, memory)
         return memory
-
-
-_functions_of: WeakKeyDictionary[Runtime, frozenset[str]] = WeakKeyDictionary()
-
-
-def _functions(runtime: Runtime) -> frozenset[str]:
-    """The functions that a runtime has: as they do not change while it lives, they are asked once."""
-    found = _functions_of.get(runtime)
-    if found is None:
-        found = _functions_of[runtime] = frozenset(runtime.functions())
-    return found
-
-
-def result_of(answer: Any) -> int:
-    """The result code of an answer, which may be nothing else."""
-    return cast(int, answer if isinstance(answer, int) else answer.result)
-
-
-_FREE = {
-    "model_create": "model_free",
-    "compilation_create": "compilation_free",
-    "compilation_create_for_devices": "compilation_free",
-    "burst_create": "burst_free",
-    "execution_create": "execution_free",
-    "execution_start_compute": "event_free",
-    "execution_start_compute_with_dependencies": "event_free",
-    "event_create_from_sync_fence_fd": "event_free",
-    "memory_create_from_fd": "memory_free",
-    "memory_create_from_a_hardware_buffer": "memory_free",
-    "memory_create_from_desc": "memory_free",
-    "memory_desc_create": "memory_desc_free",
-}
-"""Which function frees what a function makes."""

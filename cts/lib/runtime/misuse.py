@@ -14,28 +14,16 @@ from typing import Any
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import SCENES, MakeScene, Scene
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.api_handles import judge_handle
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Handle
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 UNEXPECTED_NULL, BAD_DATA, BAD_STATE = ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA, ResultCode.BAD_STATE
-
-NULLED = frozenset(
-    {
-        "execution_start_compute",
-        "execution_start_compute_with_dependencies",
-        "event_create_from_sync_fence_fd",
-        "memory_create_from_desc",
-    }
-)
-"""The functions that set the handle to null wherever they fail and there is a place for it (FW-API-004)."""
-NULLED_IN_BAD_STATE = frozenset({"compilation_create", "execution_create", "burst_create"})
-"""Those that do so where an object is in the wrong state; what they leave behind a null pointer is their affair."""
 
 
 @dataclass(frozen=True)
@@ -157,14 +145,3 @@ def _made(app: RuntimeApp, value: Any, objects: list[tuple[Object, Any]]) -> Any
     made = value.make(app)
     objects.append((value, made))
     return made
-
-
-def judge_handle(function: str, code: int, arguments: Mapping[str, Any], answer: Any) -> None:
-    """A refused call makes no object: the handle is null, or untouched where the API does not promise null."""
-    if not isinstance(answer, Handle) or code == ResultCode.NO_ERROR:
-        return
-    out, _ = describe(Runtime)[function].parameters[-1]
-    must = function in NULLED or (function in NULLED_IN_BAD_STATE and code == BAD_STATE)
-    allowed = (NULL,) if must and arguments[out] else (NULL, UNTOUCHED)
-    with checks.about("FW-API-004"):
-        checks.member(answer.handle, allowed, f"handle that {function} leaves behind a failure")

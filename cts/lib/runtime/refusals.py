@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import SCENES
-from npu_conformance.cts.lib.runtime.misuse import judge_handle
+from npu_conformance.harness.judge.api_handles import judge_handle
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 

@@ -1,0 +1,244 @@
+"""What the NNAPI C API promises of models, compilations and descriptors: their states, and the code of each call.
+
+Pure, and small: models are ADDs of vectors of two floats. Nothing here is taken from an implementation. Where the API
+leaves open what a call returns, the method answers None, and the call is not made.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+
+SIZES = {"vector": 8, "scalar": 4}
+"""Bytes of an operand, by kind. The kind `unknown` is a vector whose length the model does not know."""
+WRONG_OPERANDS = {
+    "scalar with dimensions": "FW-MDL-003",
+    "scaled float": "FW-MDL-009",
+    "no such type": "FW-MDL-004",
+    "dimensions without a count": "FW-MDL-002",
+    "count without dimensions": "FW-MDL-002",
+    "unscaled code": "FW-MDL-005",
+    "code without a zero point": "FW-MDL-005",
+    "signed code without a zero point": "FW-MDL-006",
+    "symmetric code with a zero point": "FW-MDL-007",
+    "long code without a zero point": "FW-MDL-008",
+    "too many bytes": "FW-MDL-010",
+}
+"""Descriptions that are refused, and by which requirement."""
+Indexes = tuple[int, ...]
+Vector = tuple[float, float]
+_BOUNDS = {1: (0.0, float("inf")), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
+"""Of a fused activation."""
+
+
+class Required(NamedTuple):
+    """The code that a call has to return, and the requirement that says so."""
+
+    code: ResultCode
+    requirement: str = ""
+
+
+Code = Required | None
+"""None where the API leaves it open."""
+OK = Required(ResultCode.NO_ERROR)
+
+
+def null(requirement: str = "FW-API-001") -> Required:
+    """A pointer is null."""
+    return Required(ResultCode.UNEXPECTED_NULL, requirement)
+
+
+def bad_data(requirement: str) -> Required:
+    """An argument is wrong."""
+    return Required(ResultCode.BAD_DATA, requirement)
+
+
+def bad_state(requirement: str) -> Required:
+    """The object is in the wrong state."""
+    return Required(ResultCode.BAD_STATE, requirement)
+
+
+@dataclass
+class ModelState:
+    """A model. operands: their kinds. constants: by index. operations: as added.
+
+    ended: valid, or not; None while it is built. is_open: a refused call may have left something.
+    """
+
+    operands: list[str] = field(default_factory=list)
+    constants: dict[int, bytes] = field(default_factory=dict)
+    operations: list[tuple[Indexes, int]] = field(default_factory=list)
+    inputs: Indexes = ()
+    output: int | None = None
+    ended: bool | None = None
+    is_open: bool = False
+
+    def _late(self, requirement: str) -> Required:
+        return bad_state("FW-MDL-025" if self.ended is False else requirement)
+
+    def add_operand(self, kind: str) -> Code:
+        """kind: vector, unknown, scalar, or one of those that are refused."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if kind in WRONG_OPERANDS:
+            return bad_data(WRONG_OPERANDS[kind])
+        self.operands.append(kind)
+        return OK
+
+    def set_value(self, index: int, value: bytes) -> Code:
+        """A constant by pointer. Whether a second value takes the place of the first is open."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if index >= len(self.operands):
+            return bad_data("FW-MDL-012")
+        if self.operands[index] == "unknown":
+            return bad_data("FW-MDL-013")
+        if SIZES[self.operands[index]] != len(value):
+            return bad_data("FW-MDL-012")
+        if self.is_open or index in (*self.inputs, self.output) or self.constants.get(index, value) != value:
+            return None
+        self.constants[index] = value
+        return OK
+
+    def add_operation(self, inputs: Indexes, output: int) -> Code:
+        """An ADD."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if max((*inputs, output)) >= len(self.operands) or len(inputs) != 3:
+            return bad_data("FW-MDL-021")
+        vectors = [self.operands[index] != "scalar" for index in (*inputs[:2], output)]
+        if not all(vectors) or self.operands[inputs[2]] != "scalar":
+            return bad_data("FW-MDL-021")
+        if self.is_open:
+            return None
+        self.operations.append((inputs, output))
+        return OK
+
+    def identify(self, inputs: Indexes, output: int) -> Code:
+        """Inputs and output. What is left of a refused call is open, and so is a second call."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if self.output is not None or self.is_open or max((*inputs, output)) >= len(self.operands):
+            return None
+        chosen = (*inputs, output)
+        if len(set(chosen)) < len(chosen) or set(self.constants) & set(chosen):
+            self.is_open = True
+            return bad_data("FW-MDL-022")
+        self.inputs, self.output = inputs, output
+        return OK
+
+    def finish(self) -> Code:
+        """None where an operand is used by nothing, or a constant is written, of which the API does not speak."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        written = [output for _, output in self.operations]
+        used = {index for inputs, _ in self.operations for index in inputs}
+        if set(self.constants) & set(written) or set(range(len(self.operands))) - used - set(written):
+            return None
+        if self.is_open or set(self.inputs) - used:
+            return None
+        self.ended = self._is_valid(written, used)
+        return Required(ResultCode.NO_ERROR, "FW-MDL-024") if self.ended else bad_data("FW-MDL-023")
+
+    def _is_valid(self, written: list[int], used: set[int]) -> bool:
+        if self.output is None or not written or len(set(written)) < len(written) or set(written) & set(self.inputs):
+            return False
+        known = {*self.inputs, *self.constants}
+        if self.output not in written or used - known - set(written):
+            return False
+        return len(self._ordered(known)) == len(self.operations)
+
+    def _ordered(self, known: set[int]) -> list[tuple[Indexes, int]]:
+        """The operations that can be computed, in an order in which each reads what is written."""
+        left, ordered = list(self.operations), list[tuple[Indexes, int]]()
+        while ready := [operation for operation in left if known.issuperset(operation[0])]:
+            known |= {output for _, output in ready}
+            left = [operation for operation in left if operation not in ready]
+            ordered += ready
+        return ordered
+
+    def result(self, inputs: Sequence[bytes]) -> bytes:
+        """What a valid model computes of these inputs, all of which are small whole numbers: it is exact."""
+        values = {**self.constants, **dict(zip(self.inputs, inputs, strict=True))}
+        for (first, second, activation), output in self._ordered(set(values)):
+            low, high = _BOUNDS.get(struct.unpack("<i", values[activation])[0], (-float("inf"), float("inf")))
+            pairs = zip(struct.unpack("<2f", values[first]), struct.unpack("<2f", values[second]), strict=True)
+            values[output] = struct.pack("<2f", *(min(max(one + other, low), high) for one, other in pairs))
+        assert self.output is not None, "a valid model has an output"
+        return values[self.output]
+
+
+@dataclass
+class CompilationState:
+    """A compilation. is_explicit: for one device that the app has named."""
+
+    model: ModelState
+    is_explicit: bool
+    finished: bool = False
+
+    def set(self, requirement: str = "", *, is_legal: bool = True, of_one_device: bool = False) -> Code:
+        """A setter with a value that is legal or not. of_one_device: of which only such compilations have one."""
+        if self.finished:
+            return bad_state("FW-CMP-003")
+        return OK if is_legal and (self.is_explicit or not of_one_device) else bad_data(requirement)
+
+    def finish(self) -> Code:
+        """Every model of this vocabulary can be compiled."""
+        if self.finished:
+            return bad_state("FW-CMP-003")
+        self.finished = True
+        return OK
+
+    def use(self) -> Code:
+        """An execution or a burst is made of it."""
+        return OK if self.finished else bad_state("FW-EXE-001")
+
+    def query(self, *, in_range: bool) -> Code:
+        """Which alignment or padding it prefers."""
+        if not self.finished:
+            return bad_state("FW-CMP-008") if in_range else None
+        return Required(ResultCode.NO_ERROR, "FW-CMP-009") if in_range else bad_data("FW-CMP-008")
+
+
+@dataclass
+class DescriptorState:
+    """A descriptor of memory. roles: compilation, whether it is an input, index."""
+
+    roles: list[tuple[int, bool, int]] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    finished: bool = False
+
+    def add_role(self, compilation: CompilationState, is_input: bool, index: int, frequency: float) -> Code:
+        """A role."""
+        if self.finished:
+            return bad_state("FW-MEM-001")
+        if not compilation.finished or not 0 < frequency <= 1 or index >= (2 if is_input else 1):
+            return bad_data("FW-MEM-002")
+        model, role = compilation.model, (id(compilation), is_input, index)
+        kind = model.operands[model.inputs[index] if is_input else model.output or 0]
+        if role in self.roles or (self.kinds and (kind == "scalar") != ("scalar" in self.kinds)):
+            return bad_data("FW-MEM-002")
+        self.roles.append(role)
+        self.kinds.add(kind)
+        return OK
+
+    def finish(self) -> Code:
+        """Ends it, where it has a role."""
+        if self.finished:
+            return bad_state("FW-MEM-001")
+        if not self.roles:
+            return bad_data("FW-MEM-001")
+        self.finished = True
+        return OK
+
+    def allocate(self) -> Code:
+        """Memory from it; where nobody knows the size there is none."""
+        if not self.finished:
+            return bad_state("FW-MEM-001")
+        if self.kinds & {"vector", "scalar"}:
+            return Required(ResultCode.NO_ERROR, "FW-MEM-009")
+        return Required(ResultCode.OP_FAILED, "FW-MEM-008")
