@@ -70,7 +70,7 @@ class BurstBench:
         return self._queues[-1]
 
     def renew(self, number: int) -> None:
-        """Free a memory; another one has its number from now on. One that nobody has used stays, since it is as good."""
+        """Free a memory; another one has its number from now on. One that nobody has used stays: it is as good."""
         if self.serials[number] not in self._used:
             return
         old = self.pools.pop(self.serials[number])

@@ -115,7 +115,7 @@ def _ends(subject: SubjectHandle, *steps: str) -> CaseEnded:
     return found.value
 
 
-@pytest.mark.parametrize(("version", "runs"), [("1.2", 100), ("1.3", 150), ("fl5", 150), ("fl8", 400)])
+@pytest.mark.parametrize(("version", "runs"), [("1.2", 100), ("1.3", 150), ("fl5", 150), ("fl8", 200)])
 def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     opened = open_subject("reference", {}, "inprocess", version=parse(version))
     target = BurstTarget(opened)
