@@ -54,9 +54,9 @@ class BurstBench:
     def __init__(self, subject: SubjectHandle) -> None:
         self.subject = subject
         self.pools: dict[int, Pool] = {}
-        self.serials: list[int] = []
         self._queues: list[Pool] = []
         self._next = 0
+        self._used: set[int] = set()
         self.serials = [self._create() for _ in range(MEMORIES)]
 
     @property
@@ -70,7 +70,9 @@ class BurstBench:
         return self._queues[-1]
 
     def renew(self, number: int) -> None:
-        """Free a memory; another one has its number from now on."""
+        """Free a memory; another one has its number from now on. One that nobody has used stays: it is as good."""
+        if self.serials[number] not in self._used:
+            return
         old = self.pools.pop(self.serials[number])
         # A driver may still have it mapped, where the client has not released its token.
         old.apart = True
@@ -79,6 +81,7 @@ class BurstBench:
 
     def fill(self, contents: dict[int, bytearray]) -> None:
         """Put these bytes into the memories."""
+        self._used |= contents.keys()
         for serial, content in contents.items():
             self.pools[serial].write(0, content)
 

@@ -54,7 +54,7 @@ def _changed(elements: list[bytes], kind: str, place: int, value: int) -> list[b
     if kind == "drop":
         return elements[:place] + elements[place + 1 :]
     if kind == "double":
-        return elements[:place] + [elements[place]] + elements[place:]
+        return [*elements[:place], elements[place], *elements[place:]]
     if kind == "insert":
         return [*elements[:place], bytes([value % 7]) + bytes(ELEMENT_SIZE - 1), *elements[place:]]
     other = value % len(elements)

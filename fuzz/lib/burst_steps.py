@@ -123,8 +123,8 @@ def histories_of(names: Sequence[str]) -> Histories[Step]:
 
     integers = {
         "tokens": (*_TOKENS, *_ODD_TOKENS), "token": (*_TOKENS, *_ODD_TOKENS), "memories": (0, 1, 2, 3, -1, -100),
-        "memory": (0, 1, 2, 3), "burst": (0, 1, 2), "deadline": _DEADLINES, "loop": _LOOPS, "packet": (0, 1, 4, 24, 255),
-        "edits": (*BOUNDARIES, 2047, 2048),
+        "memory": (0, 1, 2, 3), "burst": (0, 1, 2), "deadline": _DEADLINES, "loop": _LOOPS,
+        "packet": (0, 1, 4, 24, 255), "edits": (*BOUNDARIES, 2047, 2048),
     }  # fmt: skip
     grammar = Grammar(integers=integers, templates={"vector": tuple(names)})
     return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar)
@@ -157,7 +157,7 @@ def _execution(choices: Choices, burst: int) -> Execute:
     elif kind == 5:
         step.deadline, step.loop = choices.pick(_DEADLINES), choices.pick(_LOOPS)
     elif kind == 6:
-        step.packet = [choices.pick(_EDITS)[:1] + (choices.below(16), choices.below(256))]
+        step.packet = [(choices.pick(_EDITS)[0], choices.below(16), choices.below(256))]
     step.measure, step.blank = choices.below(4) == 1, choices.below(6) == 1
     step.config, step.plain, step.unknown = (choices.below(size) == 1 for size in (4, 8, 10))
     return step

@@ -1,4 +1,4 @@
-"""The target whose inputs are histories of bursts: several at once, with memory under tokens, and executions beside them.
+"""The target whose inputs are histories of bursts: several at once, memory under tokens, and executions beside them.
 
 After each history every burst that is open executes once more, with tokens that nobody has used: what an earlier step
 has broken shows then at the latest.
@@ -309,8 +309,7 @@ class _Play:
         request = Request(found.inputs, found.outputs, pools)
         is_misused = False if is_unknown else burst.note(found.slots, serials)
         error = "NNHAL-BURST-011" if is_unknown else ""
-        sent = Asked(asked.found, request, serials, step, error=error, is_misused=is_misused, is_open=is_open)
-        return sent
+        return Asked(asked.found, request, serials, step, error=error, is_misused=is_misused, is_open=is_open)
 
 
 def _changed(asked: Asked, *, error: str = "", is_misused: bool = False, is_open: bool = False) -> Asked:
