@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from npu_conformance.fuzz.lib import document_seeds as seeds
-from npu_conformance.fuzz.lib.document_edits import places
 from npu_conformance.fuzz.lib.document_target import DocumentTarget
+from npu_conformance.fuzz.lib.json_edits import places
 
 LONG = "y" * 3000
 
