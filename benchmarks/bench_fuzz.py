@@ -17,9 +17,11 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.loading import open_subject
 
 DRIVERS = {
+    "burst": "burst_drivers",
     "manager": "managed_drivers",
     "models": "fuzzed_drivers",
     "requests": "requested_drivers",
+    "runtime": "called_runtimes",
     "scheduling": "scheduled_drivers",
 }
 """The modules of tests/hostile with the defects that a fuzzer is to find: each has BUGS, its values of option `bug`."""
@@ -28,7 +30,7 @@ _SEED = 1
 _MOST = 5000
 """Inputs for each defect: seconds of a campaign."""
 _SPEED = 500
-"""Inputs by which the speed is measured, of a driver without a defect."""
+"""Inputs by which the speed is measured, of the reference in this process."""
 Search = Callable[[Target, evolution.Sights], None]
 
 
@@ -45,7 +47,7 @@ def figures() -> Iterator[Figure]:
         for engine, search in (("evolution", _evolution), ("hypothesis", _hypothesis)):
             first = {bug: _first(fuzzer, f"{module}:plugin", bug, search) for bug in bugs}
             yield _found(f"{name}, {engine}", first)
-        yield Figure(f"{name}, inputs on one core", _speed(fuzzer, f"{module}:plugin"), "/s")
+        yield Figure(f"{name}, inputs on one core", _speed(fuzzer), "/s")
 
 
 def _found(name: str, first: dict[str, int | None]) -> Figure:
@@ -91,9 +93,9 @@ def _hypothesis(target: Target, attack: evolution.Sights) -> None:
     hypothesis_engine.search(target, attack, seed=_SEED, runs=_MOST)
 
 
-def _speed(fuzzer: Fuzzer, plugin: str) -> float:
-    subject = open_subject(plugin, {"bug": "none"}, "inprocess")
-    target = fuzzer.target(Attacked(subject, plugin, {"bug": "none"}))
+def _speed(fuzzer: Fuzzer) -> float:
+    subject = open_subject("reference", isolation="inprocess")
+    target = fuzzer.target(Attacked(subject, "reference", {}))
     started = time.process_time()
     evolution.search(target, lambda data: _sights(target, data), seed=_SEED, runs=_SPEED)
     seconds = time.process_time() - started

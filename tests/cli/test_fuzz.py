@@ -141,7 +141,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plugin", DRIVERS, "--seed", "-1"], "--seed: expected a number from 0 up"),
         (["--plugin", DRIVERS, "--hal", "9.9"], "--hal"),
         (["--plugin", DRIVERS, "--plugin-option", "x"], "expected NAME=VALUE"),
-        (["nonsense", "--plugin", DRIVERS], "fuzz: expected some of manager, models, "),
+        (["nonsense", "--plugin", DRIVERS], f"fuzz: expected some of {AREAS[0]}, {AREAS[1]}, "),
     ],
 )
 def test_bad_command_lines_are_one_line(

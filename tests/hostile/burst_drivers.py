@@ -249,7 +249,7 @@ class _WritesLate(_Burst):
         self.gone += [self.known.pop(token)] if token in self.known else []
 
 
-_BUGS: dict[str, type[_Burst]] = {
+BUGS: dict[str, type[_Burst]] = {
     "keeps-released": _KeepsReleased,
     "shares-tokens": _SharesTokens,
     "keeps-none": _KeepsNone,
@@ -274,7 +274,7 @@ class _Model(FaultyPreparedModel):
 
 
 def _create(context: Context) -> Subject:
-    kind = _BUGS[context.options["bug"]]
+    kind = BUGS[context.options["bug"]]
     burst = type(kind.__name__, (kind,), {"shared": {}, "alive": weakref.WeakSet(), "memory": context.memory})
 
     class Device(FaultyDevice):
@@ -283,5 +283,5 @@ def _create(context: Context) -> Subject:
     return Subject(device=Device(ReferenceDevice(context, NEWEST)))
 
 
-_OPTIONS = {"bug": f"one of {', '.join(_BUGS)}"}
+_OPTIONS = {"bug": f"one of {', '.join(BUGS)}"}
 plugin = Plugin(Manifest(name="bursts", vendor="tests", version="1", hal_version=NEWEST, options=_OPTIONS), _create)
