@@ -15,6 +15,7 @@ import msgspec
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -74,14 +75,23 @@ class ShortCase:
         return Case(self._id, run, self.requirements, about, self.interface)
 
     def _run(self, context: CaseContext) -> None:
-        """Run the target with its inputs; the one that fails goes into the failure file."""
+        """Run the target with its inputs; the one that fails goes into the failure file.
+
+        Raises NotApplicable where no input could be put to the subject.
+        """
         target, source = self.target(context), random.Random(context.seed)
+        inapplicable: list[NotApplicable] = []
         for number in range(RUNS):
             data = target.seeds[source.randrange(len(target.seeds))]
             for _ in range(1 + number % 3):
                 data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
             context.attach(functools.partial(_payload, target, data))
-            target.run(data)
+            try:
+                target.run(data)
+            except NotApplicable as ended:
+                inapplicable.append(ended)
+        if len(inapplicable) == RUNS:
+            raise inapplicable[0]
 
 
 def _payload(target: Target, data: bytes) -> Lines:

@@ -53,6 +53,8 @@ def _operand(operand: Operand, version: Version) -> Iterator[tuple[int, range]]:
         yield number, _INT32
     for size in operand.dimensions:
         yield size, _sizes(version)
+    if not version.is_aidl:
+        yield operand.number_of_consumers, _UINT32
     yield from _location(operand.location, version)
 
 

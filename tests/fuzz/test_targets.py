@@ -16,16 +16,17 @@ from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.model_target import ModelTarget
+from npu_conformance.fuzz.lib.sendable import is_sendable
 from npu_conformance.fuzz.lib.target import Target, failure, minimised
 from npu_conformance.fuzz.lib.wire_target import LINE_LIMIT, WireTarget
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.protocol import Envelope
 from npu_conformance.harness.wire.session import Session
 from npu_conformance.specs import ids, requirements
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.versions import NEWEST, Version
 
 
@@ -219,6 +220,22 @@ def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:
     assert context.payload is not None
     assert context.payload() == payload
     subject.close()
+
+
+def test_what_cannot_be_said_to_a_driver_is_passed_over() -> None:
+    with model_target("invisible") as target:
+        data = next(data for seed in range(10_000) if (data := _with_six(target, seed)))
+        with pytest.raises(NotApplicable, match="nobody can say six"):
+            target.run(data)
+    subject = open_subject("fuzzed_drivers:plugin", {"bug": "invisible"}, "inprocess")
+    CASES["fuzz.models.short.runs"].run(CaseContext(CASES["fuzz.models.short.runs"], subject))
+    subject.close()
+
+
+@pytest.mark.parametrize(("version", "is_sent"), [(Version.V1_3, False), (NEWEST, True)])
+def test_counts_that_the_interface_cannot_carry_are_not_sent(version: Version, is_sent: bool) -> None:
+    operand = Operand(type=3, dimensions=(1,), number_of_consumers=-1)
+    assert is_sendable(Model(main=Subgraph((operand,), (), (), ())), version) is is_sent
 
 
 def _with_six(target: ModelTarget, seed: int) -> bytes:

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
-"""The bugs that leave the process as it is; `kill`, `exit`, `hang` and `leak` do not."""
+"""The bugs that leave the process as it is; `kill`, `exit`, `hang` and `leak` do not.
+
+`invisible` is none: what stands between cannot say everything to the driver.
+"""
 
 
 class FuzzedDevice(ReferenceDevice):
@@ -41,6 +44,8 @@ class FuzzedDevice(ReferenceDevice):
             raise ValueError("six")
         if self._bug == "status":
             raise ServiceError(99)
+        if self._bug == "invisible":
+            raise NotVisible("nobody can say six")
         if self._bug == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if self._bug == "exit":
