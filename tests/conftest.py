@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -14,3 +16,14 @@ settings.load_profile("steady")
 # What a shell starts in the background ignores SIGINT, and so would all that these tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def extensions_of_one_test_alone() -> Iterator[None]:
+    """Unregister what a test has registered: runtimes in this process register the reference's extensions."""
+    from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, unregister
+
+    before = set(all_registered())
+    yield
+    for extension in reversed([one for one in all_registered() if one not in before]):
+        unregister(extension.listed.name)

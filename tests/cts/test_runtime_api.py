@@ -23,7 +23,6 @@ from npu_conformance.harness.run.cases import MANDATORY, Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, unregister
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.outcomes import Outcome
@@ -31,17 +30,9 @@ from npu_conformance.specs.versions import Version
 
 FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for module in (misuse, states, random_calls) for case in module.cases()}
+pytestmark = pytest.mark.usefixtures("extensions_of_one_test_alone")
 ROWS = 341
 """Of the table of misuse that the cases of cts.misuse were written from."""
-
-
-@pytest.fixture(autouse=True)
-def _extensions_of_one_test_alone() -> Iterator[None]:
-    """Faulty runtimes register the reference's extensions, in this process here."""
-    before = set(all_registered())
-    yield
-    for extension in reversed([one for one in all_registered() if one not in before]):
-        unregister(extension.listed.name)
 
 
 @pytest.fixture(scope="module")
