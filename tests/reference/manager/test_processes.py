@@ -71,7 +71,11 @@ def test_an_app_that_declares_nothing_is_refused_by_the_device(device: Device) -
 
 
 @pytest.mark.skipif(OURS != 0, reason="only root can be somebody else")
-def test_a_connection_of_another_user_is_another_app(tmp_path: Path) -> None:
+def test_a_connection_of_another_user_is_another_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setattr(private_directory, "_SHARED_MEMORY", str(shared))  # what another user makes, root leaves alone
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)
     device = Device(tmp_path)
