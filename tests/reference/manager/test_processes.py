@@ -14,6 +14,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import repeated_inference
 from npu_conformance.harness.run.app_connection import ClientSubject, ticket_of
+from npu_conformance.harness.subject import private_directory
 from npu_conformance.simulation.demo import processes
 from npu_conformance.simulation.demo.processes import GoneError, ManagerProcess
 from npu_conformance.simulation.demo.reports import Kind
