@@ -7,7 +7,6 @@ has broken shows then at the latest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
@@ -30,16 +29,15 @@ from npu_conformance.fuzz.lib.burst_steps import (
     is_sendable,
     seeds_of,
 )
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, Kind
-from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.model_judge import allowed, guarded
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import draft_of
 from npu_conformance.fuzz.lib.request_judge import Prepared, put_inputs
 from npu_conformance.fuzz.lib.sendable import are_sendable
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst import call
 from npu_conformance.harness.run.executing.burst_channel import Channel
 from npu_conformance.harness.run.executing.burst_packets import request_elements
@@ -56,7 +54,7 @@ _PROBE = [1_000_001, 1_000_002]
 """Tokens that no history uses."""
 
 
-class BurstTarget:
+class BurstTarget(HistoryTarget[Step]):
     """Inputs are histories. See Target."""
 
     name = "burst"
@@ -64,29 +62,9 @@ class BurstTarget:
     def __init__(self, subject: SubjectHandle) -> None:
         if subject.version < Version.V1_2:
             raise NotApplicable("there are no bursts before HAL 1.2")
-        self._subject = subject
         self._vectors = [PreparedVectors(subject, lambda header: header.operation in OPERATIONS) for _ in range(2)]
         names = sorted(self._vectors[0].names, key=lambda name: OPERATIONS.index(name.partition("/")[0]))
-        self._histories = histories_of(names)
-        self._stage = Stage(self._play, self._renew)
-        self.seeds: Sequence[bytes] = seeds_of(names, subject.version)
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps."""
-        return self._histories.mutated(data, choices, self.seeds, max_size)
-
-    def run(self, data: bytes) -> tuple[str, ...]:
-        """Let a history happen, and judge it."""
-        steps = self._histories.decoded(data)
-        return () if steps is None else self._stage.run(steps)
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Fewer steps, or plainer ones."""
-        return self._histories.pieces(data)
-
-    def readable(self, data: bytes) -> bytes:
-        """Inputs are one step a line already."""
-        return data
+        super().__init__(subject, histories_of(names), seeds_of(names, subject.version))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         bench = BurstBench(self._subject)
@@ -100,8 +78,7 @@ class BurstTarget:
     def _renew(self) -> None:
         for vectors in self._vectors:
             vectors.clear()
-        with suppress(CaseEnded):  # the finding is what came before
-            self._subject.restart()
+        super()._renew()
 
 
 class _Play:

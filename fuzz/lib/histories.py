@@ -5,7 +5,9 @@ What a step does the target says; here steps are put in, left out, moved, double
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +16,8 @@ import msgspec
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
-from npu_conformance.harness.judge.verdicts import Crashed, Hung, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
+from npu_conformance.harness.subject.handle import SubjectHandle
 
 Step = TypeVar("Step")
 
@@ -140,6 +143,44 @@ class Stage(Generic[Step]):
     def _begin_anew(self) -> None:
         self._renew()
         self._has_past = False
+
+
+class HistoryTarget(ABC, Generic[Step]):
+    """A target whose inputs are histories. See Target."""
+
+    name: str
+
+    def __init__(self, subject: SubjectHandle, histories: Histories[Step], seeds: Sequence[bytes]) -> None:
+        self._subject = subject
+        self._histories = histories
+        self._stage = Stage(self._play, self._renew)
+        self.seeds = seeds
+
+    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
+        """Change steps."""
+        return self._histories.mutated(data, choices, self.seeds, max_size)
+
+    def run(self, data: bytes) -> tuple[str, ...]:
+        """Let a history happen, and judge it."""
+        steps = self._histories.decoded(data)
+        return () if steps is None else self._stage.run(steps)
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """Fewer steps, or plainer ones."""
+        return self._histories.pieces(data)
+
+    def readable(self, data: bytes) -> bytes:
+        """Inputs are one step a line already."""
+        return data
+
+    @abstractmethod
+    def _play(self, steps: list[Step]) -> tuple[str, ...]:
+        """Let a history happen; returns what was seen."""
+
+    def _renew(self) -> None:
+        """Bring a subject without past."""
+        with suppress(CaseEnded):  # the finding is what came before
+            self._subject.restart()
 
 
 def encoded(steps: Sequence[Any]) -> bytes:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found
-from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.manager_bench import App, ManagerBench, pids
 from npu_conformance.fuzz.lib.manager_steps import (
     APPS,
@@ -34,7 +32,6 @@ from npu_conformance.fuzz.lib.manager_steps import (
 )
 from npu_conformance.fuzz.lib.scheduling_bench import Answer, call
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
-from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
@@ -56,33 +53,14 @@ _ROUNDS = 2
 """How often every request may have to wait for all others before it counts as starved (NPU-POL-029)."""
 
 
-class ManagerTarget:
+class ManagerTarget(HistoryTarget[Step]):
     """Inputs are histories. See Target."""
 
     name = "manager"
 
     def __init__(self, subject: SubjectHandle) -> None:
-        self._subject = subject
+        super().__init__(subject, histories, SEEDS)
         self._pids = pids()
-        self._stage = Stage(self._play, self._renew)
-        self.seeds: Sequence[bytes] = SEEDS
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps."""
-        return histories.mutated(data, choices, self.seeds, max_size)
-
-    def run(self, data: bytes) -> tuple[str, ...]:
-        """Let a history happen, and judge it."""
-        steps = histories.decoded(data)
-        return () if steps is None else self._stage.run(steps)
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Fewer steps, or plainer ones."""
-        return histories.pieces(data)
-
-    def readable(self, data: bytes) -> bytes:
-        """Inputs are one step a line already."""
-        return data
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         bench = ManagerBench(self._subject, self._pids)
@@ -90,10 +68,6 @@ class ManagerTarget:
             return _Play(bench).run(steps)
         finally:
             bench.close()
-
-    def _renew(self) -> None:
-        with suppress(CaseEnded):  # the finding is what came before
-            self._subject.restart()
 
 
 class _Open(Exception):

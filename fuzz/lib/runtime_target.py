@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, Kind
-from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.runtime_steps import SEEDS, Step, calls_of, histories, perform
 from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable
@@ -30,34 +29,15 @@ from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 
-class RuntimeTarget:
+class RuntimeTarget(HistoryTarget[Step]):
     """Inputs are histories. See Target."""
 
     name = "runtime"
 
     def __init__(self, subject: SubjectHandle) -> None:
-        self._subject = subject
+        super().__init__(subject, histories, SEEDS)
         self._folder = tempfile.mkdtemp(prefix="npu-conformance-cache-")
         weakref.finalize(self, shutil.rmtree, self._folder, True)
-        self._stage = Stage(self._play, self._renew)
-        self.seeds: Sequence[bytes] = SEEDS
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps."""
-        return histories.mutated(data, choices, self.seeds, max_size)
-
-    def run(self, data: bytes) -> tuple[str, ...]:
-        """Let a history happen, and judge it."""
-        steps = histories.decoded(data)
-        return () if steps is None else self._stage.run(steps)
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Fewer steps, or plainer ones."""
-        return histories.pieces(data)
-
-    def readable(self, data: bytes) -> bytes:
-        """Inputs are one step a line already."""
-        return data
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         app = FuzzedApp(self._subject, f"{self._folder}/")
@@ -72,10 +52,6 @@ class RuntimeTarget:
             raise
         app.close()
         return seen
-
-    def _renew(self) -> None:
-        with suppress(CaseEnded):  # the finding is what came before
-            self._subject.restart()
 
 
 class FuzzedApp(App):

@@ -7,14 +7,12 @@ broken shows then at the latest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import asdict
 
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found
-from npu_conformance.fuzz.lib.histories import Stage
+from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.scheduling_bench import Answer, App, Recorder, SchedulingBench, call
 from npu_conformance.fuzz.lib.scheduling_judge import NOBODY, SchedulingJudge, config_problems
 from npu_conformance.fuzz.lib.scheduling_steps import (
@@ -34,7 +32,7 @@ from npu_conformance.fuzz.lib.scheduling_steps import (
     is_sendable,
 )
 from npu_conformance.fuzz.lib.scheduling_work import Work
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
+from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, SchedulingConfig, Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
@@ -46,33 +44,14 @@ _PROBE = 2
 """The recorder that sees the work behind a history."""
 
 
-class SchedulingTarget:
+class SchedulingTarget(HistoryTarget[Step]):
     """Inputs are histories. See Target."""
 
     name = "scheduling"
 
     def __init__(self, subject: SubjectHandle) -> None:
-        self._subject = subject
+        super().__init__(subject, histories, SEEDS)
         self._bench: SchedulingBench | None = None
-        self._stage = Stage(self._play, self._renew)
-        self.seeds: Sequence[bytes] = SEEDS
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change steps."""
-        return histories.mutated(data, choices, self.seeds, max_size)
-
-    def run(self, data: bytes) -> tuple[str, ...]:
-        """Let a history happen, and judge it."""
-        steps = histories.decoded(data)
-        return () if steps is None else self._stage.run(steps)
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Fewer steps, or plainer ones."""
-        return histories.pieces(data)
-
-    def readable(self, data: bytes) -> bytes:
-        """Inputs are one step a line already."""
-        return data
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         try:
@@ -86,8 +65,7 @@ class SchedulingTarget:
         if self._bench is not None:
             self._bench.close()
             self._bench = None
-        with suppress(CaseEnded):  # the finding is what came before
-            self._subject.restart()
+        super()._renew()
 
 
 class _Play:
