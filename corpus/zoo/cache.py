@@ -7,6 +7,7 @@ import os
 from pathlib import Path, PurePosixPath
 
 from npu_conformance.corpus.zoo import manifest
+from npu_conformance.specs import user_cache
 from npu_conformance.specs.documents.zoo import StoredFile, ZooEntry
 
 
@@ -17,12 +18,7 @@ class NotFetched(Exception):
 def folder() -> Path:
     """The cache: $NPU_CONFORMANCE_MODELS, else npu-conformance/models below $XDG_CACHE_HOME or ~/.cache."""
     own = os.environ.get("NPU_CONFORMANCE_MODELS")
-    if own:
-        return Path(own)
-    shared = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path is to be ignored, by the XDG Base Directory Specification.
-    base = Path(shared) if Path(shared).is_absolute() else Path.home() / ".cache"
-    return base / "npu-conformance" / "models"
+    return Path(own) if own else user_cache.folder() / "models"
 
 
 def place(name: str, file: StoredFile) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +40,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(keeping, "ROOT", tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield tmp_path
     keeping._stamp.cache_clear()
 
@@ -84,16 +87,64 @@ def test_a_copy_of_another_kind_is_made_again(root: Path) -> None:
     assert Made().asked() == [1]
 
 
-def test_nothing_is_kept_where_python_keeps_no_byte_code(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_byte_code(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As containers are: Python keeps no byte code. The user's cache is returned."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return root / "cache"
+
+
+def test_where_python_keeps_no_byte_code_the_users_cache_has_it(root: Path, no_byte_code: Path) -> None:
     made = Made()
-    assert [made.asked(), made.asked()] == [[1], [2]]
+    assert [made.asked(), made.asked()] == [[1], [1]]
     assert not (root / "__pycache__").exists()
+    (kept_file,) = no_byte_code.rglob("value.json")
+    assert keeping.folder() == kept_file.parent
+    assert stat.S_IMODE(kept_file.parent.stat().st_mode) == 0o700
+
+
+def test_where_the_installation_cannot_be_written_the_users_cache_has_it(root: Path) -> None:
+    (root / "__pycache__").write_text("a file where the folder should be")
+    made = Made()
+    assert [made.asked(), made.asked()] == [[1], [1]]
+
+
+def test_two_installations_do_not_share_what_is_kept(
+    root: Path, no_byte_code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = keeping.folder()
+    monkeypatch.setattr(keeping, "ROOT", root / "another")
+    assert keeping.folder() not in (None, first)
+
+
+@pytest.mark.usefixtures("root", "no_byte_code")
+@pytest.mark.parametrize("mode", [0o770, 0o707])
+def test_a_cache_that_others_can_write_is_not_used(mode: int) -> None:
+    folder = keeping.folder()
+    assert folder is not None
+    folder.chmod(mode)
     assert keeping.folder() is None
 
 
-def test_a_place_that_cannot_be_written_costs_nothing_but_time(root: Path) -> None:
-    (root / "__pycache__").write_text("a file where the folder should be")
+@pytest.mark.usefixtures("root", "no_byte_code")
+def test_a_cache_of_another_user_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert keeping.folder() is not None
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert keeping.folder() is None
+
+
+def test_where_nothing_can_be_written_it_costs_nothing_but_time(root: Path, no_byte_code: Path) -> None:
+    no_byte_code.write_text("a file where the folder should be")
     made = Made()
     assert [made.asked(), made.asked()] == [[1], [2]]
+    assert keeping.folder() is None
+
+
+@pytest.mark.usefixtures("root", "no_byte_code")
+def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
     assert keeping.folder() is None
