@@ -26,6 +26,8 @@ from npu_conformance.specs.versions import Version
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
+_OPEN = (OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.TEMPORARY_VARIABLE, OperandLifeTime.SUBGRAPH_OUTPUT)
+
 
 class _TriedEnough(Exception):
     """The loops of a trial have made their first rounds."""
@@ -167,8 +169,8 @@ def _is_built_in(graph: Subgraph, index: int, operation: Operation, engine: Engi
 
 
 def _is_open(operand: Operand) -> bool:
-    """True for an operand whose value comes from a request or from another operation."""
-    return operand.lifetime in (OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.TEMPORARY_VARIABLE)
+    """True for an operand whose value comes from a request or from another operation, an output of the model too."""
+    return operand.lifetime in _OPEN
 
 
 def _settled(operand: Operand, shape: Shape | None) -> Operand:
