@@ -2,7 +2,7 @@
 
 `by_hand`: with weights and biases of 0 each step halves the cell state and gives half its hyperbolic tangent; the
 backward cell takes its first step at the end of the sequence.
-Both cells of a vector have the same parts, and cross links come with input gates: all else is not certain.
+Both cells of a vector have the same parts: all else is not certain.
 """
 
 from dataclasses import dataclass, replace
@@ -72,11 +72,12 @@ def operands(cell: Cell, run: Run) -> tuple[Operands, Operands]:
 
 def _auxiliary(prefix: str, cell: Cell, given: bool) -> Operands:
     shape = (cell.units, cell.size)
+    gates = [gate for gate in GATES if given and not (cell.coupled and gate == "input")]
     return {
         f"{prefix}_aux_input_to_{gate}_weights": tensor(
             cell.type, shape, dyadic(cell.seed + 200 + place, shape, -1.0, 1.0, 0.125), constant=True
         )
-        if given
+        if gate in gates
         else omitted(cell.type, shape)
         for place, gate in enumerate(GATES)
     }
@@ -129,6 +130,7 @@ def _special() -> Vectors:
     full = replace(plain, peepholes=True, output=3, projection_bias=True, coupled=True)
     wider = Run("parallel", auxiliary=3, fewer=0)
     yield _positive("parallel_wider_than_the_input", plain, wider)
+    yield _positive("cross_coupled", replace(plain, coupled=True), Run("cross", fewer=0))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, Run(merge=True, fewer=0)))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_parallel", full, Run("parallel", fewer=0)))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):

@@ -59,8 +59,7 @@ def _bidirectional_lstm(call: Call) -> Arguments:
     call.result_count = (1 if merge else 2) + (4 if states else 0)
     cell = _cell(call)
     fewer = call.decisions.below(2) if cell.output != 1 else 0
-    # Android's CPU wants all auxiliary weights or none, and none of an input gate that is coupled to the forget gate.
-    link = call.decisions.pick(("", "parallel") if cell.coupled else ("", "parallel", "cross"))
+    link = call.decisions.pick(("", "parallel", "cross"))
     run = bidirectional_sequence_lstm.Run(link, merge, states=states, fewer=fewer, **_run(call))
     return bidirectional_sequence_lstm.operands(cell, run)[0]
 

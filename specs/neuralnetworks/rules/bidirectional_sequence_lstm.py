@@ -16,7 +16,7 @@ _LINKS = [_LINK, 42, 43, 45, 46, 47]
 """The auxiliary weights that no cell with links is without."""
 
 _GATE_LINKS = ((_FORWARD, 40), (_BACKWARD, 44))
-"""Those of the input gates: no document says what becomes of them without such a gate."""
+"""Those of the input gates."""
 
 _MERGED = (1, 5)
 """Numbers of outputs with one sequence, without and with the states."""
@@ -47,6 +47,12 @@ def _sizes(view: OperationView, cell: lstm.Cell) -> lstm.Sizes:
 def _links(view: OperationView) -> str | None:
     gates = [link for cell, link in _GATE_LINKS if lstm.has_input_gate(view, cell)]
     return lstm.together(view, [*_LINKS, *gates])
+
+
+def _links_without_gate(view: OperationView) -> str | None:
+    given = (link for cell, link in _GATE_LINKS if lstm.has_input_gate(view, cell) is False and view.is_given(link))
+    found = next(given, None)
+    return None if found is None else f"{view.arguments[found].name} is given, and the cell has no input gate"
 
 
 def _linked_input(view: OperationView) -> str | None:
@@ -97,4 +103,11 @@ RULES = rules(
         "reference",
     ),
     clause("C17", "execution", "There is one sequence among the outputs if they are merged, else two.", _output_count),
+    clause(
+        "C18",
+        "execution",
+        "A cell without an input gate has no auxiliary weights of that gate.",
+        _links_without_gate,
+        "reference",
+    ),
 )
