@@ -2,7 +2,9 @@
 
 Their results are equal. AOSP's VTS prepares both and compares each with its own expected values; that the two results
 belong together is asked by the interface text alone. Rounding may differ: Android's own CPU implementation rounds
-halves of stored values up in AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signed.
+halves of stored values up in AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signed; its
+two forms of RESIZE_BILINEAR are up to two steps apart, each within one of the right value. So what each form may be off
+by itself is no failure; that they are not equal is a quality warning.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def supported_alike(signed: bool, unsigned: bool) -> None:
 def same_results(
     context: RunningCase, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
 ) -> None:
-    """Compare what the two forms computed: equal but for the offset of 128, quantised values give or take rounding.
+    """Compare what the two forms computed: equal but for the offset of 128, give or take what each may be off.
 
     signed, unsigned: stored elements of the outputs by name.
     """
@@ -56,7 +58,7 @@ def same_results(
             continue
         if operand_type is _SIGNED:
             expected = (expected.astype("int16") - 128).astype("int8")
-        tolerance = floor(operand_type, Circumstances(relaxed=vector.relaxed)).judged
+        tolerance = floor(operand_type, Circumstances(relaxed=vector.relaxed)).judged.of_two_results()
         apart = int(outside(actual, expected, tolerance).sum())
         what = f"output '{name}' against that of the unsigned counterpart (less 128 where it is quantised)"
         checks.that(apart == 0, f"{what}: {apart} of {actual.size} elements differ by more than {tolerance}; {_AOSP}")

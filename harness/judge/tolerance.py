@@ -21,6 +21,10 @@ class Tolerance:
     atol: float
     rtol: float = 0.0
 
+    def of_two_results(self) -> Tolerance:
+        """How far two results may be from each other that are each allowed to be so far from one expected value."""
+        return Tolerance(2 * self.atol, 2 * self.rtol)
+
     def __str__(self) -> str:
         return f"{self.atol:g}" + (f" + {self.rtol:.4g} * |expected|" if self.rtol else "")
 
