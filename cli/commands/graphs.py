@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from npu_conformance.cli.commands._options import add_plugin_options, add_wire_log_option, session_options
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.judge.outcome_table import exit_code, row
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, exit_code, row
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
+from npu_conformance.harness.run.partition import parse_shard
+from npu_conformance.harness.subject.zygote import end_with_parent
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
-    from npu_conformance.vts.lib.graph_campaign import Campaign, Found, Tally
+    from npu_conformance.vts.lib.graph_campaign import Campaign
+    from npu_conformance.vts.lib.graph_tally import Found, Tally
 
 _SECONDS = 10.0
 _FOLDER = Path(".npu-conformance/graphs")
@@ -38,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--operations", metavar="OP", nargs="+", default=[], help="of these operations only")
     parser.add_argument("--types", metavar="TYPE", nargs="+", default=[], help=f"of these types: {' '.join(_TYPES)}")
     parser.add_argument("--save", metavar="DIR", type=Path, default=_FOLDER, help="where findings are kept")
+    parser.add_argument("-n", dest="processes", metavar="N", type=int, help="run in N processes")
+    parser.add_argument("--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler")
+    parser.add_argument("--shard", metavar="I/N", help="every N-th of the seeds, from the I-th on")
+    parser.add_argument("--tally", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes what it counted
     add_wire_log_option(parser)
 
 
@@ -52,30 +63,49 @@ def _execute(options: argparse.Namespace) -> int:
     from npu_conformance.harness.run.session_options import open_by_options
     from npu_conformance.vts.lib.graph_campaign import Campaign, plan
 
-    session = session_options(options)
-    subject = open_by_options(session)
-    console = Console(sys.stdout)
-    try:
+    session, console, started = session_options(options), Console(sys.stdout), time.monotonic()
+    with contextlib.closing(open_by_options(session)) as subject:
         try:
             recipes = plan(subject, options.size, options.types, options.operations)
         except LookupError as error:
             raise UsageError(str(error)) from None
         console.say(_headline(options, subject))
-        campaign = Campaign(subject, recipes, options.save, session.plugin_words)
-        started = time.monotonic()
-        _run(options, campaign, console)
-        console.say("\n".join(_summary(campaign.tally, time.monotonic() - started)))
-        return exit_code(row(found.result.outcome).exit_code for found in campaign.tally.findings)
-    finally:
-        subject.close()
+        if not (options.processes or options.scheduler):
+            campaign = Campaign(subject, recipes, options.save, session.plugin_words)
+            _run(options, campaign, console)
+            return _end(options, console, campaign.tally, started)
+    return _in_parts(options, console, started)
+
+
+def _in_parts(options: argparse.Namespace, console: Console, started: float) -> int:
+    from npu_conformance.cli.commands import _graph_parts
+
+    ended = _graph_parts.run(options, lambda found: _tell(console, options, found))
+    for loss in ended.lost:
+        console.say(loss)
+    return max(_end(options, console, ended.tally, started), SUITE_FAILED if ended.lost else OK)
+
+
+def _end(options: argparse.Namespace, console: Console, tally: Tally, started: float) -> int:
+    """Sum up, for a reader or for the command that this is a part of."""
+    if options.tally:
+        options.tally.write_bytes(msgspec.json.encode(tally))
+    console.say("\n".join(_summary(tally, time.monotonic() - started)))
+    return exit_code(row(found.result.outcome).exit_code for found in tally.findings)
+
+
+def _tell(console: Console, options: argparse.Namespace, found: Found) -> None:
+    console.say("\n".join(_finding(found, options.save)))
 
 
 def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> None:
+    if options.tally:
+        end_with_parent()
     try:
         for seed in _seeds(options):
             found = campaign.run(seed)
             if found is not None:
-                console.say("\n".join(_finding(found)))
+                _tell(console, options, found)
             if campaign.is_over:
                 return
     except KeyboardInterrupt:
@@ -83,6 +113,11 @@ def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> N
 
 
 def _seeds(options: argparse.Namespace) -> Iterator[int]:
+    index, count = parse_shard(options.shard) if options.shard else (1, 1)
+    return itertools.islice(_all_seeds(options), index - 1, None, count)
+
+
+def _all_seeds(options: argparse.Namespace) -> Iterator[int]:
     if options.seeds is not None:
         yield from _range(options.seeds)
         return
@@ -113,6 +148,14 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
     if options.seeds is not None:
         _range(options.seeds)
+    if options.processes is not None and options.processes < 1:
+        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    if options.shard:
+        parse_shard(options.shard)
+    if options.processes or options.scheduler:
+        for flag, value in (("--shard", options.shard), ("--wire-log", options.wire_log)):
+            if value:
+                raise UsageError(f"{flag}: not with -n or --scheduler")
     for name in options.types:
         if name not in _TYPES:
             raise UsageError(f"--types: expected some of {' '.join(_TYPES)}, found {name!r}")
@@ -129,13 +172,13 @@ def _headline(options: argparse.Namespace, subject: SubjectHandle) -> str:
     return f"{subject.manifest.name}, HAL {subject.version}: {options.size} graphs, {which}{only}"
 
 
-def _finding(found: Found) -> list[str]:
+def _finding(found: Found, folder: Path) -> list[str]:
     result = found.result
     shrunk = f"shrunk from {found.before} operations to {' '.join(found.operations)}"
     return [
         f"{result.outcome.value.upper()} seed {found.seed}: {shrunk}",
         f"  {result.message}",
-        *(f"  {path}" for path in found.files),
+        *(f"  {folder / path}" for path in found.files),
     ]
 
 
@@ -149,7 +192,7 @@ def _summary(tally: Tally, seconds: float) -> list[str]:
     uncovered = sorted(set(catalogue.names()) - tally.covered)
     lines.append(f"{len(tally.covered)} operations were executed and right; {len(uncovered)} were not")
     if tally.refused:
-        worst = ", ".join(f"{name} ({count})" for name, count in tally.refused.most_common(8))
+        worst = ", ".join(f"{name} ({count})" for name, count in Counter(tally.refused).most_common(8))
         lines.append(f"not supported in how many graphs: {worst}")
     if tally.impossible:
         lines.append(f"{tally.impossible} seeds lead to no graph")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dask_clusters import local_cluster, needs_dask
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers.aosp import importing
+from npu_conformance.harness.judge.outcome_table import USAGE
+from npu_conformance.harness.run import commands
+from npu_conformance.harness.run.commands import Ended
 
 SEAM = ("--operations", "ADD", "MUL", "--types", "float32", "--plugin", "graph_drivers:plugin")
 Graphs = Callable[..., tuple[int, str, str]]
@@ -102,6 +107,10 @@ def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
         (("--operations", "FOO"), "--operations FOO: there is no such operation"),
         (("--operations", "RANDOM_MULTINOMIAL"), "--operations RANDOM_MULTINOMIAL: there are no random graphs of it"),
         (("--operations", "BATCH_MATMUL", "--hal", "1.0"), "HAL 1.0 has no operation that fits"),
+        (("-n", "0"), "-n: expected a positive number, found 0"),
+        (("--shard", "3/2"), "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
+        (("--shard", "1/2", "-n", "2"), "--shard: not with -n or --scheduler"),
+        (("--wire-log", "wire.jsonl", "-n", "2"), "--wire-log: not with -n or --scheduler"),
     ],
 )
 def test_bad_input_is_told_in_one_line(graphs: Graphs, arguments: tuple[str, ...], message: str) -> None:
@@ -109,3 +118,61 @@ def test_bad_input_is_told_in_one_line(graphs: Graphs, arguments: tuple[str, ...
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def counted(out: str) -> list[str]:
+    """What was printed of all graphs, less the time and what is worked out for a sample."""
+    return [re.sub(r" in [\d.]+ s.*|; [\d.]+% of a sample.*", "", line) for line in out.splitlines()]
+
+
+def test_shards_are_disjoint_and_whole(graphs: Graphs) -> None:
+    def right(*arguments: str) -> int:
+        out = graphs("--plugin", "reference", "--isolation", "inprocess", "--seeds", "0:7", *arguments)[1]
+        (found,) = re.findall(r"^(\d+) right, 0 not supported, 0 wrong$", out, re.MULTILINE)
+        return int(found)
+
+    assert [right(), right("--shard", "1/3"), right("--shard", "2/3"), right("--shard", "3/3")] == [7, 3, 2, 2]
+
+
+def test_several_processes_count_what_one_does(graphs: Graphs) -> None:
+    arguments = (*SEAM, "--plugin-option", "end=partly", "--seeds", "0:6")
+    one, several = graphs(*arguments), graphs(*arguments, "-n", "3")
+    assert (several[0], counted(several[1])) == (one[0], counted(one[1]))
+
+
+def test_what_a_process_finds_is_kept(graphs: Graphs, tmp_path: Path) -> None:
+    code, out, _ = graphs(*SEAM, "--plugin-option", "end=miscompute", "--seeds", "0:4", "-n", "2")
+    assert code == 1
+    told = [Path(line.strip()) for line in out.splitlines() if line.startswith("  /")]
+    assert told
+    assert set(told) == {path for path in (tmp_path / "found").rglob("*") if path.is_file()}
+
+
+def test_a_process_that_cannot_start_the_plug_in_is_one_line(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Ended(USAGE, "npu-conformance: there is no such plug-in\n", {})
+    monkeypatch.setattr(commands, "run", lambda words, stop: refused)
+    code, _, err = graphs("--plugin", "reference", "--isolation", "inprocess", "--seeds", "0:4", "-n", "2")
+    assert code == 2
+    assert re.search(r"part \d of 2: npu-conformance: there is no such plug-in$", err)
+
+
+def test_a_lost_part_is_said_and_fails_the_run(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_dies(words: tuple[str, ...], stop: threading.Event) -> Ended:
+        if "1/2" in words:
+            raise ConnectionError("the worker died")
+        return Ended(-9, "Killed\n", {})
+
+    monkeypatch.setattr(commands, "run", one_dies)
+    code, out, _ = graphs("--plugin", "reference", "--isolation", "inprocess", "--seeds", "0:4", "-n", "2")
+    assert code == 3
+    assert "part 1 of 2 is lost: ConnectionError: the worker died" in out
+    assert "part 2 of 2 is lost: it ended with status -9: Killed" in out
+
+
+@needs_dask
+def test_a_cluster_counts_what_one_process_does(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = (*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
+    one = graphs(*arguments)
+    with local_cluster(monkeypatch, workers=1, threads=2) as machines:
+        several = graphs(*arguments, "--scheduler", machines.scheduler_address)
+    assert (several[0], counted(several[1])) == (one[0], counted(one[1]))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -15,8 +16,9 @@ import msgspec
 import pytest
 from places import HOSTILE
 
+from npu_conformance.fuzz.lib.campaign import rounds
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
-from npu_conformance.fuzz.lib.campaign.rounds import Stop, Stopped, run_round
+from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round, starved
 from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.fuzz.lib.reducing import end_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -111,7 +113,7 @@ def test_what_cannot_be_loaded_is_one_line() -> None:
 
 
 def test_a_round_that_is_stopped_leaves_no_process(six: bytes) -> None:
-    stop, before = Stop(), set(children_of(os.getpid()))
+    stop, before = threading.Event(), set(children_of(os.getpid()))
     stop.set()
     with pytest.raises(Stopped):
         run_round(job("hang", six), stop)
@@ -150,3 +152,47 @@ def test_how_a_fork_ends() -> None:
 def test_results_travel() -> None:
     found = RoundResult(fuzzer="models", engine="evolution", executions=1, seconds=1.0, start_seconds=0.5)
     assert msgspec.json.decode(msgspec.json.encode(found), type=RoundResult) == found
+
+
+def test_time_that_a_process_waited_for_a_processor_is_read() -> None:
+    assert 0 <= starved(os.getpid()) < time.monotonic()
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    assert starved(gone.pid) == 0
+
+
+class Endless:
+    """A process that goes on with its first input for six looks at it. The clock goes on by a second with each."""
+
+    pid = 0
+
+    def __init__(self, *, gets_a_processor: bool) -> None:
+        self._looks = 0
+        self._gets_a_processor = gets_a_processor
+
+    def wait(self, seconds: float) -> int:
+        self._looks += 1
+        if self._looks <= 6:
+            raise subprocess.TimeoutExpired("endless", seconds)
+        return 0
+
+    def read(self) -> tuple[int, bytes]:
+        return 1, b""
+
+    def monotonic(self) -> float:
+        return float(self._looks)
+
+    def starved(self, pid: int) -> float:
+        return 0.0 if self._gets_a_processor else float(self._looks)
+
+
+@pytest.mark.parametrize("gets_a_processor", [True, False])
+def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless(gets_a_processor=gets_a_processor)
+    watched = object.__new__(rounds._Process)
+    watched.current, watched.is_hanging, watched._stop = endless, False, threading.Event()  # type: ignore[assignment]
+    monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
+    monkeypatch.setattr(rounds, "time", endless)
+    monkeypatch.setattr(rounds, "starved", endless.starved)
+    watched._wait(endless, 0.0)  # type: ignore[arg-type]
+    assert watched.is_hanging == gets_a_processor

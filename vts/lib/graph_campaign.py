@@ -6,9 +6,8 @@ It is what `npu-conformance graphs` does, without the command line.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from npu_conformance.harness.run.failures import FailureWriter, file_name
 from npu_conformance.harness.run.operation_evidence import has_pass
 from npu_conformance.harness.run.replay import Discard
 from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.vts.lib.graph_tally import Found, Tally
 from npu_conformance.vts.lib.random_graph_cases import case_of
 
 if TYPE_CHECKING:
@@ -87,37 +87,6 @@ def _is_possible(recipe: GraphRecipe) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Found:
-    """Something wrong. size: operations before and after shrinking. files: what was written."""
-
-    seed: int
-    result: CaseResult
-    operations: tuple[str, ...]
-    before: int
-    files: tuple[Path, ...]
-
-
-@dataclass
-class Tally:
-    """What came of the graphs so far. covered: operations that were executed and right. refused: in how many graphs."""
-
-    graphs: int = 0
-    passed: int = 0
-    not_supported: int = 0
-    impossible: int = 0
-    operations: int = 0
-    elements: int = 0
-    widened: int = 0
-    undecided: int = 0
-    sampled: int = 0
-    sampled_decided: int = 0
-    covered: set[str] = field(default_factory=set)
-    refused: Counter[str] = field(default_factory=Counter)
-    findings: list[Found] = field(default_factory=list)
-    unshrunk: int = 0
-
-
 class Campaign:
     """One device, many seeds. is_over: the device could not be restarted."""
 
@@ -157,7 +126,7 @@ class Campaign:
             tally.covered.update(result.executed)
         if result.outcome is Outcome.NOT_SUPPORTED:
             tally.not_supported += 1
-            tally.refused.update({use.operation for model in result.refused for use in model if not use.supported})
+            tally.count_refused({use.operation for model in result.refused for use in model if not use.supported})
         if tally.graphs % _SAMPLED == 1:
             right, all_elements = decided(vector)
             tally.sampled += all_elements
@@ -186,7 +155,8 @@ class Campaign:
             small, again = vector, self._verdict(vector, self._writer, seen)
         written = self._write(small, seen, again)
         names = tuple(operation.type for operation in small.operations)
-        return Found(seed, again if is_red(again.outcome) else result, names, len(vector.operations), written)
+        files = tuple(path.relative_to(self._folder).as_posix() for path in written)
+        return Found(seed, again if is_red(again.outcome) else result, names, len(vector.operations), files)
 
     def _fails_like(self, result: CaseResult) -> Callable[[Vector], bool]:
         def fails(vector: Vector) -> bool:

@@ -26,6 +26,7 @@ from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents
 
@@ -61,27 +62,12 @@ class Stopped(Exception):
     """The campaign ends before the round does."""
 
 
-class Stop:
-    """Ends the rounds of this process: their fuzzers are killed."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def set(self) -> None:
-        """End them."""
-        self._event.set()
-
-    def is_set(self) -> bool:
-        """True where rounds have to end."""
-        return self._event.is_set()
-
-
 def has_atheris() -> bool:
     """True where Atheris is installed."""
     return importlib.util.find_spec("atheris") is not None
 
 
-def run_round(job: RoundJob, stop: Stop | None = None) -> RoundResult:
+def run_round(job: RoundJob, stop: threading.Event | None = None) -> RoundResult:
     """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end."""
     if job.engine == "atheris" and not has_atheris():
         raise LoadError("engine atheris: it is not installed; `pip install npu-conformance[fuzz]`, or take another")
@@ -89,7 +75,7 @@ def run_round(job: RoundJob, stop: Stop | None = None) -> RoundResult:
     left: RoundJob | None = job
     while left is not None:
         with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as folder:
-            part = _Part.of(left, Path(folder), stop or Stop())
+            part = _Part.of(left, Path(folder), stop or threading.Event())
         parts.append(part)
         left = _rest(left, part)
     return _whole(job, parts)
@@ -162,7 +148,7 @@ class _Part:
         return not self.killers
 
     @classmethod
-    def of(cls, job: RoundJob, folder: Path, stop: Stop) -> _Part:
+    def of(cls, job: RoundJob, folder: Path, stop: threading.Event) -> _Part:
         """Run the fuzzer's process, and read what it left behind."""
         process = _Process(job, folder, stop)
         process.watch()
@@ -216,7 +202,7 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
             yield documents.decode(line, kind, path.name)
 
 
-def _reduced(job: RoundJob, death: Sighting, stop: Stop) -> Sighting:
+def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting:
     """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
     if death.signature in job.known or not job.plugin or job.plugin.startswith(("unix:", "tcp:", "exec:")):
         return death
@@ -233,7 +219,7 @@ def _reduced(job: RoundJob, death: Sighting, stop: Stop) -> Sighting:
 class _Process:
     """The process of a part of a round."""
 
-    def __init__(self, job: RoundJob, folder: Path, stop: Stop, module: str = "worker") -> None:
+    def __init__(self, job: RoundJob, folder: Path, stop: threading.Event, module: str = "worker") -> None:
         self.current = CurrentInput(folder / CURRENT)
         self.is_hanging = False
         self.returncode = 0
@@ -247,7 +233,7 @@ class _Process:
     def watch(self) -> None:
         """Run the process to its end, or kill it where one input takes too long."""
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        environment = {**os.environ, "PYTHONPATH": commands.import_path()}
         with (self._folder / deaths.OUTPUT).open("wb") as output:
             process = subprocess.Popen(
                 [str(self._launcher), str(self._folder / JOB)],
@@ -262,23 +248,26 @@ class _Process:
             if self.is_hanging:
                 _make_it_tell(process)
         finally:
-            _end(process)
+            commands.end_group(process)
         self.returncode = process.returncode
         self.start_seconds, self.seconds = first - began, time.monotonic() - first
 
     def _wait(self, process: subprocess.Popen[bytes], now: float) -> float:
-        """Wait for the end; returns when the first input was begun."""
+        """Wait for the end; returns when the first input was begun.
+
+        What counts is the time that the machine gave the process, or that it slept: a busy machine makes no hang.
+        """
         first, count, since = now, 0, now
         while True:
             try:
                 process.wait(_POLL_SECONDS)
                 return first
             except subprocess.TimeoutExpired:
-                now, latest = time.monotonic(), self.current.read()[0]
+                now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
             if self._stop.is_set():
                 raise Stopped
             if count == 0:
-                first = now
+                first = time.monotonic()
             if latest != count:
                 count, since = latest, now
             elif now - since > self._patience(count):
@@ -289,18 +278,19 @@ class _Process:
         return documents.read(self._folder / START, Start).seconds if count else _START_SECONDS
 
 
+def starved(pid: int) -> float:
+    """Seconds for which the first thread of a process was ready to run, and had no processor; 0 where nobody counts."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
 def _make_it_tell(process: subprocess.Popen[bytes]) -> None:
     """Let a hanging process write where it is: faulthandler does so as it dies of this signal."""
     process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):  # it is deaf to it, and is killed next
         process.wait(_LAST_WORDS_SECONDS)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and all that it started, whether it has ended or not."""
-    with contextlib.suppress(ProcessLookupError):  # it has ended, and left nobody behind
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _launcher(job: RoundJob, module: str) -> str:

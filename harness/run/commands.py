@@ -1,0 +1,75 @@
+"""A part of long work: a command of this suite in a process of its own, here or on another machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = "{folder}"
+"""Stands for the folder of the command among its arguments."""
+
+_LOOK_SECONDS = 0.2
+
+
+class StoppedError(Exception):
+    """The work ended before this part of it did."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a command. errors: what it wrote there. files: what it left in its folder, by relative path."""
+
+    exit_code: int
+    errors: str
+    files: dict[str, bytes]
+
+
+def run(arguments: tuple[str, ...], stop: threading.Event | None = None) -> Ended:
+    """Run `npu-conformance` with these arguments in a folder of its own. Raises StoppedError where `stop` is set."""
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-part-") as place:
+        folder = Path(place, "folder")
+        folder.mkdir()
+        errors = Path(place, "errors")
+        words = [argument.replace(FOLDER, str(folder)) for argument in arguments]
+        with errors.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "npu_conformance", *words],
+                env={**os.environ, "PYTHONPATH": import_path()},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=output,
+                start_new_session=True,
+            )
+            try:
+                _wait(process, stop or threading.Event())
+            finally:
+                end_group(process)
+        found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return Ended(process.returncode, errors.read_text(errors="replace"), found)
+
+
+def import_path() -> str:
+    """PYTHONPATH for a process that is to find what this one finds."""
+    return os.pathsep.join(path or os.getcwd() for path in sys.path)
+
+
+def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> None:
+    while process.poll() is None:
+        if stop.is_set():
+            raise StoppedError
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK_SECONDS)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with a group of its own and all that it started, whether it has ended or not."""
+    with contextlib.suppress(ProcessLookupError):  # it has ended, and left nobody behind
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
