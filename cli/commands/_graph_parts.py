@@ -18,8 +18,6 @@ from npu_conformance.specs import documents
 from npu_conformance.vts.lib.graph_tally import Found, Tally
 
 _TALLY = "tally.json"
-_PARTS_A_WORKER = 4
-"""Parts of a range of seeds on a cluster: a worker that dies costs one of them."""
 
 Submit = Callable[[tuple[str, ...]], "Future[Ended]"]
 
@@ -36,7 +34,7 @@ def run(options: argparse.Namespace, tell: Callable[[Found], None]) -> PartsEnde
     """Run the parts; what one finds is told when it ends. Raises LoadError where none could start the plug-in."""
     ended = PartsEnded()
     with _workers(options) as (submit, jobs):
-        count = jobs * _PARTS_A_WORKER if options.scheduler and options.seeds else jobs
+        count = jobs * workers.PARTS_A_JOB if options.scheduler and options.seeds else jobs
         parts = {submit(_command(options, f"{number}/{count}")): number for number in range(1, count + 1)}
         try:
             for future in as_completed(parts):
@@ -74,9 +72,7 @@ def _add(ended: PartsEnded, name: str, future: Future[Ended], save: Path, tell: 
         ended.lost.append(f"{name} is lost: it ended with status {part.exit_code}: {' '.join(last)}")
         return
     tally = documents.decode(part.files.pop(_TALLY), Tally, _TALLY)
-    for path, data in part.files.items():
-        (save / path).parent.mkdir(parents=True, exist_ok=True)
-        (save / path).write_bytes(data)
+    commands.write(save, part.files)
     for found in tally.findings:
         tell(found)
     ended.tally.add(tally)

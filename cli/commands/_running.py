@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting)
 
 def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
     cases, described = _select(options, session)
-    if options.processes > 1:
+    if options.processes > 1 or options.scheduler:
         from npu_conformance.cli.commands import _shards
 
         opened = session.open_report(cases, described)
@@ -67,6 +67,7 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
     manifest, version = session.subject.manifest, session.subject.version
     split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
+    split = f", on {options.scheduler}" if options.scheduler else split
     return (
         f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: {cases} cases, "
         f"scope {options.scope}{split}"

@@ -1,14 +1,17 @@
-"""`run -n N`: runs this command again, once for each shard, and makes one report of what they recorded."""
+"""`run -n N` and `--scheduler`: runs this command again, once a shard, and makes one report of what they recorded."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,8 +20,9 @@ from npu_conformance.cli.commands._options import session_options
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
 from npu_conformance.harness.report.progress import Progress, progress_for
 from npu_conformance.harness.report.writing import UnwritableError
-from npu_conformance.harness.run import shards
+from npu_conformance.harness.run import commands, shards, workers
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.commands import FOLDER, Ended
 from npu_conformance.harness.run.events import EventLog
 from npu_conformance.harness.run.folders import EVENTS, SHARDS
 from npu_conformance.harness.run.interruption import Interruption
@@ -43,16 +47,67 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
     assert session.folder is not None
     _write_header(opened, session.folder / EVENTS)
     pending = [case for case in cases if case.id not in opened.earlier]
-    parts = partition(pending, min(options.processes, len(pending)))
-    directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
-    tails = [Tail(directory / EVENTS) for directory in directories]
-    commands = [_command(options, directory) for directory in directories]
     interruption = Interruption()
-    with interruption:
+    with interruption, _places(options) as places:
+        parts = partition(pending, min(places.shards, len(pending)))
+        directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
         with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
-            codes = run_processes(commands, lambda: _show(tails, progress))
+            tails = [Tail(directory / EVENTS) for directory in directories]
+            codes = places.run(options, directories, lambda: _show(tails, progress))
         interruption.pass_over()
         return _merged(options, session, opened, list(zip(parts, codes, directories, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where shards are run. run: takes options, the shards' folders and what looks at them; returns exit codes."""
+
+    shards: int
+    run: Callable[[argparse.Namespace, Sequence[Path], Callable[[], None]], list[int]]
+
+
+@contextlib.contextmanager
+def _places(options: argparse.Namespace) -> Iterator[_Places]:
+    if not options.scheduler:
+        yield _Places(options.processes, _run_here)
+        return
+    with workers.cluster(options.scheduler, options.processes if options.processes > 1 else None) as found:
+        yield _Places(found.jobs * workers.PARTS_A_JOB, functools.partial(_run_on, found.executor))
+
+
+def _run_here(options: argparse.Namespace, directories: Sequence[Path], look: Callable[[], None]) -> list[int]:
+    return run_processes([_command(options, directory) for directory in directories], look)
+
+
+def _run_on(
+    executor: Executor, options: argparse.Namespace, directories: Sequence[Path], look: Callable[[], None]
+) -> list[int]:
+    """Run shards elsewhere. Their folders have the same places in a report folder there; what is in it comes back."""
+    report = directories[0].parents[1]
+    running = {}
+    for directory in directories:
+        place = directory.relative_to(report).as_posix()
+        words = tuple(_command(options, Path(FOLDER, place)))
+        given = {f"{place}/{_CASES}": (directory / _CASES).read_bytes()}
+        running[executor.submit(commands.run, words, None, given)] = directory
+    codes = dict.fromkeys(directories, SUITE_FAILED)
+    with contextlib.suppress(KeyboardInterrupt):  # what is still running is lost, and told as such
+        for future in as_completed(running):
+            codes[running[future]] = _brought(future, report, running[future].name)
+            look()
+    return list(codes.values())
+
+
+def _brought(future: Future[Ended], report: Path, shard: str) -> int:
+    """Take what a shard elsewhere left; returns its exit code."""
+    problem = future.exception()
+    if problem is not None:
+        print(f"shard {shard}: {type(problem).__name__}: {problem}", file=sys.stderr)
+        return SUITE_FAILED
+    ended = future.result()
+    commands.write(report, ended.files)
+    sys.stderr.write(ended.errors)
+    return ended.exit_code
 
 
 def _merged(
@@ -99,7 +154,7 @@ def _show(tails: list[Tail], progress: Progress) -> None:
             progress.write(event)
 
 
-def run_processes(commands: Sequence[Sequence[str]], look: Callable[[], None]) -> list[int]:
+def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], None]) -> list[int]:
     """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
 
     look: called now and then, and once at the end. An interrupt is passed on, and the shards get time to write their
@@ -107,7 +162,7 @@ def run_processes(commands: Sequence[Sequence[str]], look: Callable[[], None]) -
     """
     processes = [
         subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
-        for command in commands
+        for command in command_lines
     ]
     try:
         for process in processes:

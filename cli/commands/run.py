@@ -37,6 +37,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_plugin_options(parser)
     add_beside_options(parser)
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
+    parser.add_argument(
+        "--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler (docs/cluster.md)"
+    )
     parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
     parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
     parser.add_argument(
@@ -93,6 +96,10 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
     if options.processes > 1 and options.shard:
         raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
+    if options.scheduler:
+        for flag in ("shard", "trace", "log", "wire_log"):
+            if getattr(options, flag):
+                raise UsageError(f"--{flag.replace('_', '-')}: not with --scheduler")
 
 
 def run_session_options(options: argparse.Namespace) -> SessionOptions:

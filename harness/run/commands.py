@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +32,17 @@ class Ended:
     files: dict[str, bytes]
 
 
-def run(arguments: tuple[str, ...], stop: threading.Event | None = None) -> Ended:
-    """Run `npu-conformance` with these arguments in a folder of its own. Raises StoppedError where `stop` is set."""
+def run(
+    arguments: tuple[str, ...], stop: threading.Event | None = None, files: Mapping[str, bytes] | None = None
+) -> Ended:
+    """Run `npu-conformance` with these arguments and a folder of its own. Raises StoppedError where `stop` is set.
+
+    files: what lies in the folder at the beginning, by relative path.
+    """
     with tempfile.TemporaryDirectory(prefix="npu-conformance-part-") as place:
         folder = Path(place, "folder")
         folder.mkdir()
+        write(folder, files or {})
         errors = Path(place, "errors")
         words = [argument.replace(FOLDER, str(folder)) for argument in arguments]
         with errors.open("wb") as output:
@@ -53,6 +60,13 @@ def run(arguments: tuple[str, ...], stop: threading.Event | None = None) -> Ende
                 end_group(process)
         found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         return Ended(process.returncode, errors.read_text(errors="replace"), found)
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder, by relative path."""
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
 
 
 def import_path() -> str:

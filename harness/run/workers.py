@@ -13,6 +13,9 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 
 _CONNECT_SECONDS = 10.0
 
+PARTS_A_JOB = 4
+"""Into how many parts work is cut for each that is done at once on a cluster: a worker that dies costs one of them."""
+
 
 @dataclass(frozen=True)
 class Workers:
