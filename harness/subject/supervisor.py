@@ -51,6 +51,7 @@ class Supervisor:
         self._reads = 0
         """How many answers to Read are to come."""
         self._output = b""
+        self._fate = "has died"
         self.gone = False
         """True where the zygote itself has died, and with it the host."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -191,7 +192,13 @@ class Supervisor:
             self.gone = True
             self._exited = Exited(self._serial, signal.SIGKILL)
             return
-        message = _DECODER.decode(packet)
+        try:
+            message = _DECODER.decode(packet)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # The plug-in shares a process with what talks to us, and has written there.
+            self._fate = "said what is no message"
+            self._give_up()
+            return
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)
         if isinstance(message, Printed):
@@ -217,7 +224,7 @@ class Supervisor:
     def _zygote_gone(self) -> str:
         self._drain_output()
         words = _last_words(self._output.decode(errors="replace"))
-        return f"plug-in {self._load.spec}: the process that imports it has died{words}"
+        return f"plug-in {self._load.spec}: the process that imports it {self._fate}{words}"
 
 
 def _spawn(control: int, output: int) -> int:

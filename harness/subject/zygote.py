@@ -174,8 +174,8 @@ class Zygote:
                 self._options.setdefault("hal", load.version)
                 manifest = plugin.describe(self._options)
         except (LoadError, ValueError, msgspec.ValidationError) as error:
-            text = str(error) if isinstance(error, LoadError) else f"plug-in {load.spec}: manifest: {error}"
-            self._send(LoadFailed(text))
+            told = error if isinstance(error, LoadError) else LoadError(f"plug-in {load.spec}: manifest: {error}")
+            self._send(LoadFailed(str(told)))
             return False
         self._fresh = manifest.restart == "spawn"
         return True
