@@ -51,8 +51,8 @@ def open_subject(
     the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel by, preferred first.
     version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it may take to come up.
     inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is loaded
-    here. longest_wait: seconds that no wait exceeds, whatever the manifest says. Raises LoadError, one line that says
-    what is wrong.
+    here. longest_wait: seconds that no wait exceeds once the manifest is known, whatever it says. Raises LoadError, one
+    line that says what is wrong.
     """
     return start_subject(
         spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait
@@ -76,9 +76,8 @@ def start_subject(
     chosen = dict(options or {})
     if isolation == "inprocess":
         return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool, longest_wait), lambda: None)
-    seconds = start_seconds if longest_wait is None else min(start_seconds, longest_wait)
     start = StartOptions(
-        transports, chosen, start_seconds=seconds, inference_tool=inference_tool, longest_wait=longest_wait
+        transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool, longest_wait=longest_wait
     )
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:

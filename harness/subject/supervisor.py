@@ -136,7 +136,10 @@ class Supervisor:
         if self.gone:
             return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
         if exited is None:
-            return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, self.kill())
+            # On a busy machine it may have ended, and nobody has looked yet: then the signal comes too late.
+            stderr, exited = self.kill(), self._exited
+            if exited is None or exited.status == signal.SIGKILL:
+                return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, stderr)
         number = exited.status & 0x7F
         how = f"was killed by {_signal_name(number)}" if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 from rooms import driver, first_answers, neighbours, starting
-from rooms.kind import FOREVER, Kind, Start
+from rooms.kind import FOREVER, SOON, Kind, Start
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outcome_table import USAGE
@@ -113,7 +113,6 @@ class Harness:
     """Subjects that are started once for each transport, and what belongs to them on the machine."""
 
     def __init__(self) -> None:
-        supervisor._LIMIT_SECONDS = 1.0
         self._subjects: dict[str, RemoteSubject] = {}
         self._temporary = Path(tempfile.gettempdir())
 
@@ -123,9 +122,15 @@ class Harness:
         run = self._in_a_call if isinstance(kind, Kind) else self._at_the_start
         return run(name, kind)  # type: ignore[arg-type]
 
+    def close(self) -> None:
+        """End what is warm."""
+        for subject in self._subjects.values():
+            subject.close()
+
     def _in_a_call(self, name: str, kind: Kind) -> Told:
         subject = self._subject(kind.transport)
         before = self._descriptors()
+        supervisor._LIMIT_SECONDS = SOON if name == "calls.stop_parent" else FOREVER
         told = _run(subject, [_innocent, _guilty(name, kind.seconds), _innocent])
         subject.restart()
         told.left += self._left(before)
@@ -141,6 +146,7 @@ class Harness:
 
     def _come_up(self, name: str, start: Start, body: Callable[[CaseContext], None]) -> Told:
         os.environ[starting.VARIABLE] = name
+        supervisor._LIMIT_SECONDS = start.seconds
         try:
             subject = open_subject(_spec(name, start), start_seconds=start.seconds)
         except LoadError as error:
@@ -277,6 +283,7 @@ def main() -> None:
     harness = Harness()
     for line in sys.stdin:
         os.write(answers, msgspec.json.encode(harness.tell(line.strip())) + b"\n")
+    harness.close()
 
 
 if __name__ == "__main__":

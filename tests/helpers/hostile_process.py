@@ -55,19 +55,27 @@ class HarnessProcess:
         if select.select([process.stdout], [], [], seconds)[0]:
             told = process.stdout.readline()
         if not told:
-            code = self.close()
-            raise AssertionError(f"{kind}: the harness died or never came back (exit code {code})")
+            raise AssertionError(f"{kind}: the harness died or never came back (exit code {self._give_up()})")
         return msgspec.json.decode(told, type=Told)
 
     def close(self) -> int:
-        """End it."""
+        """End it in order; return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
         with process:
-            code = process.poll()
-            process.kill()
-        return code or 0
+            assert process.stdin is not None
+            process.stdin.close()
+            return process.wait(SECONDS)
+
+    def _give_up(self) -> int | None:
+        """Kill it; return how it had ended, None where it had not."""
+        process, self._process = self._process, None
+        assert process is not None
+        code = process.poll()
+        process.kill()
+        process.communicate()
+        return code
 
     def _started(self) -> subprocess.Popen[bytes]:
         mark = f"{os.getpid()}-{os.urandom(4).hex()}-{'alone' if self._around else 'beside'}"

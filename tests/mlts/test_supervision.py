@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from patience import eventually
+from patience import SECONDS, eventually
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.mlts.lib import clients
@@ -199,7 +199,7 @@ def test_the_real_client_dies_when_its_starter_does() -> None:
     assert client.stdin is not None
     os.close(writing)
     client.stdin.close()  # before any plan: the client ends, by its own error
-    assert client.wait(20) != 0
+    assert client.wait(SECONDS) != 0
     os.close(reading)
 
 

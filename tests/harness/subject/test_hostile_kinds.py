@@ -19,10 +19,10 @@ _LONGEST_LINE = 9000
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HarnessProcess]:
-    """A warm harness. What it and the kinds have used of the processor is printed at the end, for `pytest -rP`."""
+    """A warm harness, which has to end in order when it has met all kinds."""
     process = HarnessProcess(tmp_path_factory.mktemp("hostile"))
     yield process
-    process.close()
+    assert process.close() == 0
 
 
 def expected(kind: Kind | Start) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import SECONDS
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory
@@ -24,7 +25,6 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE
 from npu_conformance.specs.neuralnetworks.message_queue import MessageQueue, size_of
 
 _FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-_SECONDS = 120
 _CAPACITY = 1024
 
 
@@ -202,7 +202,7 @@ def run(folder: Path, *arguments: str, around: tuple[str, ...] = ()) -> subproce
     command = [*around, sys.executable, "-m", "npu_conformance", "run", "--report", str(folder / "report"), *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOSTILE), *filter(None, sys.path)])}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
     )
 
 

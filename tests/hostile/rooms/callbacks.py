@@ -9,7 +9,7 @@ from typing import Any
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal
-from rooms.kind import SOON, Call, Kind, Verdict, sleep
+from rooms.kind import LATER, Call, Kind, Verdict, sleep
 
 
 def _notify(status: Any = 0, model: Any = hal.PreparedModel, times: int = 1) -> Callable[[Call], object]:
@@ -70,7 +70,7 @@ def _silent(call: Call) -> None:
 
 
 def _kind(name: str, does: str, verdict: Verdict, says: str, act: Callable[[Call], object]) -> Kind:
-    return Kind(name, does, verdict, says, act, SOON if verdict == "hang" else 3600.0)
+    return Kind(name, does, verdict, says, act, LATER if verdict == "hang" else 3600.0)
 
 
 _NEVER, _ONCE = "its callback was not notified within", "expected one notification, found "
@@ -101,6 +101,6 @@ KINDS = (
     _kind("status_true", "notifies true for a status", "fail", _WRONG, _notify(True)),
     _kind("status_float", "notifies a status of 0.5", "fail", _WRONG, _notify(0.5)),
     _kind("status_list", "notifies a list for a status", "fail", _WRONG, _notify([0])),
-    _kind("status_beyond_64_bits", "notifies a status of 70 bits", "fail", "", _notify(1 << 70)),
+    _kind("status_beyond_64_bits", "notifies a status of 70 bits", "fail", "found status 1180591", _notify(1 << 70)),
     _kind("model_number", "notifies a number of no object", "fail", _WRONG, _notify(model=lambda: "model")),
 )  # fmt: skip

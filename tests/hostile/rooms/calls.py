@@ -211,6 +211,11 @@ def _close(*numbers: int) -> Callable[[Call], object]:
     return act
 
 
+def _close_and_sleep(call: Call) -> None:
+    os.close(SOCKET)
+    sleep()
+
+
 def _close_everything(call: Call) -> None:
     os.closerange(0, 4096)
     sleep()
@@ -354,7 +359,7 @@ KINDS = (
     _hang("block_all_and_sleep", "blocks every signal, and sleeps", _block_signals_and_sleep),
     _kind("close_everything", "closes all descriptors, and sleeps", "crash", "lives on", _close_everything),
     _kind("close_socket", "closes its socket, and sleeps", "crash", "lives on",
-          lambda call: (os.close(SOCKET), sleep())),
+          _close_and_sleep),
     _kind("shut_writing", "shuts its end of the socket", "crash", "lives on", _shut(socket.SHUT_WR)),
     _kind("shut_both", "shuts the socket", "crash", "lives on", _shut(socket.SHUT_RDWR)),
     _kind("execute_sleep", "becomes another program that goes on", "crash", "lives on",

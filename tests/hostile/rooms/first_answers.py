@@ -7,6 +7,9 @@ from typing import Any
 from rooms.kind import SOON, Start, Verdict
 
 _HUGE = 10**400
+_CALL_BACK = (
+    '{"method": "preparedModelCallback.notify", "params": {"object": -1, "status": 0, "preparedModel": null}}\n'
+)
 
 
 def _acts(name: str, does: str, says: str, verdict: Verdict = "refused", **told: Any) -> Start:
@@ -50,7 +53,7 @@ HANDSHAKES = (
         "call_back_first",
         "calls back before it answers",
         "was never given",
-        raw='{"method": "preparedModelCallback.notify", "params": {"object": -1, "status": 0, "preparedModel": null}}\n',
+        raw=_CALL_BACK,
     ),
     _acts("id_wrong", "answers another request", "not outstanding", id=99),
     _acts("id_words", "answers words", "not a message", id="one"),
@@ -61,7 +64,12 @@ HANDSHAKES = (
         "\\x1b[2J",
         error={"code": -32603, "message": "\x1b[2J\n\x00"},
     ),
-    _acts("error_of_a_megabyte", "refuses with a megabyte of words", "", error={"code": 1, "message": "x" * 100_000}),
+    _acts(
+        "error_of_100_kb",
+        "refuses with 100 kB of words",
+        "characters more",
+        error={"code": 1, "message": "x" * 100_000},
+    ),
     _acts("error_words", "refuses by words alone", "not a message", error="no"),
     _acts("version_2", "speaks another version", "protocol version 2", answer={"protocolVersion": 2}),
     _acts("version_words", "says its version in words", "protocolVersion", answer={"protocolVersion": "1"}),

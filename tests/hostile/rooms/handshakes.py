@@ -31,10 +31,11 @@ def _sleep() -> None:
     time.sleep(3600.0)
 
 
-def _child() -> None:
+def _leave_a_child_and_exit() -> None:
     if os.fork() == 0:
         os.setsid()
         _sleep()
+    os._exit(0)
 
 
 DEEDS: dict[str, Callable[[], object]] = {
@@ -43,7 +44,7 @@ DEEDS: dict[str, Callable[[], object]] = {
     "fault": lambda: signal.raise_signal(signal.SIGSEGV),
     "sleep": _sleep,
     "stop": lambda: signal.raise_signal(signal.SIGSTOP),
-    "child_and_exit": lambda: (_child(), os._exit(0)),
+    "child_and_exit": _leave_a_child_and_exit,
     "print": lambda: [os.write(number, b"p" * (1 << 16)) for number in (1, 2) for _ in range(160)],
 }
 

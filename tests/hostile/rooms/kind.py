@@ -12,6 +12,8 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModelCallback
 FOREVER = 3600.0
 SOON = 1.0
 """Seconds that the harness waits for a kind that never answers."""
+LATER = 4.0
+"""The same, for a kind that has to get somewhere before that, on a busy machine too."""
 
 Verdict = Literal["pass", "fail", "crash", "hang", "refused", "suite-error"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "crash": 1, "hang": 1, "refused": 2, "suite-error": 3}

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from npu_conformance.specs.errors import InterfaceError
-from rooms.kind import SOON, Call, Kind, Verdict, sleep
+from rooms.kind import LATER, Call, Kind, Verdict, sleep
 
 SOCKET = 3
 _VERSION = b'{"jsonrpc": "2.0", '
@@ -22,7 +22,8 @@ _MEGABYTE = 1 << 20
 
 def _send(data: bytes) -> None:
     while data:
-        data = data[os.write(SOCKET, data) :]
+        with contextlib.suppress(BlockingIOError):  # the host's socket has a timeout, and the harness reads slowly
+            data = data[os.write(SOCKET, data) :]
 
 
 def _serving() -> dict[str, Any]:
@@ -160,7 +161,7 @@ def _descriptors(messages: int, each: int, line: bytes) -> Callable[[Call], obje
 
 
 _RELEASE = _tells("object.release", '{"object": -1, "count": 0}')
-_SOON = f"no answer within {SOON:g} s (host killed)"
+_SILENT = f"no answer within {LATER:g} s (host killed)"
 _NOT_JSON, _NOT_A_MESSAGE = "not JSON: ", "not a message: "
 _UNANSWERABLE, _NOT_OUTSTANDING = "a call that cannot be answered: ", "which is not outstanding"
 
@@ -172,7 +173,7 @@ def _fail(rows: Iterable[tuple[str, str, str, bytes]]) -> tuple[Kind, ...]:
 
 def _silent(rows: Iterable[tuple[str, str, Verdict, str, Callable[[Call], object]]]) -> tuple[Kind, ...]:
     """Kinds that end by the deadline."""
-    return tuple(Kind(name, does, verdict, says, act, SOON) for name, does, verdict, says, act in rows)
+    return tuple(Kind(name, does, verdict, says, act, LATER) for name, does, verdict, says, act in rows)
 
 
 def _ask_of_harness(rows: Iterable[tuple[str, bytes]]) -> tuple[Kind, ...]:
@@ -200,9 +201,9 @@ KINDS = (
         ("bare_infinity", "writes Infinity", _NOT_JSON, _message('"id": ID, "result": -Infinity')),
         ("leading_zero", "writes a number with a leading zero", _NOT_JSON, _answers("null", "01")),
         ("trailing_comma", "writes a comma too many", _NOT_JSON, _message('"id": ID, "result": null,')),
-        ("deep_array", "nests arrays", "", b"[" * 100_000),
-        ("deep_object", "nests objects", "", b'{"x":' * 100_000),
-        ("deep_result", "nests arrays in a result", "", _answers("[" * 100_000 + "]" * 100_000)),
+        ("deep_array", "nests arrays", "got `array`", b"[" * 100_000),
+        ("deep_object", "nests objects", "recursion", b'{"x":' * 100_000),
+        ("deep_result", "nests arrays in a result", "recursion", _answers("[" * 100_000 + "]" * 100_000)),
         ("batch", "answers in a batch", "Expected `object`, got `array`", b"[" + _answers("null") + b"]"),
         ("empty_batch", "sends a batch of nothing", "Expected `object`, got `array`", b"[]"),
         ("bare_number", "sends a number", "Expected `object`, got `int`", b"17"),
@@ -216,8 +217,8 @@ KINDS = (
         ("id_null", "answers nobody", _NOT_OUTSTANDING, _answers("null", "null")),
         ("id_wrong", "answers a request that nobody made", _NOT_OUTSTANDING, _answers("null", "4711")),
         ("id_negative", "answers a request before the first", _NOT_OUTSTANDING, _answers("null", "-1")),
-        ("id_huge", "answers a request of 300 digits", "", _answers("null", "9" * 300)),
-        ("id_2_64", "answers a request beyond 64 bits", "", _answers("null", str(1 << 64))),
+        ("id_huge", "answers a request of 300 digits", _NOT_OUTSTANDING, _answers("null", "9" * 300)),
+        ("id_2_64", "answers a request beyond 64 bits", _NOT_OUTSTANDING, _answers("null", str(1 << 64))),
         ("answer_to_the_first", "answers the handshake again", _NOT_OUTSTANDING, _answers("null", "1")),
         ("result_of_wrong_type", "returns what the method does not", "of the wrong type", _answers('"one"')),
         ("result_list", "returns a list for nothing", "of the wrong type", _answers("[null]")),
@@ -225,7 +226,7 @@ KINDS = (
         ("error_without_code", "fails without a code", _NOT_A_MESSAGE, _fails('{"message": "no"}')),
         ("error_code_string", "fails with words for a code", _NOT_A_MESSAGE, _fails('{"code": "E1"}')),
         ("error_code_unknown", "fails with a code of its own", "error 77: no", _fails('{"code": 77, "message": "no"}')),
-        ("error_code_huge", "fails with a code of 300 digits", "", _fails('{"code": %s}' % ("9" * 300))),
+        ("error_code_huge", "fails with a code of 300 digits", "error 9999", _fails('{"code": %s}' % ("9" * 300))),
         ("error_message_number", "fails with a number for words", _NOT_A_MESSAGE, _fails('{"code": 1, "message": 2}')),
         ("error_for_terminals", "fails with what a terminal obeys", "\\x1b[2J",
          _fails(r'{"code": 77, "message": "\u001b[2J\u0000\n\u202e"}')),
@@ -240,21 +241,22 @@ KINDS = (
          _message('"id": null, "error": {"code": -32700, "message": "what?"}')),
         ("method_number", "calls a number", _NOT_A_MESSAGE, _message('"method": 5')),
         ("method_empty", "calls nothing", _UNANSWERABLE, _asks("")),
-        ("method_of_a_megabyte", "calls a method with a long name", "", _asks("x" * _MEGABYTE)),
-        ("params_list", "passes a list", "", _asks("preparedModelCallback.notify", "[1, 2]")),
-        ("params_null", "passes null", "", _asks("preparedModelCallback.notify", "null")),
-        ("params_missing", "passes nothing", "", _message('"id": 5, "method": "preparedModelCallback.notify"')),
+        ("method_of_a_megabyte", "calls a method with a long name", "no method xxxx", _asks("x" * _MEGABYTE)),
+        ("params_list", "passes a list", _UNANSWERABLE, _asks("preparedModelCallback.notify", "[1, 2]")),
+        ("params_null", "passes null", _UNANSWERABLE, _asks("preparedModelCallback.notify", "null")),
+        ("params_missing", "passes nothing", _UNANSWERABLE,
+         _message('"id": 5, "method": "preparedModelCallback.notify"')),
         ("params_of_another_type", "passes strings for numbers", _UNANSWERABLE,
          _asks("preparedModelCallback.notify", '{"object": "-1", "status": 0, "preparedModel": null}')),
         ("object_never_given", "calls an object that it was never given", "object -99 was never given",
          _tells("preparedModelCallback.notify", '{"object": -99, "status": 0, "preparedModel": null}')),
         ("object_of_its_own", "calls its own object at the other end", _UNANSWERABLE,
          _tells("preparedModelCallback.notify", '{"object": 1, "status": 0, "preparedModel": null}')),
-        ("object_zero", "calls object 0", "",
+        ("object_zero", "calls object 0", "object 0 was never given",
          _tells("preparedModelCallback.notify", '{"object": 0, "status": 0, "preparedModel": null}')),
-        ("object_huge", "calls an object of 300 digits", "",
+        ("object_huge", "calls an object of 300 digits", _UNANSWERABLE,
          _tells("preparedModelCallback.notify", '{"object": -%s, "status": 0, "preparedModel": null}' % ("9" * 300))),
-        ("fence_never_given", "settles a fence that it was never given", "",
+        ("fence_never_given", "settles a fence that it was never given", "no method fence.signal",
          _tells("fence.signal", '{"object": -99}')),
         ("release_strings", "releases words", _UNANSWERABLE, _asks("object.release", '{"object": "a", "count": "b"}')),
     )),
@@ -295,14 +297,14 @@ KINDS = (
     *_silent((
         ("half_a_line", "sends half a line", "fail", "half a line, and not its end within", _only_says(_VERSION, b"")),
         ("drip", "sends a byte now and then", "fail", "half a line, and not its end within", _drip),
-        ("chatter", "sends what is legal, for ever", "hang", _SOON, _chatter),
+        ("chatter", "sends what is legal, for ever", "hang", _SILENT, _chatter),
         ("deaf", "asks 20,000 times and reads no answer", "hang", "it did not read what it was sent",
          _ask_unread(_asks("object.release", '{"object": -1, "count": 0}'), 20_000)),
-        ("late", "answers late", "hang", _SOON, lambda call: time.sleep(SOON * 4)),
-        ("answer_to_nobody_only", "never answers, but tells", "hang", _SOON, _only_says(_RELEASE)),
+        ("late", "answers late", "hang", _SILENT, lambda call: time.sleep(LATER * 4)),
+        ("answer_to_nobody_only", "never answers, but tells", "hang", _SILENT, _only_says(_RELEASE)),
     )),
     Kind("deaf_to_a_file", "asks for a file and hangs", "hang", "it did not read what it was sent",
-         _ask_for_file("file.read", ', "offset": 0, "length": 65536'), SOON, "message"),
+         _ask_for_file("file.read", ', "offset": 0, "length": 65536'), LATER, "message"),
     Kind("duplicate_for_ever", "opens files at the harness for ever", "hang", "no answer within", _duplicate_for_ever,
-         SOON, "message"),
+         LATER, "message"),
 )  # fmt: skip
