@@ -52,6 +52,7 @@ class Supervisor:
         """How many answers to Read are to come."""
         self._output = b""
         self._fate = "has died"
+        self._is_loaded = False
         self.gone = False
         """True where the zygote itself has died, and with it the host."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -67,6 +68,9 @@ class Supervisor:
 
     def start(self) -> socket.socket:
         """Start a host; one that still runs is killed first. The host may still be importing when this returns."""
+        with contextlib.suppress(BlockingIOError):
+            while not self.gone:  # whatever was said before is not about this host
+                self._take(self._receive(socket.MSG_DONTWAIT))
         self._serial += 1
         self._exited = None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -198,14 +202,17 @@ class Supervisor:
         try:
             message = _DECODER.decode(packet)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            # The plug-in shares a process with what talks to us, and has written there.
+            message = None
+        if message is None or (self._is_loaded and isinstance(message, LoadFailed)):
+            # The plug-in shares processes with what talks to us, and has written there.
             self._fate = "said what is no message"
             self._give_up()
             return
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)
+        self._is_loaded = True
         if isinstance(message, Printed):
-            self._reads -= 1
+            self._reads = max(0, self._reads - 1)
             self._keep(message)
             return
         self._keep(message.printed)

@@ -35,7 +35,7 @@ NOT_VISIBLE = -32008
 
 TRANSPORTS = ("path", "descriptor", "message")
 
-_LONGEST_WORDS = 4000
+LONGEST_WORDS = 4000
 """Characters that are kept of what an error says."""
 
 _CODES: tuple[tuple[type[errors.InterfaceError], int], ...] = (
@@ -296,7 +296,7 @@ def _words(error: Exception) -> str:
 
 
 def _line(text: str) -> str:
-    return one_line(text, _LONGEST_WORDS)
+    return one_line(text, LONGEST_WORDS)
 
 
 def exception(error: ErrorObject) -> Exception:

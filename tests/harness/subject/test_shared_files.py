@@ -84,6 +84,14 @@ def test_a_truncated_queue_is_a_failure(store: FileStore) -> None:
     pool.close()
 
 
+def test_a_queue_that_is_cut_off_before_it_is_used_is_a_failure(store: FileStore) -> None:
+    pool, path = pool_and_path(store, size_of(_CAPACITY, ELEMENT_SIZE))
+    os.truncate(path, 0)
+    with pytest.raises(Failed, match="truncated"):
+        pool.queue_memory()
+    pool.close()
+
+
 def test_a_queue_in_a_file_is_the_one_in_its_mapping(store: FileStore) -> None:
     pool, path = pool_and_path(store, size_of(5, ELEMENT_SIZE))
     ours = MessageQueue(pool.queue_memory(), 5, ELEMENT_SIZE)

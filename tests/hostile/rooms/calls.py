@@ -29,6 +29,40 @@ SOCKET = 3
 """The number of the socket on which a host talks to the harness."""
 
 
+def _kept_control() -> int:
+    """A descriptor of the socket on which the process that imports this talks to the harness; -1 in any other."""
+    with contextlib.suppress(OSError):
+        end = socket.socket(fileno=os.dup(SOCKET))
+        return end.detach() if end.type == socket.SOCK_SEQPACKET else -1
+    return -1
+
+
+_CONTROL = _kept_control()
+
+
+def _forges(*messages: bytes) -> Callable[[Call], object]:
+    """Say something to the harness in the name of the process that starts hosts."""
+
+    def act(call: Call) -> None:
+        end = socket.socket(fileno=os.dup(_CONTROL))
+        for message in messages:
+            end.send(message)
+
+    return act
+
+
+def _forges_and_sleeps(*messages: bytes) -> Callable[[Call], object]:
+    def act(call: Call) -> None:
+        _forges(*messages)(call)
+        sleep()
+
+    return act
+
+
+def _ends_of(serials: range) -> list[bytes]:
+    return [b'{"type": "Exited", "serial": %d, "status": 11}' % serial for serial in serials]
+
+
 def _raises(error: BaseException) -> Callable[[Call], object]:
     def act(call: Call) -> None:
         raise error
@@ -366,6 +400,17 @@ KINDS = (
           _execute("/bin/sleep", "3600")),
     _crash("lose_socket", "puts something else in the place of its socket", "exited with status 0",
            _move_into_the_socket),
+    _kind("forge_garbage", "garbles what the process that starts it says", "crash", "said what is no message",
+          _forges_and_sleeps(b"\xff garbage")),
+    _kind("forge_failed_import", "says that it could not be imported", "crash", "said what is no message",
+          _forges_and_sleeps(b'{"type": "LoadFailed", "text": "no board"}')),
+    _kind("forge_end", "says that it has died", "crash", "was killed by SIGSEGV",
+          _forges_and_sleeps(*_ends_of(range(400)))),
+    _kind("forge_prints", "says that it has printed", "pass", "", _forges(*[b'{"type": "Printed"}'] * 50)),
+    _kind("unicode_error", "raises what bad params raise as well", "fail", "UnicodeDecodeError",
+          _raises(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))),
+    _kind("validation_error", "raises what bad params raise as well", "fail", "answered with error -32603",
+          _raises(msgspec.ValidationError("no - at `$.model`"))),
     _kind("exception", "raises an exception", "fail", "KeyError: 'nope'", _raises(KeyError("nope"))),
     _kind("os_error", "raises an error of the system", "fail", "OSError", _raises(OSError(5, "no device"))),
     _kind("memory_error", "raises MemoryError", "fail", "MemoryError", _raises(MemoryError())),
