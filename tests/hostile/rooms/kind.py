@@ -15,8 +15,8 @@ SOON = 1.0
 LATER = 4.0
 """The same, for a kind that has to get somewhere before that, on a busy machine too."""
 
-Verdict = Literal["pass", "fail", "crash", "hang", "refused", "suite-error"]
-EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "crash": 1, "hang": 1, "refused": 2, "suite-error": 3}
+Verdict = Literal["pass", "fail", "crash", "hang", "refused"]
+EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "crash": 1, "hang": 1, "refused": 2}
 """Of a run with this verdict on one case, the others being green. refused: no case runs."""
 
 
