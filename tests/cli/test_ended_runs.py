@@ -26,7 +26,11 @@ class Run:
         words = f"run vts.queries -q --report {folder}/kept --plugin paced_plugins:plugin --plugin-option call={call}"
         words += f" --plugin-option folder={folder}"
         command = [sys.executable, "-m", "npu_conformance", *words.split(), *more]
-        self.process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # What nohup starts ignores SIGHUP, and so would the run.
+        self.process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        )  # fmt: skip
 
     def signal(self, number: int) -> None:
         """Send a signal when the driver has reached the call, and let that go on."""
