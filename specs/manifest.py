@@ -80,7 +80,7 @@ class Manifest(Document, frozen=True):
     """How many calls may be outstanding at once; 1: one after the other, and what needs several is not applicable."""
     restart: Literal["fork", "spawn"] = "fork"
     """fork: a new host process is forked from a parent that has imported the plug-in; spawn: a fresh interpreter."""
-    memory_limit: Annotated[int, Meta(gt=0)] = 8 << 30
+    memory_limit: Annotated[int, Meta(gt=0, le=1 << 60)] = 8 << 30
     """Bytes of private memory a host process may take before it gets MemoryError."""
     memory_transports: tuple[Literal["path", "descriptor", "message"], ...] = ("path", "descriptor", "message")
     steady_latency: bool = False

@@ -220,5 +220,11 @@ class Plugin:
     create: Callable[[Context], Subject]
 
     def describe(self, options: Mapping[str, str]) -> Manifest:
-        """The manifest under these options (a version, a kernel set)."""
-        return self.manifest if isinstance(self.manifest, Manifest) else self.manifest(options)
+        """The manifest under these options (a version, a kernel set). Raises ValueError where it is none."""
+        if isinstance(self.manifest, Manifest):
+            return self.manifest
+        found: object = self.manifest(options)
+        if not isinstance(found, Manifest):
+            words = "None" if found is None else f"an object of {type(found).__name__}"
+            raise ValueError(f"expected a Manifest, found {words}")
+        return found

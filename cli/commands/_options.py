@@ -39,6 +39,12 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         help="command that runs test inferences, with {uid} in it (docs/npu-scheduling.md)",
     )
     parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
+    parser.add_argument(
+        "--longest-wait",
+        metavar="SECONDS",
+        type=float,
+        help="wait at most so long for anything, whatever deadlines and time_scale the manifest sets",
+    )
 
 
 class _Once(argparse.Action):
@@ -106,6 +112,7 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "transports": tuple(options.transport),
         "inference_tool": options.inference_tool,
         "inference_tool_uid": options.inference_tool_uid,
+        "longest_wait": options.longest_wait,
         "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
         "beside": getattr(options, "beside", None),
         "beside_options": tuple(getattr(options, "beside_option", ())),

@@ -220,5 +220,5 @@ def _command(options: argparse.Namespace, directory: Path) -> list[str]:
         if value:
             command += [flag, str(value)]
     session = session_options(options)
-    command += [*session.tool_words, *session.beside_words]
+    command += [*session.tool_words, *session.wait_words, *session.beside_words]
     return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet"]

@@ -85,6 +85,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         transports=tuple(option("--npu-transport")),
         inference_tool=option("--npu-inference-tool"),
         inference_tool_uid=option("--npu-inference-tool-uid"),
+        longest_wait=option("--npu-longest-wait"),
         beside=option("--npu-beside"),
         beside_options=tuple(option("--npu-beside-option")),
         scope=option("--npu-scope"),

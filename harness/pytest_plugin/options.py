@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--npu-inference-tool", metavar="COMMAND", help="command that runs test inferences, with {uid} in it"
     )
     group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
+    group.addoption("--npu-longest-wait", metavar="SECONDS", type=float, help="wait at most so long for anything")
     group.addoption("--npu-beside", metavar="P", help="measure this plug-in, too, and judge accuracy against it")
     group.addoption(
         "--npu-beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in"

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
+_MOST_PENDING = 100
+"""Messages that are handled when a case has ended: one that sends without end must not hold the run up."""
 _UIDS_A_CASE, _CASES = 10, 900
 """The distance between the uids of two cases, and the number of cases for which there are uids of apps."""
 
@@ -359,6 +361,14 @@ class CaseContext:
             record.details = classify_exception(Crashed(f"the subject does not answer any more, after: {what}"))
         if lost:
             self.restart()
+
+    def take_what_has_come(self) -> None:
+        """Handle what the subject has sent already: a second answer, say, is this case's and not the next one's."""
+        if self.own.details.lost_host:
+            return
+        for _ in range(_MOST_PENDING):
+            if not self.subject.serve_pending():
+                return
 
     def is_alive(self) -> bool:
         """True where the subject still answers; an error while asking means that it does not."""

@@ -214,7 +214,8 @@ class Engine:
     def _execute(self, case: Case, context: CaseContext) -> None:
         with trace.span("case", case.id):
             context.own.details = self._guarded(lambda: _judge(case, context), context)
-        context.own.details = _graver(context.own.details, self._guarded(context.close, context))
+        for step in (context.close, context.take_what_has_come):
+            context.own.details = _graver(context.own.details, self._guarded(step, context))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True), context)
             context.own.details = _graver(context.own.details, recovery)

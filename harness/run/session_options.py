@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.run.folders import KEPT
+from npu_conformance.harness.subject import patience
 from npu_conformance.harness.subject.inference_tool import given_tool
 from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
 from npu_conformance.harness.subject.resources import require_descriptors
@@ -26,9 +27,10 @@ TRANSPORTS = ("path", "descriptor", "message")
 class SessionOptions:
     """What a run needs to know, as on a command line.
 
-    time_scale: how many times as long as usual stress cases work. beside: a second implementation, which figures are
-    compared with. report: empty for a new folder by time, None for no report. keep: how many reports are kept. part_of:
-    the report folder of the whole run, where this one is a shard of it: failure files go there, and no pages are made.
+    longest_wait: seconds that no wait for the plug-in exceeds. time_scale: how many times as long as usual stress cases
+    work. beside: a second implementation, which figures are compared with. report: empty for a new folder by time, None
+    for no report. keep: how many reports are kept. part_of: the report folder of the whole run, where this one is a
+    shard of it: failure files go there, and no pages are made.
     """
 
     plugin: str
@@ -38,6 +40,7 @@ class SessionOptions:
     transports: tuple[str, ...] = ()
     inference_tool: str | None = None
     inference_tool_uid: int | None = None
+    longest_wait: float | None = None
     beside: str | None = None
     beside_options: tuple[str, ...] = ()
     scope: str = "default"
@@ -67,7 +70,7 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
-        words += [*self.tool_words, *self.beside_words]
+        words += [*self.tool_words, *self.wait_words, *self.beside_words]
         for folder in self.catalogues:
             words += ["--catalogue", folder]
         return shlex.join(words)
@@ -80,6 +83,11 @@ class SessionOptions:
         return [*command, *uid]
 
     @property
+    def wait_words(self) -> list[str]:
+        """The option that limits all waits."""
+        return [] if self.longest_wait is None else [patience.OPTION, f"{self.longest_wait:g}"]
+
+    @property
     def beside_words(self) -> list[str]:
         """The options that name the implementation to compare with."""
         named = [word for option in self.beside_options for word in ("--beside-option", option)]
@@ -90,12 +98,14 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
     """Open the implementation to compare with, as its own HAL version; None without one. LoadError, DocumentError."""
     if options.beside is None:
         return None
-    return start_subject(options.beside, parse_options(options.beside_options), transports=TRANSPORTS).open()
+    named = parse_options(options.beside_options)
+    return start_subject(options.beside, named, transports=TRANSPORTS, longest_wait=options.longest_wait).open()
 
 
 def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
     require_descriptors()
+    patience.require_positive(options.longest_wait)
     named = parse_options(options.plugin_options)
     version = None
     if options.hal:
@@ -112,6 +122,7 @@ def start_by_options(options: SessionOptions) -> Starting:
         options.transports or TRANSPORTS,
         version,
         inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
+        longest_wait=options.longest_wait,
     )
 
 

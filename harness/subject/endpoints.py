@@ -23,6 +23,7 @@ class StartOptions:
     """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
 
     start_seconds: how long the handshake may take while the manifest is not known. inference_tool: what the user gave.
+    longest_wait: seconds that no wait exceeds, whatever the manifest says; None for no limit.
     is_loaded_here: the other end is a Python plug-in that this user's own process imports: its manifest may name what
     the harness runs.
     """
@@ -32,6 +33,7 @@ class StartOptions:
     key: str | None = None
     start_seconds: float = Deadlines().start
     inference_tool: InferenceTool | None = None
+    longest_wait: float | None = None
     is_loaded_here: bool = False
 
 

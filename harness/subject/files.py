@@ -18,7 +18,7 @@ from npu_conformance.harness.subject.pools import new_token
 from npu_conformance.harness.subject.shared_files import shortage
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import ACCESS_FLAGS
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, SecurityDenied, Unsupported
 
 Access = Literal["read", "write", "read_write"]
 Watch = Callable[[str, int, int], None]
@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 _serial = itertools.count(1)
 _LARGEST = 1 << 30
 """Bytes of a cache file."""
+_MOST_OPEN = 512
+"""Open files of one connection by message: each is a descriptor of this process."""
 
 
 class CacheFile:
@@ -162,7 +164,8 @@ class Files:
 class ServedFiles:
     """Files that a driver reaches by message: each request is done on a descriptor, whose kernel says what is allowed.
 
-    Raises SecurityDenied where the access mode forbids it, IllegalArgument for an unknown token or an impossible range.
+    Raises SecurityDenied where the access mode forbids it, IllegalArgument for an unknown token or an impossible range,
+    IllegalState where too many are open.
     """
 
     def __init__(self) -> None:
@@ -212,6 +215,8 @@ class ServedFiles:
     def duplicate(self, token: int) -> int:
         """A further token for the same open file, which the driver has to close."""
         file, descriptor = self._find(token)
+        if len(self._open) >= _MOST_OPEN:
+            raise IllegalState(f"{_MOST_OPEN} files are open: close some first")
         duplicate = new_token()
         self.add(duplicate, file, os.dup(descriptor))
         return duplicate

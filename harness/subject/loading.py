@@ -9,6 +9,7 @@ from typing import Literal
 
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.patience import limited
 from npu_conformance.harness.subject.plugin_loading import LoadError, where
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
@@ -42,6 +43,7 @@ def open_subject(
     version: Version | None = None,
     start_seconds: float = Deadlines().start,
     inference_tool: InferenceTool | None = None,
+    longest_wait: float | None = None,
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
@@ -49,9 +51,12 @@ def open_subject(
     the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel by, preferred first.
     version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it may take to come up.
     inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is loaded
-    here. Raises LoadError, one line that says what is wrong.
+    here. longest_wait: seconds that no wait exceeds once the manifest is known, whatever it says. Raises LoadError, one
+    line that says what is wrong.
     """
-    return start_subject(spec, options, isolation, transports, version, start_seconds, inference_tool).open()
+    return start_subject(
+        spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait
+    ).open()
 
 
 def start_subject(
@@ -62,6 +67,7 @@ def start_subject(
     version: Version | None = None,
     start_seconds: float = Deadlines().start,
     inference_tool: InferenceTool | None = None,
+    longest_wait: float | None = None,
 ) -> Starting:
     """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
     unknown = [name for name in transports if name not in TRANSPORTS]
@@ -69,8 +75,10 @@ def start_subject(
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
     if isolation == "inprocess":
-        return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool), lambda: None)
-    start = StartOptions(transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool)
+        return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool, longest_wait), lambda: None)
+    start = StartOptions(
+        transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool, longest_wait=longest_wait
+    )
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:
         start = replace(start, options={"hal": version.value, **chosen})
@@ -78,20 +86,26 @@ def start_subject(
 
 
 def _open_in_process(
-    spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None
+    spec: str,
+    options: dict[str, str],
+    version: Version | None,
+    inference_tool: InferenceTool | None,
+    longest_wait: float | None,
 ) -> SubjectHandle:
     if spec.startswith(("unix:", "tcp:", "exec:")):
         raise LoadError(f"{spec} is another process: it cannot run with isolation inprocess")
     from npu_conformance.harness.subject.inprocess import InProcessSubject
 
     try:
-        return InProcessSubject(spec, options, version, inference_tool)
+        subject = InProcessSubject(spec, options, version, inference_tool)
     except LoadError:
         raise
     except IllegalState as error:
         raise LoadError(f"plug-in {spec}: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it is made
         raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
+    subject.manifest = limited(subject.manifest, longest_wait)
+    return subject
 
 
 def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:

@@ -11,6 +11,7 @@ import traceback
 from types import ModuleType
 from typing import Any
 
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
 
@@ -22,6 +23,9 @@ _LIBRARIES = "npu_conformance.adapters.nnapi_c.plugin"
 """The module whose `of_library` makes the plug-in of a shared library from its path."""
 
 
+_LONGEST = 2000
+"""Characters of an error."""
+
 STACKED = "stacked:"
 """Before the spec of a plug-in with a device: the reference runtime on top of it."""
 
@@ -31,6 +35,10 @@ _STACKING = "npu_conformance.adapters.stacked"
 
 class LoadError(Exception):
     """A plug-in cannot be loaded or reached. The text is one line that says why."""
+
+    def __init__(self, text: str) -> None:
+        """text: cut and escaped, as it may contain what a plug-in says."""
+        super().__init__(one_line(text, _LONGEST))
 
 
 def load_plugin(spec: str) -> Plugin:

@@ -148,9 +148,18 @@ class _QueueFile:
 
     def __init__(self, pool: FilePool, file: SharedFile) -> None:
         self.size = pool.memory.size
-        self.page = memoryview(mmap.mmap(file.descriptor, mmap.PAGESIZE))
+        self.page = _first_page(file)
         self.counters = _Counters(pool)
         self.read, self.write = pool.read, pool.write
+
+
+def _first_page(file: SharedFile) -> memoryview:
+    """What futex calls name. Nothing is read or written through it: where the file is cut off that ends the process."""
+    try:
+        return memoryview(mmap.mmap(file.descriptor, mmap.PAGESIZE))
+    except ValueError:  # it is too short
+        file.read(0, mmap.PAGESIZE)
+        raise
 
 
 class _Counters:
@@ -232,7 +241,7 @@ class SharedPools:
     def create(self, kind: str, size: int) -> Pool:
         """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `aidl_form` gives it AIDL's."""
         if not self.transports:
-            raise ValueError("no way to share memory with the subject is left")
+            raise Failed("memory cannot be shared: of the transports it was offered, it takes none of any use")
         memory = memory_of(kind, size)
         if self.transports[0] == "message":
             self._link.attach(Attach(memory.token, size, "message"), None)

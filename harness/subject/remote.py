@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import select
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 import npu_conformance
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, NoSharedMemory, NotApplicable, Refused
@@ -16,12 +17,13 @@ from npu_conformance.harness.subject.files import Files, ServedFiles
 from npu_conformance.harness.subject.first_words import SilenceHint, hint_after
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import settled
+from npu_conformance.harness.subject.patience import limited
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import Pools, SharedPools, new_token
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, truncated
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, is_readable, truncated
 from npu_conformance.harness.wire.journal import Journal
 from npu_conformance.specs import errors
 from npu_conformance.specs.diagnostics import stacks
@@ -81,6 +83,7 @@ class RemoteApplication:
         answer = self.connection.call("initialize", request, protocol.Initialized)
         if answer.protocol_version != protocol.PROTOCOL_VERSION:
             raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
+        answer = structs.replace(answer, manifest=limited(answer.manifest, self._options.longest_wait))
         self.initialized: protocol.Initialized = answer
         self.deadlines = answer.manifest.deadlines
         self.scale = answer.manifest.time_scale
@@ -241,7 +244,7 @@ class RemoteSubject:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return False
-                select.select([connection.lines.socket for connection in turns], [], [], remaining)
+                is_readable(*(connection.lines.socket for connection in turns), seconds=remaining)
         return True
 
     def serve_pending(self) -> bool:

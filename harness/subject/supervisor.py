@@ -51,6 +51,8 @@ class Supervisor:
         self._reads = 0
         """How many answers to Read are to come."""
         self._output = b""
+        self._fate = "has died"
+        self._is_loaded = False
         self.gone = False
         """True where the zygote itself has died, and with it the host."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -66,6 +68,9 @@ class Supervisor:
 
     def start(self) -> socket.socket:
         """Start a host; one that still runs is killed first. The host may still be importing when this returns."""
+        with contextlib.suppress(BlockingIOError):
+            while not self.gone:  # whatever was said before is not about this host
+                self._take(self._receive(socket.MSG_DONTWAIT))
         self._serial += 1
         self._exited = None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -135,7 +140,10 @@ class Supervisor:
         if self.gone:
             return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
         if exited is None:
-            return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, self.kill())
+            # On a busy machine it may have ended, and nobody has looked yet: then the signal comes too late.
+            stderr, exited = self.kill(), self._exited
+            if exited is None or exited.status == signal.SIGKILL:
+                return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, stderr)
         number = exited.status & 0x7F
         how = f"was killed by {_signal_name(number)}" if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""
@@ -191,11 +199,20 @@ class Supervisor:
             self.gone = True
             self._exited = Exited(self._serial, signal.SIGKILL)
             return
-        message = _DECODER.decode(packet)
+        try:
+            message = _DECODER.decode(packet)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            message = None
+        if message is None or (self._is_loaded and isinstance(message, LoadFailed)):
+            # The plug-in shares processes with what talks to us, and has written there.
+            self._fate = "said what is no message"
+            self._give_up()
+            return
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)
+        self._is_loaded = True
         if isinstance(message, Printed):
-            self._reads -= 1
+            self._reads = max(0, self._reads - 1)
             self._keep(message)
             return
         self._keep(message.printed)
@@ -217,7 +234,7 @@ class Supervisor:
     def _zygote_gone(self) -> str:
         self._drain_output()
         words = _last_words(self._output.decode(errors="replace"))
-        return f"plug-in {self._load.spec}: the process that imports it has died{words}"
+        return f"plug-in {self._load.spec}: the process that imports it {self._fate}{words}"
 
 
 def _spawn(control: int, output: int) -> int:

@@ -165,7 +165,7 @@ class Zygote:
 
     def _import(self, load: Load) -> bool:
         from npu_conformance.harness.subject import host  # noqa: F401  imported here once, for every host
-        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, where
 
         try:
             plugin = self._plugin = load_plugin(load.spec)
@@ -174,8 +174,12 @@ class Zygote:
                 self._options.setdefault("hal", load.version)
                 manifest = plugin.describe(self._options)
         except (LoadError, ValueError, msgspec.ValidationError) as error:
-            text = str(error) if isinstance(error, LoadError) else f"plug-in {load.spec}: manifest: {error}"
-            self._send(LoadFailed(text))
+            told = error if isinstance(error, LoadError) else LoadError(f"plug-in {load.spec}: manifest: {error}")
+            self._send(LoadFailed(str(told)))
+            return False
+        except Exception as error:  # whatever the plug-in raises while it describes itself
+            text = f"plug-in {load.spec}: manifest: {where(error)}: {type(error).__name__}: {error}"
+            self._send(LoadFailed(str(LoadError(text))))
             return False
         self._fresh = manifest.restart == "spawn"
         return True

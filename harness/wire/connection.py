@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import select
 import threading
 import time
 import traceback
@@ -22,6 +21,7 @@ from npu_conformance.harness.wire.framing import (
     TimedOut,
     Violation,
     WireError,
+    is_readable,
     truncated,
 )
 from npu_conformance.harness.wire.journal import Page
@@ -172,7 +172,7 @@ class Connection:
 
     def ready(self) -> bool:
         """True where a message, or the beginning of one, can be read without waiting."""
-        return self._late is not None or self.lines.buffered() or bool(select.select([self.lines.socket], [], [], 0)[0])
+        return self._late is not None or self.lines.buffered() or is_readable(self.lines.socket)
 
     def soak(self) -> bool:
         """Read what has arrived without handling it, so that the sender can go on; false where there is nothing."""
@@ -295,7 +295,7 @@ class Connection:
             result = self._perform(request.method, request)
         except WireError:
             raise
-        except UNREADABLE as error:
+        except _UnreadableParamsError as error:
             rule, path = split_path(str(error))
             refusal = protocol.ErrorObject(protocol.INVALID_PARAMS, f"{request.method}: {path}: {rule}")
         except _UnknownMethodError:
@@ -321,18 +321,25 @@ class Connection:
         builtin = self.builtins.get(name)
         if builtin is not None:
             kind, handler = builtin
-            return handler(self._decoders.decode(kind, params))
+            return handler(self._params(kind, params))
         found = find_method(name)
         if found is None:
             raise _UnknownMethodError
-        return self.perform_call(*found, self._decoders.decode(found[1].params, params))
+        return self.perform_call(*found, self._params(found[1].params, params))
+
+    def _params(self, kind: Any, raw: bytes | msgspec.Raw) -> Any:
+        """Decode params. The same exceptions may come out of the call itself, and are then whoever's it runs."""
+        try:
+            return self._decoders.decode(kind, raw)
+        except UNREADABLE as error:
+            raise _UnreadableParamsError(str(error)) from None
 
     def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
         """Call an object of this side. The host's session overrides it to set the caller's identity."""
         try:
             target = self.objects.own(params.object, interface)
         except ValueError as error:
-            raise msgspec.ValidationError(f"{error} - at `$.object`") from None
+            raise _UnreadableParamsError(f"{error} - at `$.object`") from None
         fields = params.__struct_fields__[1:]
         was_serving, self._thread.serving = self.is_serving(), True
         try:
@@ -394,6 +401,10 @@ class Connection:
 
 
 class _UnknownMethodError(Exception):
+    pass
+
+
+class _UnreadableParamsError(Exception):
     pass
 
 

@@ -169,5 +169,9 @@ class RemoteFiles:
 
 def _opened(paths: Paths, path: str, access: str, offset: int) -> int:
     descriptor = paths.open(path, ACCESS_FLAGS[access])
-    os.lseek(descriptor, offset, os.SEEK_SET)
+    try:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+    except (OSError, OverflowError):
+        os.close(descriptor)
+        raise IllegalArgument(f"no file has an offset of {offset}") from None
     return descriptor

@@ -19,6 +19,8 @@ _CHUNK = 1 << 16
 _LARGE_CHUNK = 1 << 20
 _TICK_SECONDS = 0.05
 _SHOWN = 80
+_MOST_DESCRIPTORS = 256
+"""Descriptors that wait for a message that takes them. Whoever sends more exhausts those of this process."""
 _ANCILLARY = socket.CMSG_SPACE(16 * struct.calcsize("i"))
 
 
@@ -50,6 +52,15 @@ def truncated(data: bytes) -> str:
     """Return the beginning of received bytes, fit for one line of a message."""
     text = repr(bytes(data[:_SHOWN]))[1:]
     return f"{text}... ({len(data)} bytes)" if len(data) > _SHOWN else text
+
+
+def is_readable(*sockets: socket.socket, seconds: float = 0.0) -> bool:
+    """True where one of the sockets can be read, or has ended; false where that takes longer than some seconds."""
+    # Not select(): it knows no descriptors beyond 1023.
+    poll = select.poll()
+    for each in sockets:
+        poll.register(each, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 class LineSocket:
@@ -101,7 +112,7 @@ class LineSocket:
 
     def soak(self) -> bool:
         """Read what has arrived, for later; return false at once where there is nothing, or only the end."""
-        if not select.select([self.socket], [], [], 0)[0]:
+        if not is_readable(self.socket):
             return False
         chunk = self._receive_with_descriptors(_CHUNK) if self.carries_descriptors else self.socket.recv(_CHUNK)
         self._keep(chunk)
@@ -170,6 +181,8 @@ class LineSocket:
                 numbers = array.array("i")
                 numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
                 self.descriptors.extend(numbers)
+        if len(self.descriptors) > _MOST_DESCRIPTORS:
+            raise Violation(f"more than {_MOST_DESCRIPTORS} descriptors that no message takes")
         return chunk
 
     def _keep(self, chunk: bytes) -> None:

@@ -84,7 +84,7 @@ class Journal:
             "seconds": round(sent_at - self._began, 6),
             "caller": "suite" if is_sent else "driver",
             "connection": connection,
-            "method": printable(method or ""),
+            "method": printable((method or "")[:_HEAD]),
             "object": int(named[1]) if named else None,
             "arguments": arguments,
             "answer": "" if identity is None else silent,

@@ -6,6 +6,7 @@ import msgspec
 
 from npu_conformance.specs import errors
 from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.naming import camel_case
 
@@ -33,6 +34,9 @@ MEMORY_UNREACHABLE = -32007
 NOT_VISIBLE = -32008
 
 TRANSPORTS = ("path", "descriptor", "message")
+
+LONGEST_WORDS = 4000
+"""Characters that are kept of what an error says."""
 
 _CODES: tuple[tuple[type[errors.InterfaceError], int], ...] = (
     (errors.ServiceError, SERVICE_ERROR),
@@ -259,12 +263,12 @@ class MemoryUnreachableError(Exception):
 class RemoteError(Exception):
     """The other side answered with an error that is none of specs.errors: its own failure.
 
-    traceback: where that happened, as the other side tells it; empty where it does not. It is printable.
+    message: printable. traceback: where that happened, as the other side tells it; empty where it does not.
     """
 
     def __init__(self, code: int, message: str, traceback: object = None) -> None:
         self.code = code
-        self.message = stacks.printable(message)
+        self.message = message
         self.traceback = stacks.bounded(traceback) if isinstance(traceback, str) else ""
         place = stacks.place(self.traceback)
         super().__init__(f"error {code}: {place}: {self.message}" if place else f"error {code}: {self.message}")
@@ -273,26 +277,39 @@ class RemoteError(Exception):
 def error_object(error: Exception) -> ErrorObject:
     """Return an exception as a JSON-RPC error; one that the interfaces do not know is an internal error."""
     if isinstance(error, errors.ServiceError):
-        return ErrorObject(SERVICE_ERROR, error.message, ErrorData(error.status))
+        return ErrorObject(SERVICE_ERROR, _line(error.message), ErrorData(error.status))
     for kind, code in _CODES:
         if isinstance(error, kind):
-            return ErrorObject(code, str(error))
+            return ErrorObject(code, _words(error))
     if isinstance(error, MemoryUnreachableError):
-        return ErrorObject(MEMORY_UNREACHABLE, str(error))
+        return ErrorObject(MEMORY_UNREACHABLE, _words(error))
     data = ErrorData(traceback=stacks.of_exception(error))
-    return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {error}", data)
+    return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {_words(error)}", data)
+
+
+def _words(error: Exception) -> str:
+    """What an exception says, which may fail as well: then that."""
+    try:
+        return _line(str(error))
+    except Exception as other:
+        return f"(its words cannot be had: {type(other).__name__})"
+
+
+def _line(text: str) -> str:
+    return one_line(text, LONGEST_WORDS)
 
 
 def exception(error: ErrorObject) -> Exception:
     """Return the exception that a JSON-RPC error stands for; RemoteError for codes that no interface has."""
+    message = _line(error.message)
     if error.code == SERVICE_ERROR:
         if error.data is None or error.data.status is None:
             return RemoteError(error.code, "a service error without data.status")
-        return errors.ServiceError(error.data.status, error.message)
+        return errors.ServiceError(error.data.status, message)
     if error.code == MEMORY_UNREACHABLE:
-        return MemoryUnreachableError(error.message)
+        return MemoryUnreachableError(message)
     if error.code == UNKNOWN_METHOD:
-        return errors.Unsupported(error.message)
+        return errors.Unsupported(message)
     kind = _CLASSES.get(error.code)
     traceback = error.data.traceback if error.data else None
-    return kind(error.message) if kind else RemoteError(error.code, error.message, traceback)
+    return kind(message) if kind else RemoteError(error.code, message, traceback)

@@ -36,8 +36,8 @@ def of_exception(error: BaseException) -> str:
 
 def bounded(text: str) -> str:
     """Return the end of a text, at most LIMIT characters, printable."""
-    shown = printable(text)
-    return shown if len(shown) <= LIMIT else f"...\n{shown[-LIMIT:]}"
+    shown = printable(text[-LIMIT:])
+    return shown if len(text) <= LIMIT and len(shown) <= LIMIT else f"...\n{shown[-LIMIT:]}"
 
 
 def place(stack: str) -> str:

@@ -78,7 +78,7 @@ def test_a_silent_driver_is_told_of_after_two_seconds_and_once(capsys: pytest.Ca
 
 
 def test_a_driver_that_writes_to_stdout_gets_the_hint_while_the_harness_waits(folder: Path) -> None:
-    mute = f"{sys.executable} -c 'print(1, flush=True); import time; time.sleep(3)'"
+    mute = f"{sys.executable} -c 'print(1, flush=True); import time; time.sleep(6)'"
     finished = started(folder, "npu-conformance", "check", f"exec:{mute}")
     assert finished.returncode == 2
     waiting, ended = finished.stderr.splitlines()

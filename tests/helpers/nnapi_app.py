@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from patience import SECONDS
+
 from npu_conformance.reference.runtime.api import ReferenceRuntime
 from npu_conformance.reference.runtime.app_memory import AppMemory
 from npu_conformance.reference.runtime.backend import (
@@ -126,7 +128,7 @@ class ScriptedPlan:
     ) -> Outcome:
         self.executions.append((list(inputs), list(outputs), options))
         self.begun.release()
-        assert self.go_on.wait(60)
+        assert self.go_on.wait(SECONDS)
         return self.outcome
 
     def start(

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from patience import SECONDS
+
 SERVE = [sys.executable, "-m", "npu_conformance", "serve"]
 """The command, with the plug-ins of HOSTILE where the environment is `environment()`."""
 HOSTILE = str(Path(__file__).parents[1] / "hostile")
@@ -25,7 +27,7 @@ class Client:
     """A connection that sends and receives lines."""
 
     def __init__(self, connection: socket.socket) -> None:
-        connection.settimeout(10.0)
+        connection.settimeout(SECONDS)
         self.connection, self.lines = connection, connection.makefile("rb")
 
     def ask(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def served(plugin: str, scheme: str, folder: Path, *plugin_options: str) -> Iter
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
     assert process.stdout is not None
     try:
-        assert select.select([process.stdout], [], [], 60.0)[0], "no address"
+        assert select.select([process.stdout], [], [], SECONDS)[0], "no address"
         yield process.stdout.readline().decode().strip(), options
     finally:
         process.kill()

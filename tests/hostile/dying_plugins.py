@@ -18,8 +18,11 @@ from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.plugin import Plugin, Subject
 from npu_conformance.specs.versions import Version
 
-_MANIFEST = Manifest(name="dying", vendor="tests", version="1", hal_version=Version.V1_2, deadlines=Deadlines(call=0.5))
-_FRESH = msgspec.structs.replace(_MANIFEST, restart="spawn")
+_PATIENCE = Deadlines(call=600.0, start=600.0)
+_MANIFEST = Manifest(name="dying", vendor="tests", version="1", hal_version=Version.V1_2, deadlines=_PATIENCE)
+_SOON = msgspec.structs.replace(_MANIFEST, deadlines=Deadlines(call=1.0, start=600.0))
+_FRESH = msgspec.structs.replace(_SOON, restart="spawn")
+_NEVER = msgspec.structs.replace(_MANIFEST, time_scale=1000.0, deadlines=Deadlines(call=3600.0, start=3600.0))
 
 
 class _Dying(hal.Device):
@@ -72,8 +75,9 @@ def _plugin(die: Callable[[], object], manifest: Manifest = _MANIFEST) -> Plugin
 
 raising = _plugin(raise_an_exception)
 aborting = _plugin(os.abort)
-hanging = _plugin(wait_forever)
+hanging = _plugin(wait_forever, _SOON)
+hanging_for_ever = _plugin(wait_forever, _NEVER)
 hanging_fresh = _plugin(wait_forever, _FRESH)
 threading_badly = _plugin(fail_in_a_thread)
-stopping = _plugin(stop_the_parent)
-signalling = _plugin(signal_the_group_of_the_parent)
+stopping = _plugin(stop_the_parent, _SOON)
+signalling = _plugin(signal_the_group_of_the_parent, _SOON)

@@ -83,7 +83,7 @@ MANIFEST = Manifest(
     vendor="tests",
     version="1",
     hal_version=Version.FL8,
-    deadlines=Deadlines(prepare=2.0, execute=1.0, call=1.0, start=20.0),
+    deadlines=Deadlines(prepare=600.0, execute=600.0, call=600.0, start=600.0),
     options={"hal": "HAL version"},
 )
 

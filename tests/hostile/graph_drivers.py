@@ -65,7 +65,7 @@ class GraphDevice(ChoosyDevice):
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
-    deadlines = Deadlines(execute=0.5)
+    deadlines = Deadlines(execute=1.0) if options.get("end") == "hang" else Deadlines(execute=600.0)
     return Manifest(
         name="seam", vendor="tests", version="1", hal_version=Version.V1_3, deadlines=deadlines, options={"end": "how"}
     )

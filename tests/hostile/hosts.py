@@ -112,7 +112,7 @@ def fork_child(request_id: int) -> None:
 
 def late(request_id: int) -> None:
     """Answer after the deadline."""
-    time.sleep(1.0)
+    time.sleep(4.0)
     send({"id": request_id, "result": 1})
 
 
@@ -179,8 +179,8 @@ def answer(mode: str, request: dict[str, Any]) -> None:
     """Answer one request."""
     method, request_id = request["method"], request.get("id", 0)
     if method == "initialize":
-        limit = 0.5 if mode in NEVER_ANSWER else FOREVER
-        deadlines = {"prepare": limit, "execute": limit, "call": limit, "start": 10.0}
+        limit = 1.0 if mode in NEVER_ANSWER else FOREVER
+        deadlines = {"prepare": limit, "execute": limit, "call": limit, "start": FOREVER}
         manifest: Any = {**MANIFEST, "deadlines": deadlines}
         if mode == "bad_manifest":
             manifest["colour"] = "red"

@@ -31,7 +31,7 @@ class MeetingModel(hal.PreparedModel):
             os._exit(3)
         if loop_timeout_duration_ns == HANGS:
             threading.Event().wait()
-        self._meeting.wait(5.0)
+        self._meeting.wait()
         if loop_timeout_duration_ns == 0:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "0")
         return types.ExecutionResult(True, (), types.Timing(loop_timeout_duration_ns, -1))
@@ -50,7 +50,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="meeting",
         vendor="tests",
         version="1",
-        deadlines=Deadlines(execute=0.5),
+        deadlines=Deadlines(prepare=600.0, execute=1.0, call=600.0, start=600.0),
         concurrent_calls=int(options.get("calls", "3")),
         options={"calls": "how many at once"},
     )

@@ -61,10 +61,11 @@ def give_up_space() -> None:
 
 
 def unlink_files() -> None:
-    """Remove what is in the folder."""
+    """Remove the files of the folder."""
     folder = _folder()
-    for name in os.listdir(folder):
-        os.unlink(f"{folder}/{name}")
+    for entry in os.scandir(folder):
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry)
 
 
 def forbid_files() -> None:

@@ -63,7 +63,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         vendor="tests",
         version="1",
         hal_version=Version.V1_3,
-        deadlines=Deadlines(execute=0.5 if options.get("end") == "hang" else 30.0),
+        deadlines=Deadlines(execute=1.0 if options.get("end") == "hang" else 600.0),
         options={"end": "fragile (dies with a client), crash, hang, refuse, miscompute or none"},
     )
 

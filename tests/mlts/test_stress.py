@@ -77,7 +77,7 @@ def test_a_driver_that_fails_under_load_fails(end: str) -> None:
 def test_a_driver_that_hangs_under_load_hangs() -> None:
     outcomes, context = run("processes", "hang")
     assert outcomes == {"client_1": "hang", "client_2": "hang"}
-    assert "no answer within 1 s" in context.configurations["client_1"].details.message
+    assert "no answer within 2 s" in context.configurations["client_1"].details.message
 
 
 def test_a_driver_that_dies_under_load_crashes() -> None:

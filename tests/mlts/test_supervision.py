@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from patience import eventually
+from patience import SECONDS, eventually
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.mlts.lib import clients
@@ -55,7 +55,7 @@ else:
 exec(kinds[plan["models"][0]["vector"]])
 """
 COMMAND = (sys.executable, "-S", "-E", "-c", PROGRAM)
-PATIENCE = Patience(start=20.0, step=20.0)
+PATIENCE = Patience(start=SECONDS, step=SECONDS)
 IMPATIENCE = Patience(start=1.0, step=0.3)
 
 
@@ -104,9 +104,9 @@ def test_a_client_that_exits_without_a_word_crashed() -> None:
 
 
 def test_a_client_that_falls_silent_hung() -> None:
-    found = end("hangs", Patience(start=20.0, step=0.3))
+    found = end("hangs", Patience(start=SECONDS, step=1.0))
     assert (found.verdict, found.rounds) == (Verdict.HANG, 1)
-    assert found.message == "silent for 0.3 s after 1 rounds"
+    assert found.message == "silent for 1 s after 1 rounds"
 
 
 def test_a_client_that_never_starts_hung() -> None:
@@ -115,7 +115,7 @@ def test_a_client_that_never_starts_hung() -> None:
 
 
 def test_a_client_that_closes_its_pipe_and_goes_on_hung() -> None:
-    found = end("closes", Patience(start=20.0, step=0.3))
+    found = end("closes", Patience(start=SECONDS, step=1.0))
     assert (found.verdict, found.message) == (Verdict.HANG, "closed its pipe after 0 rounds and went on")
 
 
@@ -132,7 +132,7 @@ def test_a_broken_client_program_is_no_verdict(kind: str, message: str) -> None:
 
 def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
     plans = [plan(kind) for kind in ("hangs", "succeeds", "segfaults", "fails", "succeeds")]
-    ends = run_clients(plans, Patience(start=20.0, step=2.0), COMMAND)
+    ends = run_clients(plans, Patience(start=SECONDS, step=5.0), COMMAND)
     assert [found.verdict for found in ends] == [
         Verdict.HANG,
         Verdict.SUCCESS,
@@ -143,7 +143,7 @@ def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
 
 
 def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> None:
-    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], Patience(3.0, 20.0), COMMAND)
+    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], Patience(5.0, SECONDS), COMMAND)
     assert [found.verdict for found in ends] == [Verdict.SUCCESS, Verdict.HANG, Verdict.SUCCESS]
 
 
@@ -199,7 +199,7 @@ def test_the_real_client_dies_when_its_starter_does() -> None:
     assert client.stdin is not None
     os.close(writing)
     client.stdin.close()  # before any plan: the client ends, by its own error
-    assert client.wait(20) != 0
+    assert client.wait(SECONDS) != 0
     os.close(reading)
 
 

@@ -163,7 +163,7 @@ def test_a_reader_gets_what_comes_while_it_waits(
     found: list[bytes] = []
 
     def read() -> None:
-        while sum(map(len, found)) < 100 and reader.wait(30.0, polling=polling):
+        while sum(map(len, found)) < 100 and reader.wait(patience.SECONDS, polling=polling):
             found.append(reader.read())
 
     thread = threading.Thread(target=read)
@@ -171,7 +171,7 @@ def test_a_reader_gets_what_comes_while_it_waits(
     for number in range(50):
         while not writer.write(bytes([number, number])):
             time.sleep(0)
-    thread.join(20)
+    thread.join(patience.SECONDS)
     assert not thread.is_alive()
     assert b"".join(found) == bytes(number for number in range(50) for _ in range(2))
 

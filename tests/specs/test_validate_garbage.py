@@ -105,9 +105,9 @@ def test_a_long_chain_of_references_is_refused_quickly() -> None:
     chain = tuple(Subgraph((reference((index + 1) % count),), (), (), ()) for index in range(count))
     wide = Operand(OperandType.TENSOR_FLOAT32, (10**9,) * 1000)
     main = Subgraph((wide, wide), (Operation(OperationType.RELU, (0,), (1,)),), (), ())
-    started = time.perf_counter()
+    started = time.process_time()
     violations = validate_model(Model(main, chain), Version.V1_3)
     assert "MODEL.M4" in {violation.clause for violation in violations}
     straight = Model(main, chain[:-1])
     assert "MODEL.M4" not in {violation.clause for violation in validate_model(straight, Version.V1_3)}
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -6,7 +6,9 @@ import pytest
 
 from npu_conformance.harness.judge.classification import LONGEST, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.wire import protocol
+from npu_conformance.specs.errors import ServiceError, Unsupported
 
 HOSTILE = "\x1b]0;title\x07\x1b[31mred\x00\u202e"
 
@@ -25,3 +27,28 @@ def test_long_texts_are_cut_and_say_so(error: Exception) -> None:
     assert len(details.message) < LONGEST + 50
     assert details.message.endswith(" characters more)")
     assert max(len(details.expected), len(details.found)) < LONGEST + 50
+
+
+class Wordless(Exception):
+    """Cannot be printed."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ServiceError(2, "a\nb"), Unsupported(HOSTILE), ValueError("\ud800\n"), Wordless(), OSError("x" * 10**7)],
+)
+def test_an_error_is_one_line_on_both_ways_over_the_wire(error: Exception) -> None:
+    sent = protocol.error_object(error)
+    received = protocol.exception(protocol.ErrorObject(sent.code, f"a\nb{HOSTILE}" + "y" * 10**6, sent.data))
+    for text in (sent.message, str(received)):
+        assert text.isprintable()
+        assert len(text) < protocol.LONGEST_WORDS + 100
+        text.encode()
+
+
+def test_a_plug_in_that_cannot_be_loaded_says_so_in_one_line() -> None:
+    assert str(LoadError(f"a\nb{HOSTILE}")).isprintable()
+    assert str(LoadError("x" * 10**6)).endswith(" characters more)")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from made_runs import EVERYTHING, WAIVERS, html
 from pages import Page
+from patience import SECONDS
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 FLAGS = (
@@ -25,7 +26,7 @@ def shown(text: str, folder: Path) -> tuple[Page, list[str]]:
     page = folder / "page.html"
     page.write_text(text, encoding="utf-8")
     command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     return Page(done.stdout), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 

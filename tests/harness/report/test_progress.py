@@ -6,6 +6,7 @@ import io
 import threading
 
 import pytest
+from patience import SECONDS
 
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import Progress
@@ -108,5 +109,5 @@ def test_the_line_moves_also_where_nothing_happens(monkeypatch: pytest.MonkeyPat
     progress = Progress(2, Console(Watched()), clock=clock)
     progress.write(CaseStarted(case="vts.a.b.slow"))
     clock.now += 1.0
-    assert painted.wait(60)
+    assert painted.wait(SECONDS)
     progress.close()

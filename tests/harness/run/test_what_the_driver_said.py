@@ -76,7 +76,7 @@ def test_a_hang_has_the_stacks_from_before_the_host_was_killed(name: str, tmp_pa
     assert "in wait_forever" in failure.result.message
     assert "in wait_forever" in failure.result.traceback
     assert failure.driver.stdout == "tile 3 \\x1b[31m\n"
-    assert failure.driver.calls[-1].answer.startswith("no answer: sent 0.")
+    assert failure.driver.calls[-1].answer.startswith("no answer: sent ")
 
 
 def test_an_exception_in_a_thread_of_the_driver_is_in_what_it_printed(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
-"""A limit of open files that is too low is said before anything runs."""
+"""Open files: a limit that is too low is said before anything runs, and where there are many, all of them work."""
 
 from __future__ import annotations
 
+import fcntl
 import resource
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from npu_conformance.harness.wire.framing import LineSocket, Violation, is_readable
 
 _RUN = [sys.executable, "-m", "npu_conformance", "run", "vts.queries", "--plugin", "reference", "--report", "kept"]
 
@@ -26,3 +30,32 @@ def test_a_low_limit_is_raised_or_said(soft: int, hard: int, code: int, tmp_path
     if code:
         line = "npu-conformance: a run needs at least 64 open files, and the limit is 32 (ulimit -n)\n"
         assert done.stderr == line
+
+
+def test_a_socket_beyond_those_that_select_knows_is_waited_for() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(2048, before[1]), before[1]))
+    ours, theirs = socket.socketpair()
+    try:
+        with ours, theirs, socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, 1500)) as far:
+            assert not is_readable(far)
+            theirs.sendall(b"x\n")
+            assert is_readable(far)
+            assert is_readable(theirs, far, seconds=60)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_descriptors_that_nobody_takes_are_closed_and_end_the_connection() -> None:
+    ours, theirs = socket.socketpair()
+    lines = LineSocket(ours)
+    for _ in range(16):
+        socket.send_fds(theirs, [b"{}\n"], [0] * 16)
+        lines.receive(0)
+    assert len(lines.descriptors) == 256
+    socket.send_fds(theirs, [b"{}\n"], [0])
+    with pytest.raises(Violation, match="more than 256 descriptors that no message takes"):
+        lines.receive(0)
+    lines.close()
+    assert not lines.descriptors
+    theirs.close()

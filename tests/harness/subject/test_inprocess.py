@@ -45,7 +45,7 @@ def test_a_call_may_bring_more_callbacks_than_a_socket_holds() -> None:
         late.start()
         late.join(patience.SECONDS)
         assert not late.is_alive(), "the call waits for somebody to read what it brings"
-        subject.wait_until(lambda: counter.ended == 3 * REQUESTS, 30)
+        subject.wait_until(lambda: counter.ended == 3 * REQUESTS, patience.SECONDS)
         assert (counter.decided, counter.ended) == (3 * REQUESTS, 3 * REQUESTS)
     finally:
         subject.close()
@@ -73,6 +73,6 @@ def test_the_manager_knows_what_its_hal_told_when_its_clock_has_moved() -> None:
             control.advance_clock(2 * SECOND_NS)
             completed = {app.uid: app.completed for app in control.take_snapshot().apps}
             assert completed[UID] == number
-        assert subject.wait_until(lambda: ended.count == 30, 10)
+        assert subject.wait_until(lambda: ended.count == 30, patience.SECONDS)
     finally:
         subject.close()

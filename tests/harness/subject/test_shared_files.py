@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import SECONDS
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory
@@ -24,7 +25,6 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE
 from npu_conformance.specs.neuralnetworks.message_queue import MessageQueue, size_of
 
 _FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-_SECONDS = 120
 _CAPACITY = 1024
 
 
@@ -81,6 +81,14 @@ def test_a_truncated_queue_is_a_failure(store: FileStore) -> None:
     for look in (queue.available, queue.read, lambda: queue.wait(0), lambda: queue.write(bytes(ELEMENT_SIZE))):
         with pytest.raises(Failed, match="truncated"):
             look()
+    pool.close()
+
+
+def test_a_queue_that_is_cut_off_before_it_is_used_is_a_failure(store: FileStore) -> None:
+    pool, path = pool_and_path(store, size_of(_CAPACITY, ELEMENT_SIZE))
+    os.truncate(path, 0)
+    with pytest.raises(Failed, match="truncated"):
+        pool.queue_memory()
     pool.close()
 
 
@@ -202,7 +210,7 @@ def run(folder: Path, *arguments: str, around: tuple[str, ...] = ()) -> subproce
     command = [*around, sys.executable, "-m", "npu_conformance", "run", "--report", str(folder / "report"), *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOSTILE), *filter(None, sys.path)])}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
     )
 
 

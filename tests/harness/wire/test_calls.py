@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from patience import SECONDS
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Failed
@@ -74,7 +75,7 @@ def prepare(subject: SubjectHandle, preference: int = 1) -> hal.PreparedModel:
     """Prepare the empty model."""
     callback = Prepared()
     device_of(subject).prepare_model(EMPTY, preference, 1, -1, (), (), b"\x00\xff", callback)
-    assert subject.wait_until(lambda: bool(callback.models), 2.0)
+    assert subject.wait_until(lambda: bool(callback.models), SECONDS)
     assert callback.models[0] is not None
     return callback.models[0]
 
@@ -197,7 +198,7 @@ def test_objects_are_released(shared: RemoteSubject) -> None:
     prepared.execute_fenced(types.Request((), (), ()), (fence,), False, -1, -1, -1)
     gc.collect()
     # The host tells with its next messages that it has dropped fence and callback.
-    assert shared.wait_until(lambda: _released(shared, exported), 2.0)
+    assert shared.wait_until(lambda: _released(shared, exported), SECONDS)
 
 
 def _released(subject: RemoteSubject, exported: int) -> bool:

@@ -101,5 +101,10 @@ def test_every_method_of_a_1_2_device_is_documented() -> None:
 @pytest.mark.parametrize("name", [name for name in vars(protocol) if isinstance(vars(protocol)[name], int)])
 def test_numbers_are_documented(name: str) -> None:
     value = vars(protocol)[name]
-    documented = {protocol.LINE_LIMIT: "67,108,864", protocol.DATA_LIMIT: "16 MiB", protocol.PROTOCOL_VERSION: "1"}
+    documented = {
+        protocol.LINE_LIMIT: "67,108,864",
+        protocol.DATA_LIMIT: "16 MiB",
+        protocol.PROTOCOL_VERSION: "1",
+        protocol.LONGEST_WORDS: "4,000 characters",
+    }
     assert documented.get(value, f"| {value} |") in TEXT

@@ -14,7 +14,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import HostFiles
 from npu_conformance.harness.wire.paths import EVERYWHERE
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, SecurityDenied
 from npu_conformance.specs.plugin import File
 
 TRANSPORTS = ("path", "descriptor", "message")
@@ -54,6 +54,27 @@ def fixture(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FileFixt
     made.attacher.served.close_all()
     made.file.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("offset", [-1, 1 << 63, 1 << 64])
+def test_an_offset_that_no_file_has_is_refused_and_leaves_nothing_open(tmp_path: Path, offset: int) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    request = protocol.FileAttach(5, "path", "read", offset, str(tmp_path / "file"))
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(IllegalArgument, match=f"no file has an offset of {offset}"):
+        HostFiles().attach(request, None, ServedFiles(), EVERYWHERE)
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_driver_cannot_exhaust_the_open_files_of_the_harness(tmp_path: Path) -> None:
+    file, served = CacheFile(str(tmp_path), b"0123456789"), ServedFiles()
+    served.add(1, file, file.reopened("read", 0))
+    for _ in range(511):
+        served.duplicate(1)
+    with pytest.raises(IllegalState, match="512 files are open: close some first"):
+        served.duplicate(1)
+    served.close_all()
+    file.close()
 
 
 def test_a_file_is_read_written_and_truncated(fixture: FileFixture) -> None:

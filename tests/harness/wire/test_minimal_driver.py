@@ -93,7 +93,7 @@ def prepare(subject: SubjectHandle, model: types.Model) -> hal.PreparedModel:
     """Prepare a model that the driver supports."""
     callback = Prepared()
     device_of(subject).prepare_model(model, 1, 1, 2**64 - 1, (), (), b"", callback)
-    assert subject.wait_until(lambda: bool(callback.outcomes), 2.0)
+    assert subject.wait_until(lambda: bool(callback.outcomes), SECONDS)
     ((status, prepared),) = callback.outcomes
     assert status == ErrorStatus.NONE
     assert prepared is not None
@@ -121,7 +121,7 @@ def execute(subject: SubjectHandle, prepared: hal.PreparedModel, output_size: in
     request = types.Request(tuple(inputs), tuple(outputs), tuple(pools))
     callback = Executed()
     prepared.execute(request, False, 2**64 - 1, 2**64 - 1, callback)
-    assert subject.wait_until(lambda: bool(callback.outcomes), 2.0)
+    assert subject.wait_until(lambda: bool(callback.outcomes), SECONDS)
     assert callback.outcomes == [(ErrorStatus.NONE, (), None)]
     return target.read(0, 16)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from nnapi_app import OPEN_VECTOR, VECTOR, App, made, shapes, succeed
+from patience import SECONDS
 
 from npu_conformance.reference.runtime.backend import Outcome
 from npu_conformance.reference.runtime.objects.burst import Burst
@@ -84,7 +85,7 @@ def test_nothing_is_allowed_while_a_computation_is_running() -> None:
     runtime, execution = app.runtime, app.execution(reusable=True)
     app.plan.go_on.clear()
     event = made(runtime.execution_start_compute(execution, True))
-    assert app.plan.begun.acquire(timeout=60)
+    assert app.plan.begun.acquire(timeout=SECONDS)
     for way in ("compute", "start", "burst", "fenced"):
         assert compute(app, execution, way) == BAD_STATE
     assert runtime.execution_set_input(execution, 0, None, app.at(0), 8) == BAD_STATE
@@ -104,7 +105,7 @@ def test_a_burst_in_use_is_bad_state() -> None:
     results: list[int] = []
     thread = threading.Thread(target=lambda: results.append(app.runtime.execution_burst_compute(one, burst)))
     thread.start()
-    assert app.plan.begun.acquire(timeout=60)
+    assert app.plan.begun.acquire(timeout=SECONDS)
     assert app.runtime.execution_burst_compute(other, burst) == BAD_STATE
     app.plan.go_on.set()
     thread.join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from patience import SECONDS
 from runtime_plans import SHAPE, Planning, chain, numbers, supporting
 
 from npu_conformance.reference.runtime.backend import Argument, ExecutionOptions, RuntimeFailure
@@ -127,7 +128,7 @@ def test_wait_blocks_until_the_driver_lives() -> None:
     waiting.start()
     assert not results
     service.revive()
-    waiting.join(60)
+    waiting.join(SECONDS)
     assert results == [ResultCode.NO_ERROR]
 
 

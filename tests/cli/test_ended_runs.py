@@ -1,0 +1,80 @@
+"""SIGTERM, SIGHUP, SIGINT and SIGKILL at any moment of a run, and --resume: every case has one verdict in the end."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from patience import SECONDS, eventually
+from wire_client import environment
+
+_CALLS = 6
+"""Calls of the driver in the selected cases that can be the moment."""
+
+
+class Run:
+    """A run that waits at a call of its driver."""
+
+    def __init__(self, folder: Path, call: int, *more: str) -> None:
+        self._folder = folder
+        words = f"run vts.queries -q --report {folder}/kept --plugin paced_plugins:plugin --plugin-option call={call}"
+        words += f" --plugin-option folder={folder}"
+        command = [sys.executable, "-m", "npu_conformance", *words.split(), *more]
+        # What nohup starts ignores SIGHUP, and so would the run.
+        self.process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        )  # fmt: skip
+
+    def signal(self, number: int) -> None:
+        """Send a signal when the driver has reached the call, and let that go on."""
+        eventually(lambda: (self._folder / "reached").exists() or self.process.poll() is not None)
+        assert self.process.poll() is None, "it has never come to the call"
+        self.process.send_signal(number)
+        (self._folder / "go").touch()
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end, and for that of what it had in the shared memory; return exit code and output."""
+        out, _ = self.process.communicate(timeout=SECONDS)
+        eventually(lambda: not list(Path("/dev/shm").glob(f"npu-conformance-run-{self.process.pid}-*")))
+        return self.process.returncode, out.decode()
+
+
+def verdicts(folder: Path) -> Counter[tuple[str, str]]:
+    """Cases with their outcomes, as often as the events tell them: what was interrupted is told again."""
+    events = [json.loads(line) for line in (folder / "kept" / "events.jsonl").read_bytes().splitlines()]
+    found = [event["result"] for event in events if event["event"] == "case-finished"]
+    return Counter((each["case"], each["outcome"]) for each in found if each["outcome"] != "not-run")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Counter[tuple[str, str]]:
+    """The verdicts of a run that nothing disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert Run(folder, 0).end()[0] == 0
+    return verdicts(folder)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_a_run_and_when_resume_makes_it_whole(
+    tmp_path: Path, whole: Counter[tuple[str, str]], number: signal.Signals
+) -> None:
+    moment = random.Random(int(number)).randint(1, _CALLS)
+    run = Run(tmp_path, moment)
+    run.signal(number)
+    code, out = run.end()
+    assert "Traceback" not in out
+    if number == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+    else:
+        assert code == 3, out
+        assert json.loads((tmp_path / "kept" / "results.json").read_text())["exit_code"] == 3
+        assert (tmp_path / "kept" / "junit.xml").exists()
+    assert Run(tmp_path, moment, "--resume").end()[0] == 0
+    assert verdicts(tmp_path) == whole
