@@ -31,8 +31,9 @@ EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
 _SECONDS = 900.0
 _CASE_SECONDS = 20
 _FIRST_CASES = 200
-_CASES = 1500
-"""How many witnesses a mutant is run against: first, and in all where the first ones do not detect it."""
+_VECTORS = 1500
+"""How many witnesses a mutant is run against: first, and in all where the first ones do not detect it and most are
+vectors. Cases about behaviour are all run: each looks at something of its own."""
 
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
@@ -231,8 +232,9 @@ def _blank(mutant: Mutant, end: End) -> Verdict:
 
 def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
     of_behaviour = (targets.DRIVER, targets.NPU, targets.RUNTIME)
-    in_order = spread_areas if targets.part(mutant.module) in of_behaviour else spread
-    return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
+    if targets.part(mutant.module) in of_behaviour:
+        return lambda: _kill(mutant, spread_areas(witnesses))
+    return lambda: _kill(mutant, spread(witnesses)[:_VECTORS])
 
 
 def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
