@@ -51,12 +51,16 @@ def _memory(app: ScriptedApp, *roles: Role) -> int:
     return made
 
 
-def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
+def _execution(app: ScriptedApp, compilation: int, first: int, output: int) -> int:
     execution = app.execution(compilation)
     app.succeed("execution_set_input_from_memory", execution, 0, None, first, 0, 0)
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
     app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
-    app.expect("execution_compute", app.compute(execution))
+    return execution
+
+
+def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
+    app.expect("execution_compute", app.compute(_execution(app, compilation, first, output)))
 
 
 def _fill(app: ScriptedApp, memory: int) -> None:
@@ -131,6 +135,23 @@ def declined(context: CaseContext) -> None:
     _fill(app, first)
     _compute(app, compilation, first, output)
     _check(app, output)
+
+
+@cases.case("over_a_burst", "FW-GEN-007", "FW-EXE-016", since=Version.V1_3)
+def over_a_burst(context: CaseContext) -> None:
+    """A driver's memory is used over a burst, beside memory of the app's; the packets of HIDL have no place for it."""
+    for hal in (Version.V1_3, Version.FL8):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compilation = app.finished_compilation(app.finished_model(), app.named("one"))
+            first, output = (_memory(app, Role(role, compilation, 0)) for role in ("input", "output"))
+            _fill(app, first)
+            burst = app.made("burst_create", compilation, True)
+            for _ in range(2):
+                execution = _execution(app, compilation, first, output)
+                app.succeed("execution_burst_compute", execution, burst)
+                _check(app, output)
+            app.close()
 
 
 _NO_MEMORY = {

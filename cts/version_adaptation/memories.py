@@ -106,11 +106,14 @@ def _declare(hal: Version) -> None:
         def description_of_blob(context: CaseContext) -> None:
             """AIDL describes every hardware buffer: a BLOB also where the app's memory says its kind alone."""
             app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-            compiled, kind = app.compiled(add(), "one"), "hardware_buffer_blob"
-            bare = replace(_pool(context, kind, bytes(_BYTES)), kind=kind, description=None)
-            memory = app.owns("memory_create_from_fd", memory_object(app.runtime, bare))
-            app.expect("execution_compute", app.run(compiled, _execution(app, compiled, memory), "compute"))
-            _check_description(_of_first_input(app.executed_once("one")), kind)
+            compiled = app.compiled(add(), "one")
+            for kind, expected in _KINDS.items():
+                bare = replace(_pool(context, kind, bytes(_BYTES)), kind=kind, description=None)
+                memory = app.owns("memory_create_from_fd", memory_object(app.runtime, bare))
+                app.expect("execution_compute", app.run(compiled, _execution(app, compiled, memory), "compute"))
+                found = _of_first_input(app.executions("one")[-1])
+                checks.equal(found and found.kind, expected, f"kind of memory from {kind}")
+                _check_description(found, kind)
 
     @cases.case(f"{word}.padding", "FW-VER-001", "FW-EXE-007", since=since)
     def padding(context: CaseContext) -> None:
