@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add, net_of
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.run.cases import CaseGroup
@@ -55,11 +55,10 @@ for _name, _kind in _KINDS.items():
 
 
 def _opened(dimensions: tuple[int, ...]) -> Net:
-    """A sum of which the model says these dimensions."""
-    vector = add().vector
-    (output,) = vector.outputs
-    operands = {**vector.operands, output: replace(vector.operands[output], dimensions=dimensions)}
-    return net_of(replace(vector, operands=operands))
+    """A model of two outputs of which it says these dimensions."""
+    vector = _two("ADD").vector
+    opened = {name: replace(vector.operands[name], dimensions=dimensions) for name in vector.outputs}
+    return net_of(replace(vector, operands={**vector.operands, **opened}))
 
 
 _IMPOSSIBLE = {

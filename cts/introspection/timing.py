@@ -147,7 +147,7 @@ def not_asked(context: CaseContext) -> None:
 @cases.case("no_time_at_all", "FW-DEV-002", since=Version.V1_3)
 def no_time_at_all(context: CaseContext) -> None:
     """A driver may say that something took no time: that is a time, and not one that is not available."""
-    for hal in (Version.V1_3, Version.FL8):
+    for hal in (Version.V1_3, *((Version.FL8,) if context.manifest.feature_level.is_aidl else ())):
         with context.configuration(_word(hal)):
             script = driver("one", hal=hal, timing=Timing(0, _told(hal, "driver").time_in_driver))
             app, computed = _computed(context, "one", "compute", script)
