@@ -250,8 +250,8 @@ def spread(witnesses: list[Witness]) -> list[Witness]:
 
 def spread_areas(witnesses: list[Witness]) -> list[Witness]:
     """The newest version's first, which has nearly all that the others have: in turn one of each area of the suite."""
-    newest = [witness for witness in witnesses if witness.hal == NEWEST]
-    older = [witness for witness in witnesses if witness.hal != NEWEST]
+    newest = [witness for witness in witnesses if Version(witness.hal) == NEWEST]
+    older = [witness for witness in witnesses if Version(witness.hal) != NEWEST]
     return [
         witness
         for some in (newest, older)
