@@ -89,6 +89,22 @@ def _declare(hal: Version) -> None:
             checks.equal(memory and memory.kind, aidl if hal.is_aidl else hidl, f"kind of memory from {hidl}")
             _check_description(memory, hidl)
 
+    @cases.case(f"{word}.kind_of_pixels", "FW-VER-001", "FW-MEM-013", since=since)
+    def kind_of_pixels(context: CaseContext) -> None:
+        """A hardware buffer of pixels reaches the driver as one, and not as a BLOB; the rest is the driver's."""
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        compiled, pixels = app.compiled(add(), "one"), _pool(context, "hardware_buffer", bytes(_BYTES))
+        execution = app.execution(compiled.handle)
+        memory = app.made("memory_create_from_a_hardware_buffer", pixels, True)
+        app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, 0)
+        app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
+        app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
+        app.compute(execution)
+        found = _of_first_input(app.executed_once("one"))
+        checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
+        described = found and found.description
+        checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
+
     @cases.case(f"{word}.kinds_of_constants", "FW-VER-001", "FW-MEM-013", since=since)
     def kinds_of_constants(context: CaseContext) -> None:
         """So does the memory of a constant."""
