@@ -154,8 +154,9 @@ def duration_of_several_devices(context: CaseContext) -> None:
     compilation = app.finished_compilation(model)
     made = execution_of_sum(app, compilation)
     app.refused("execution_set_timeout", ResultCode.BAD_DATA, made.execution, _HOUR)
-    answer = start_with_dependencies(app, made.execution, duration=_HOUR)
-    app.expect("a duration", answer.result, ResultCode.BAD_DATA)
+    for duration in (1, _HOUR):
+        answer = start_with_dependencies(app, made.execution, duration=duration)
+        app.expect("a duration", answer.result, ResultCode.BAD_DATA)
     execution_of_sum(app, compilation).computes("fenced")
 
 

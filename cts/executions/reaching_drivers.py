@@ -152,15 +152,19 @@ def second_computation(context: CaseContext) -> None:
 
 @cases.case("hints", "FW-EXT-008", since=Version.FL8)
 def hints(context: CaseContext) -> None:
-    """The attributes of an execution reach the driver as hints, in each way to compute."""
+    """The attributes of an execution reach the driver as hints, in each way to compute, and what else was said too."""
 
     def say(app: ScriptedApp, execution: int) -> object:
         data = place(app.memory, _HINT)
+        for other in (_timeout(_HOUR), _loop_timeout(5 * _SECOND)):
+            other(app, execution)
         return app.succeed("execution_add_extension_attribute", execution, FIBONACCI, 1, data, len(_HINT))
 
     for way in _WAYS:
         with context.configuration(way):
             app = ScriptedApp(context, lists("one"))
-            found = _told(app, app.compiled(add(), "one"), way, say).hints
-            checks.equal([hint.value for hint in found], [_HINT], "values of the hints that the driver got")
+            call = _told(app, app.compiled(add(), "one"), way, say)
+            checks.equal([hint.value for hint in call.hints], [_HINT], "values of the hints that the driver got")
+            checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got beside them, in ns")
+            checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside them, found {call.deadline_ns}")
             app.close()

@@ -16,13 +16,16 @@ from npu_conformance.cts.lib.runtime.vendor import (
     branching_model,
     fibonacci_numbers,
     lists,
+    type_code,
 )
+from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.extensions.models", interface="runtime", since=Version.V1_2)
@@ -167,6 +170,39 @@ def no_fallback_in_execution(context: CaseContext) -> None:
         result, _ = fibonacci_numbers(app, compilation)
         codes = [code for code in ResultCode if code is not ResultCode.NO_ERROR]
         app.expect("execution_compute", result, *codes)
+        app.close()
+
+
+@cases.case("operand_too_large", "FW-MDL-010")
+def operand_too_large(context: CaseContext) -> None:
+    """An operand of a type of the extension has less than 2^32 bytes, of eight for each element."""
+    app = ScriptedApp(context, lists("one"))
+    model = app.empty_model()
+    code = type_code(app, model, NUMBERS_TYPE)
+    for elements in (1 << 29, 1 << 31):
+        too_large = OperandDescription(code, 1, (elements,))
+        app.refused("model_add_operand", ResultCode.BAD_DATA, model, too_large)
+    app.succeed("model_add_operand", model, OperandDescription(code, 1, ((1 << 29) - 1,)))
+
+
+@cases.case("attributes_of_older_drivers", "FW-VER-001", "FW-EXT-008", since=Version.FL8)
+def attributes_of_older_drivers(context: CaseContext) -> None:
+    """Hints for a driver whose HAL has none are taken, and not told to it."""
+    for hal in (Version.V1_3, Version.FL5, Version.FL7):
+        app = ScriptedApp(context, lists("one", hal=hal))
+        compilation = app.compilation(app.finished_model(), app.named("one"))
+        function = "compilation_add_extension_attribute"
+        app.expect(function, _attribute(app, function, compilation))
+        app.succeed("compilation_finish", compilation)
+        for way in ways(app.level):
+            with context.configuration(f"{hal.name.lower()}.{way}"):
+                execution = app.ready_execution(compilation)
+                function = "execution_add_extension_attribute"
+                app.expect(function, _attribute(app, function, execution))
+                app.expect(way, compute(app, way, execution, compilation))
+                app.check_sum(execution)
+        told = [call.method for call in app.calls("one") if call.hints or "with_config" in call.method]
+        checks.equal(told, [], f"calls with hints to a driver of HAL {hal}")
         app.close()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
+from dataclasses import replace
+
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.run.cases import CaseGroup
@@ -50,3 +52,40 @@ def _declare(name: str, kind: str) -> None:
 
 for _name, _kind in _KINDS.items():
     _declare(_name, _kind)
+
+
+def _opened(dimensions: tuple[int, ...]) -> Net:
+    """A model of two outputs of which it says these dimensions."""
+    vector = _two("ADD").vector
+    opened = {name: replace(vector.operands[name], dimensions=dimensions) for name in vector.outputs}
+    return net_of(replace(vector, operands={**vector.operands, **opened}))
+
+
+_IMPOSSIBLE = {
+    "too_large": ("large", (0, 2), "FW-VER-008", Version.V1_2),
+    "without_rank": ("rankless", (), "FW-VER-009", Version.FL5),
+    "short_in_success": ("short", (2, 2), "FW-VER-009", Version.FL5),
+    "enough_in_failure": ("roomy", (2, 2), "FW-VER-009", Version.FL5),
+}
+"""Answers that contradict no shape of the model, and cannot be: the kind, what the model says, since when."""
+
+
+def _declare_impossible(name: str, kind: str, dimensions: tuple[int, ...], requirement: str, since: Version) -> None:
+    @cases.case(f"{name}.named", requirement, "FW-PRT-011", since=since)
+    def named(context: CaseContext) -> None:
+        """An execution whose answer cannot be fails."""
+        for hal in _HALS:
+            app = ScriptedApp(context, driver("broken", hal=hal, **misbehaving("execute", kind)))
+            computed = app.compute_net(app.compiled(_opened(dimensions), "broken"))
+            app.expect(f"execution_compute, HAL {hal}", computed.result, ResultCode.OP_FAILED)
+            app.close()
+
+    @cases.case(f"{name}.default", requirement, "FW-PRT-010", since=since)
+    def default(context: CaseContext) -> None:
+        """The CPU computes instead."""
+        app = ScriptedApp(context, driver("broken", exec_time=FAST, **misbehaving("execute", kind)))
+        app.computes_rightly(app.compiled(_opened(dimensions)))
+
+
+for _name, _row in _IMPOSSIBLE.items():
+    _declare_impossible(_name, *_row)

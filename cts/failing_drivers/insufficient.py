@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -18,6 +19,11 @@ cases = CaseGroup("cts.failing_drivers.insufficient", interface="runtime", since
 
 _WAYS = ("compute", "asynchronous", "burst")
 _LIAR = failing("execute", ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
+
+
+def _tight(name: str, operation: str) -> DriverScript:
+    """A driver that finds too little room wherever there is some."""
+    return driver(name, operation, exec_time=FAST, **misbehaving("execute", "tight"))
 
 
 def _open(*operations: str) -> Net:
@@ -70,6 +76,16 @@ def _declare(name: str, *devices: str) -> None:
         app = ScriptedApp(context, driver("one", exec_time=FAST, **_LIAR))
         compiled = app.compiled(_open("ADD"), *devices)
         for way in _WAYS:
+            computed = app.compute_net(compiled, way=way)
+            app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+
+    @cases.case(f"only_one_part_says_so.{name}", "FW-PRT-012")
+    def only_one_part_says_so(context: CaseContext) -> None:
+        """So it is where the driver has a part of the model alone."""
+        app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), _tight("two", "MUL"))
+        compiled = app.compiled(_open("ADD", "MUL"), *(("one", "two") if devices else ()))
+        for way in _WAYS if app.level.is_aidl else ("compute", "asynchronous"):
+            # What the packets of HIDL's burst say no script changes.
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
 

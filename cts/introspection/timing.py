@@ -144,6 +144,17 @@ def not_asked(context: CaseContext) -> None:
     checks.equal({call.measure_timing for call in app.executions("one")}, {False}, "requests to measure")
 
 
+@cases.case("no_time_at_all", "FW-DEV-002", since=Version.V1_3)
+def no_time_at_all(context: CaseContext) -> None:
+    """A driver may say that something took no time: that is a time, and not one that is not available."""
+    for hal in (Version.V1_3, *((Version.FL8,) if context.manifest.feature_level.is_aidl else ())):
+        with context.configuration(_word(hal)):
+            script = driver("one", hal=hal, timing=Timing(0, _told(hal, "driver").time_in_driver))
+            app, computed = _computed(context, "one", "compute", script)
+            _judge(app, computed, [0, _IN_DRIVER])
+            app.close()
+
+
 @cases.case("several_devices", "FW-PRT-011")
 def several_devices(context: CaseContext) -> None:
     """Only executions on one named device can be measured."""

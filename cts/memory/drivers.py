@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.memories import Role, described, object_of
+from collections.abc import Mapping
+from typing import Any
+
+from npu_conformance.cts.lib.runtime.control_flow_nets import CONDITION
+from npu_conformance.cts.lib.runtime.fixture import VECTOR
+from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor, object_of
+from npu_conformance.cts.lib.runtime.nets import NetBuilder
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import driver, failing
-from npu_conformance.cts.lib.runtime.sums import FIRST, OPEN_SIZE, SECOND, TOTAL, packed, unpacked
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
+from npu_conformance.cts.lib.runtime.sums import (
+    FIRST,
+    OPEN_SIZE,
+    SECOND,
+    TOTAL,
+    failing_compilation,
+    failing_execution,
+    packed,
+    unpacked,
+)
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -13,7 +28,7 @@ from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.memory.drivers", interface="runtime")
@@ -36,12 +51,16 @@ def _memory(app: ScriptedApp, *roles: Role) -> int:
     return made
 
 
-def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
+def _execution(app: ScriptedApp, compilation: int, first: int, output: int) -> int:
     execution = app.execution(compilation)
     app.succeed("execution_set_input_from_memory", execution, 0, None, first, 0, 0)
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
     app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
-    app.expect("execution_compute", app.compute(execution))
+    return execution
+
+
+def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
+    app.expect("execution_compute", app.compute(_execution(app, compilation, first, output)))
 
 
 def _fill(app: ScriptedApp, memory: int) -> None:
@@ -116,6 +135,111 @@ def declined(context: CaseContext) -> None:
     _fill(app, first)
     _compute(app, compilation, first, output)
     _check(app, output)
+
+
+@cases.case("over_a_burst", "FW-GEN-007", "FW-EXE-016", since=Version.V1_3)
+def over_a_burst(context: CaseContext) -> None:
+    """A driver's memory is used over a burst, beside memory of the app's; the packets of HIDL have no place for it."""
+    for hal in (Version.V1_3, Version.FL8):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compilation = app.finished_compilation(app.finished_model(), app.named("one"))
+            first, output = (_memory(app, Role(role, compilation, 0)) for role in ("input", "output"))
+            _fill(app, first)
+            burst = app.made("burst_create", compilation, True)
+            for _ in range(2):
+                execution = _execution(app, compilation, first, output)
+                app.succeed("execution_burst_compute", execution, burst)
+                _check(app, output)
+            app.close()
+
+
+_NO_MEMORY = {
+    "fails": failing("allocate"),
+    "gives_no_buffer": misbehaving("allocate", "null"),
+    "gives_no_token": misbehaving("allocate", "token"),
+    "has_no_buffers": {"has_buffers": False},
+}
+"""Drivers that decline, or answer with what is no memory, as fields of a script."""
+
+
+def _declare_no_memory(name: str, fields: Mapping[str, Any]) -> None:
+    @cases.case(f"{name}.default", "FW-MEM-009", since=Version.V1_3)
+    def by_default(context: CaseContext) -> None:
+        """Where no device was named the runtime's own memory takes the place of the driver's."""
+        app = ScriptedApp(context, driver("one", exec_time=FAST, **fields))
+        compilation = app.finished_compilation(app.finished_model())
+        roles = (Role("input", compilation, 0), Role("output", compilation, 0))
+        made = [described(app, roles) for _ in range(2)]
+        if None in made:
+            context.warn_quality("no memory of the runtime's own takes the place of a driver's")
+            raise NotApplicable("the runtime gives no memory from this descriptor")
+        first, output = (memory for memory in made if memory is not None)
+        _fill(app, first)
+        _compute(app, compilation, first, output)
+        _check(app, output)
+        checks.equal(len(app.executions("one")), 1, "executions by the driver")
+
+    @cases.case(f"{name}.named", "FW-MEM-015", since=Version.V1_3)
+    def by_name(context: CaseContext) -> None:
+        """Where the app named it nothing does: OP_FAILED, also where another use is of a default compilation."""
+        app = ScriptedApp(context, driver("one", exec_time=FAST, **fields))
+        model = app.finished_model()
+        named, default = app.finished_compilation(model, app.named("one")), app.finished_compilation(model)
+        for roles in ([named], [named, default], [default, named]):
+            made = descriptor(app, [Role("input", compilation, 0) for compilation in roles])
+            answer = app.refused("memory_create_from_desc", ResultCode.OP_FAILED, made, True)
+            checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
+
+
+for _name, _fields in _NO_MEMORY.items():
+    _declare_no_memory(_name, _fields)
+
+
+@cases.case("fallback_of_unknown_shape", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)
+def fallback_of_unknown_shape(context: CaseContext) -> None:
+    """The CPU cannot stand in where it does not know how much of a driver's memory the output takes: OP_FAILED."""
+    app = ScriptedApp(context, driver("failing", exec_time=FAST, **failing("execute")))
+    compilation = app.finished_compilation(app.finished_model(VECTOR, OPEN_SIZE))
+    output = _memory(app, Role("output", compilation, 0))
+    execution = app.execution(compilation)
+    app.set_inputs(execution)
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    app.expect("execution_compute", app.compute(execution), ResultCode.OP_FAILED)
+    app.refused("memory_copy", ResultCode.BAD_DATA, output, app.shared_memory(8)[0])
+
+
+@cases.case("fallback_of_one_byte", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)
+def fallback_of_one_byte(context: CaseContext) -> None:
+    """Of a driver's memory that holds a single byte the CPU takes and gives that byte."""
+    app = ScriptedApp(context, driver("failing", exec_time=FAST, **failing("execute")))
+    builder = NetBuilder()
+    truth = builder.input(CONDITION)
+    net = builder.net(builder.apply("LOGICAL_NOT", truth, result=CONDITION))
+    compiled = app.compiled(net)
+    first, output = (_memory(app, Role(role, compiled.handle, 0)) for role in ("input", "output"))
+    for value in (1, 0):
+        app.succeed("memory_copy", app.shared_memory(1, bytes([value]))[0], first)
+        execution = app.execution(compiled.handle)
+        app.succeed("execution_set_input_from_memory", execution, 0, None, first, 0, 0)
+        app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+        app.expect("execution_compute", app.compute(execution))
+        shared, pool = app.shared_memory(1)
+        app.succeed("memory_copy", output, shared)
+        checks.equal(pool.read(0, 1), bytes([1 - value]), "the byte of the output")
+
+
+@cases.case("fallback_fails_too", "FW-MEM-005", "FW-MEM-014", since=Version.V1_3)
+def fallback_fails_too(context: CaseContext) -> None:
+    """Where the CPU fails as well the output is uninitialised, whatever the driver's memory held before."""
+    app = ScriptedApp(context, driver("failing", exec_time=FAST, **failing("execute")))
+    compilation = failing_compilation(app)
+    output = _memory(app, Role("output", compilation, 0))
+    app.succeed("memory_copy", app.shared_memory(16, packed((1.0, 2.0, 3.0, 4.0)))[0], output)
+    execution = failing_execution(app, compilation, sets_output=False)
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    checks.that(app.compute(execution) != _OK, "an execution that nobody can compute: expected a failure")
+    app.refused("memory_copy", ResultCode.BAD_DATA, output, app.shared_memory(16)[0])
 
 
 @cases.case("shape_of_last_time", "FW-MEM-007", "FW-MEM-005", since=Version.V1_3)

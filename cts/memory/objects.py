@@ -184,5 +184,29 @@ def pixels_are_whole(context: CaseContext) -> None:
     app.refused("model_set_operand_value_from_memory", ResultCode.BAD_DATA, model, 0, memory, 0, 8)
 
 
+@cases.case("pixels_are_not_copied", "FW-MEM-013", "FW-MEM-005", since=Version.V1_3)
+def pixels_are_not_copied(context: CaseContext) -> None:
+    """A hardware buffer of pixels is copied neither way: whoever knows its layout is behind the drivers."""
+    app = RuntimeApp(context)
+    refusals = (ResultCode.BAD_DATA, ResultCode.UNMAPPABLE)
+    for size in (1, 8):
+        pixels, others = (context.pool(size, "hardware_buffer") for _ in range(2)), [app.shared_memory(size)[0]]
+        first, second = (_of_hardware_buffer(app, pool) for pool in pixels)
+        for other in (*others, second):
+            for source, target in ((first, other), (other, first)):
+                app.expect("memory_copy", app.call("memory_copy", source, target), *refusals)
+
+
+@cases.case("pixels_are_not_copied_to_descriptors", "FW-MEM-013", "FW-MEM-005", since=Version.V1_3)
+def pixels_are_not_copied_to_descriptors(context: CaseContext) -> None:
+    """Nor is it copied to memory from a descriptor, which is uninitialised behind the attempt, or from it."""
+    app = RuntimeApp(context)
+    pixels, memory = _of_hardware_buffer(app, context.pool(8, "hardware_buffer")), app.initialised_memory()
+    refusals = (ResultCode.BAD_DATA, ResultCode.UNMAPPABLE)
+    app.expect("memory_copy", app.call("memory_copy", memory, pixels), *refusals)
+    app.expect("memory_copy", app.call("memory_copy", pixels, memory), *refusals)
+    app.refused("memory_copy", ResultCode.BAD_DATA, memory, app.shared_memory(8)[0])
+
+
 def _of_hardware_buffer(app: RuntimeApp, pool: Pool) -> int:
     return app.made("memory_create_from_a_hardware_buffer", pool.memory, True)

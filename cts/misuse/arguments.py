@@ -85,9 +85,19 @@ def _set_input() -> Misuses:
 
 def _set_output() -> Misuses:
     table = _pointers("output", set_output)
+    open_size = {"execution": Object(unknown_execution), "type": None}
+    lengths = ({**open_size, "length": length} for length in (0, 1 << 32))
+    table.row("length_of_open_size", BAD_DATA, *lengths, of="FW-EXE-007", since=Version.V1_2)
+    largest = {**open_size, "length": (1 << 32) - 1}
+    table.row("largest_length", ResultCode.NO_ERROR, largest, of="FW-EXE-007", since=Version.V1_2, scene=_only_set)
     ready = {"execution": Object(RuntimeApp.ready_execution, RuntimeApp.computes)}
     table.row("already_set", BAD_STATE, ready, of="FW-EXE-004")
     return table
+
+
+def _only_set(app: RuntimeApp) -> Scene:
+    """An output that is set and never computed: nobody has so many bytes."""
+    return Scene(set_output()(app).arguments)
 
 
 def _from_memory(role: str) -> Misuses:

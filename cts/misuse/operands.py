@@ -127,6 +127,9 @@ def largest_size(context: CaseContext) -> None:
     app.succeed("model_add_operand", model, **_type(OperandType.TENSOR_FLOAT32, (1 << 30) - 1))
     longest = _type(OperandType.TENSOR_QUANT8_ASYMM, (1 << 16) + 1, (1 << 16) - 1, scale=1.0)
     app.succeed("model_add_operand", model, **longest)
+    # An unknown dimension counts for nothing.
+    half_known = _type(OperandType.TENSOR_QUANT8_ASYMM, 0, (1 << 32) - 1, scale=1.0)
+    app.succeed("model_add_operand", model, **half_known)
 
 
 def cases() -> Iterator[Case]:

@@ -74,6 +74,8 @@ def _add_operation() -> Misuses:
         {"inputs": (0, 2, 2)},
         {"outputs": (2,)},
     )
+    oem = {"type": int(OperationType.OEM_OPERATION)}
+    table.row("empty_list_of_oem", BAD_DATA, {**oem, "inputs": ()}, {**oem, "outputs": ()}, since=Version.FL5)
     table.row("finished_model", BAD_STATE, {"model": FINISHED_MODEL})
     table.row("invalid_model", BAD_STATE, {"model": INVALID_MODEL}, of="FW-MDL-025")
     return table

@@ -33,6 +33,16 @@ _DESCRIBED = Object(RuntimeApp.described_memory)
 _BRANCH_IN_BUILDING = Object(partial(branch, finished=False), lambda app, model: app.succeed("model_finish", model))
 
 
+def _oem_operand(app: RuntimeApp) -> int:
+    """A model with a scalar of the vendor's own type, whose value has any length but none."""
+    model = app.empty_model()
+    app.succeed("model_add_operand", model, OperandDescription(OperandType.OEM))
+    return model
+
+
+_OEM_OF_NOTHING = {"model": Object(_oem_operand), "index": 0, "length": 0}
+
+
 def _omitted(app: RuntimeApp) -> Scene:
     """An operand that is left without a value on purpose: no ADD can follow."""
     return Scene(set_value()(app).arguments)
@@ -49,6 +59,7 @@ def _set_value() -> Misuses:
     table.row("null_buffer", UNEXPECTED_NULL, {"buffer": None}, of="FW-MDL-014 FW-API-001")
     table.row("omitted", ResultCode.NO_ERROR, {"buffer": None, "length": 0}, of="FW-MDL-014", scene=_omitted)
     table.row("length_0", BAD_DATA, {"length": 0}, of="FW-MDL-012")
+    table.row("oem_of_length_0", BAD_DATA, _OEM_OF_NOTHING, of="FW-MDL-012", since=Version.FL5)
     table.row("index", BAD_DATA, {"index": _NEGATIVE}, {"index": 4}, {"index": _FAR}, of="FW-MDL-012")
     table.row("length", BAD_DATA, {"length": 3}, {"length": 5}, of="FW-MDL-012")
     for name, operand in (("unknown_dimension", UNKNOWN_DIMENSION), ("unknown_rank", UNKNOWN_RANK)):

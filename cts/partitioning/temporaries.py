@@ -13,6 +13,7 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -177,6 +178,18 @@ def growing(context: CaseContext) -> None:
         computed = app.compute_net(compiled, inputs)
         app.expect("execution_compute", computed.result)
         app.judge(net, computed.outputs, net.expected_of(inputs))
+
+
+@cases.case("never_enough", "FW-PRT-015", since=Version.FL5)
+def never_enough(context: CaseContext) -> None:
+    """A driver that finds every room for a temporary too little is not asked for ever: the execution fails."""
+    insatiable = driver("adds", "ADD", exec_time=FAST, **misbehaving("execute", "tight"))
+    app = ScriptedApp(context, insatiable, driver("multiplies", "MUL", exec_time=FAST))
+    compiled = app.compile(_unknown((0, 3)), "adds", "multiplies", "nnapi-reference")
+    if compiled.result != ResultCode.NO_ERROR:
+        raise NotApplicable("temporaries of unknown size between devices are not supported")
+    result = app.compute_net(compiled).result
+    checks.that(result != ResultCode.NO_ERROR, "an execution for which no room is ever enough: expected a failure")
 
 
 @cases.case("of_executions_at_once", "FW-GEN-008", "FW-MDL-029", "FW-PRT-006")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
@@ -23,6 +25,8 @@ cases = CaseGroup("cts.version_adaptation.memories", interface="runtime", since=
 _BYTES = 16
 """Of each matrix of the ADD."""
 _PADDED = 64
+_BLOB = 33
+"""The format of a hardware buffer that is a row of bytes."""
 _HALS = (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
 _KINDS = {"mmap_fd": "mappableFile", "hardware_buffer_blob": "hardwareBuffer"}
 """The kinds of memory that an app can hand over, as HIDL calls them and as AIDL does."""
@@ -60,6 +64,15 @@ def _of_first_input(call: DriverCall) -> Memory | None:
     return call.request.pools[call.request.inputs[0].location.pool_index].pool
 
 
+def _check_description(memory: Memory | None, kind: str) -> None:
+    """Check that a hardware buffer is described, as the BLOB of so many bytes that it is, and nothing else is."""
+    assert memory is not None
+    described = memory.description
+    found = described and (described.width, described.height, described.layers, described.format)
+    expected = (memory.size, 1, 1, _BLOB) if kind == "hardware_buffer_blob" else None
+    checks.equal(found, expected, f"width, height, layers and format of memory from {kind}")
+
+
 def _declare(hal: Version) -> None:
     word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
     since = max(hal, Version.FL5)
@@ -74,6 +87,23 @@ def _declare(hal: Version) -> None:
             app.expect("execution_compute", app.run(compiled, execution, "compute"))
             memory = _of_first_input(app.executions("one")[-1])
             checks.equal(memory and memory.kind, aidl if hal.is_aidl else hidl, f"kind of memory from {hidl}")
+            _check_description(memory, hidl)
+
+    @cases.case(f"{word}.kind_of_pixels", "FW-VER-001", "FW-MEM-013", since=since)
+    def kind_of_pixels(context: CaseContext) -> None:
+        """A hardware buffer of pixels reaches the driver as one, and not as a BLOB; the rest is the driver's."""
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        compiled, pixels = app.compiled(add(), "one"), _pool(context, "hardware_buffer", bytes(_BYTES))
+        execution = app.execution(compiled.handle)
+        memory = app.made("memory_create_from_a_hardware_buffer", pixels, True)
+        app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, 0)
+        app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
+        app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
+        app.compute(execution)
+        found = _of_first_input(app.executed_once("one"))
+        checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
+        described = found and found.description
+        checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
 
     @cases.case(f"{word}.kinds_of_constants", "FW-VER-001", "FW-MEM-013", since=since)
     def kinds_of_constants(context: CaseContext) -> None:
@@ -83,6 +113,23 @@ def _declare(hal: Version) -> None:
             app.computes_rightly(app.compiled(_adds_constant(context, hidl), "one"))
             kinds = {pool.kind for pool in app.prepared("one")[-1].pools}
             checks.equal(kinds, {aidl if hal.is_aidl else hidl}, f"kinds of memory from {hidl}")
+            for pool in app.prepared("one")[-1].pools:
+                _check_description(pool, hidl)
+
+    if hal.is_aidl:
+
+        @cases.case(f"{word}.description_of_blob", "FW-VER-001", "FW-MEM-013", since=since)
+        def description_of_blob(context: CaseContext) -> None:
+            """AIDL describes every hardware buffer: a BLOB also where the app's memory says its kind alone."""
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compiled = app.compiled(add(), "one")
+            for kind, expected in _KINDS.items():
+                bare = replace(_pool(context, kind, bytes(_BYTES)), kind=kind, description=None)
+                memory = app.owns("memory_create_from_fd", memory_object(app.runtime, bare))
+                app.expect("execution_compute", app.run(compiled, _execution(app, compiled, memory), "compute"))
+                found = _of_first_input(app.executions("one")[-1])
+                checks.equal(found and found.kind, expected, f"kind of memory from {kind}")
+                _check_description(found, kind)
 
     @cases.case(f"{word}.padding", "FW-VER-001", "FW-EXE-007", since=since)
     def padding(context: CaseContext) -> None:

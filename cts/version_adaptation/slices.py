@@ -95,6 +95,18 @@ for _hal in _HALS:
     _declare(_hal)
 
 
+@cases.case("strict", "FW-PRT-013", "FW-PRT-006")
+def strict(context: CaseContext) -> None:
+    """debug.nn.strict-slicing is no obstacle to slices that are valid."""
+    for hal in _HALS:
+        app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+        app.control.set_property("debug.nn.strict-slicing", "1")
+        net = _every_age()
+        app.computes_rightly(app.compiled(net))
+        app.gets(old=[operation.type for operation in net.vector.operations if _SINCE[operation.type] <= hal])
+        app.close()
+
+
 @cases.case("all_ages_at_once", "FW-VER-001", "FW-PRT-001", "FW-PRT-006")
 def all_ages_at_once(context: CaseContext) -> None:
     """Drivers of all HALs share a model: the older its HAL the cheaper each is, and gets what it can."""

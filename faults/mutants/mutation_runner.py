@@ -28,11 +28,12 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.versions import Version
 
 EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
-_SECONDS = 900.0
+_SECONDS = 3600.0
 _CASE_SECONDS = 20
 _FIRST_CASES = 200
-_CASES = 1500
-"""How many witnesses a mutant is run against: first, and in all where the first ones do not detect it."""
+_VECTORS, _BEHAVIOURS = 1500, 2500
+"""How many witnesses a mutant is run against: first, and in all where the first ones do not detect it: fewer where most
+are vectors than where they are cases about behaviour, each of which looks at something of its own."""
 
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
@@ -231,8 +232,9 @@ def _blank(mutant: Mutant, end: End) -> Verdict:
 
 def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
     of_behaviour = (targets.DRIVER, targets.NPU, targets.RUNTIME)
-    in_order = spread_areas if targets.part(mutant.module) in of_behaviour else spread
-    return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
+    if targets.part(mutant.module) in of_behaviour:
+        return lambda: _kill(mutant, spread_areas(witnesses)[:_BEHAVIOURS])
+    return lambda: _kill(mutant, spread(witnesses)[:_VECTORS])
 
 
 def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:

@@ -249,8 +249,14 @@ def spread(witnesses: list[Witness]) -> list[Witness]:
 
 
 def spread_areas(witnesses: list[Witness]) -> list[Witness]:
-    """In turn one of each area of the suite and version."""
-    return _in_turn(witnesses, lambda one: (one.case.id.split(".")[1], one.hal))
+    """The newest version's first, which has nearly all that the others have: in turn one of each area of the suite."""
+    newest = [witness for witness in witnesses if Version(witness.hal) == NEWEST]
+    older = [witness for witness in witnesses if Version(witness.hal) != NEWEST]
+    return [
+        witness
+        for some in (newest, older)
+        for witness in _in_turn(some, lambda one: (one.case.id.split(".")[1], one.hal))
+    ]
 
 
 def _in_turn(witnesses: Sequence[Witness], kind_of: Callable[[Witness], object]) -> list[Witness]:

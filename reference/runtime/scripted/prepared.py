@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -130,7 +130,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
                 call.status = ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
             shapes = self.spoilt(call.found, result.output_shapes)
             timing = self.timing(result.timing, asked["measure_timing"] and result.output_sufficient_size)
-            return types.ExecutionResult(result.output_sufficient_size, shapes, timing)
+            is_sufficient = result.output_sufficient_size and _kind(call) not in ("roomy", "tight")
+            return types.ExecutionResult(is_sufficient, shapes, timing)
 
     def run_packet(self, execute: Callable[[], bytes]) -> bytes:
         """Answer a packet of HIDL's burst; the status of a failure is in the packet."""
@@ -168,9 +169,9 @@ class ScriptedPreparedModel(hal.PreparedModel):
             return shapes
         if found.kind == "length":
             return shapes[:-1] or shapes * 2
-        if found.kind == "shapes":
-            return (types.OutputShape((*shapes[0].dimensions, 7), shapes[0].is_sufficient), *shapes[1:])
-        return shapes
+        first, *others = shapes
+        spoil = _SPOILT.get(found.kind)
+        return shapes if spoil is None else (spoil(first), *others)
 
     def timing(self, measured: types.Timing, is_asked: bool) -> types.Timing:
         """The timing of the script, where it was asked to measure and has one."""
@@ -182,6 +183,16 @@ class ScriptedPreparedModel(hal.PreparedModel):
         launched = self.timing(info.timing_launched, True)
         fenced = self._service.script.fenced_timing or self.timing(info.timing_fenced, True)
         return hal.FencedExecutionInfo(info.status, launched, fenced)
+
+
+_SPOILT: Mapping[str, Callable[[types.OutputShape], types.OutputShape]] = {
+    "shapes": lambda shape: replace(shape, dimensions=(*shape.dimensions, 7)),
+    "large": lambda shape: replace(shape, dimensions=(1 << 29, *shape.dimensions[1:])),
+    "rankless": lambda shape: replace(shape, dimensions=()),
+    "short": lambda shape: replace(shape, is_sufficient=False),
+    "tight": lambda shape: replace(shape, is_sufficient=False),
+}
+"""What becomes of the shape of the first output, by the kind of a misbehaviour."""
 
 
 class ScriptedBurst(hal.Burst):

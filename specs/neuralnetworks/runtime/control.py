@@ -26,8 +26,7 @@ class Misbehaviour(Wire, frozen=True):
 
     method: of Device or PreparedModel, as in hal.py ("prepare_model"); "execute" stands for all ways to execute.
     kind: one of
-      "status"    the method answers `status`; an execution OUTPUT_INSUFFICIENT_SIZE with the right shapes of all
-                  outputs, of which it calls none sufficient;
+      "status"    the method answers `status`, an execution without output shapes;
       "callback"  it is launched with NONE, and the callback brings `status`; a fenced execution's fence fails;
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;
@@ -36,6 +35,11 @@ class Misbehaviour(Wire, frozen=True):
       "length"    an answer with one element too few (get_supported_operations, output shapes; of a single output, whose
                   shape may be left out, one too many);
       "shapes"    output shapes that contradict the model;
+      "large"     the first output has 2^29 of its first dimension, more bytes than 32 bits count;
+      "rankless"  the first output has no rank, whatever its type;
+      "short"     success, and yet the first output has too little room;
+      "tight"     OUTPUT_INSUFFICIENT_SIZE, since the first output has too little room;
+      "roomy"     OUTPUT_INSUFFICIENT_SIZE, and yet every output has room enough;
       "token"     allocate answers token 0;
       "blocks"    it does not return until RuntimeControl.release.
     A method of the queries at start ("get_type") fails when the runtime registers its drivers.
