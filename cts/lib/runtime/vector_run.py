@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
-from npu_conformance.cts.lib.runtime import work_of_devices
 from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArguments
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.configurations import (
@@ -62,7 +61,6 @@ def run(context: CaseContext, vector: Vector) -> None:
 
 
 def _run_all(context: CaseContext, vector: Vector) -> None:
-    work_of_devices.begin(context)
     runner = _Runner(context, vector)
     for configuration in _possible(runner, context, vector):
         if context.wants(configuration.name):
@@ -76,7 +74,6 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
         with context.configuration(_TWIN, requirements=("FW-GEN-006",)), checks.about("FW-GEN-006"):
             ours, theirs = (_Runner(context, each).outputs() for each in (vector, counterpart))
             quantization_coupling.same_results(context, vector, ours, theirs)
-    work_of_devices.note(context)
 
 
 def _possible(runner: _Runner, context: CaseContext, vector: Vector) -> Iterator[Configuration]:

@@ -1,0 +1,20 @@
+"""Who did the work of a case that went through a runtime: its drivers, or its own CPU, which is no merit of theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npu_conformance.specs.neuralnetworks.model_text import operation_name
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+
+def taken(subject: SubjectHandle) -> dict[str, tuple[str, ...]]:
+    """The operations that each device has executed since this was asked last; nothing of a runtime that cannot tell.
+
+    Devices that executed nothing are left out.
+    """
+    control = subject.interfaces.runtime_control
+    work = () if control is None else control.executed_operations()
+    return {one.device: tuple(sorted(map(operation_name, one.operations))) for one in work if one.operations}
