@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.adapters import reference, stacked
+from npu_conformance.cts import generated
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.harness.run import results
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.subject.inprocess import InProcessSubject
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.specs.documents.results import Event
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import Capabilities, PerformanceInfo
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -23,6 +35,58 @@ def _below(manifest: Manifest = _DEVICE_ONLY, *, has_device: bool = True) -> Plu
 
 
 plugin = _below()
+
+
+class _FailingModel(FaultyPreparedModel):
+    """Every way to execute it ends with GENERAL_FAILURE."""
+
+    def _refuse(self, *arguments: Any) -> Any:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "it never works")
+
+    execute = execute_synchronously = execute_fenced = _refuse  # type: ignore[assignment]
+    configure_execution_burst_on_queues = configure_execution_burst = _refuse  # type: ignore[assignment]
+
+
+class _Failing(FaultyDevice):
+    """It says that it is faster than the CPU, and executes nothing."""
+
+    prepared_model = _FailingModel
+
+    def get_capabilities(self) -> Capabilities:
+        found = self.inner.get_capabilities()
+        fast = (replace(one, info=PerformanceInfo(0.1, 0.1)) for one in found.operand_performance)
+        return replace(found, operand_performance=tuple(fast))
+
+
+def _create_failing(context: Context) -> Subject:
+    device = reference.plugin.create(context).device
+    assert device is not None
+    return Subject(device=_Failing(device))
+
+
+failing = Plugin(manifest=_DEVICE_ONLY, create=_create_failing)
+
+
+@pytest.mark.parametrize(
+    ("below", "driver", "cpu_alone"), [("plugin", {"pass": 1}, {}), ("failing", None, {"not-supported": 1})]
+)
+def test_a_device_is_credited_with_what_it_executed_itself(
+    below: str, driver: dict[str, int] | None, cpu_alone: dict[str, int]
+) -> None:
+    """The one that always fails fails where it is named, and where it is not the CPU takes its place."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    subject, log = InProcessSubject(f"stacked:{__name__}:{below}", {"hal": "1.3"}, None, None), _Kept()
+    try:
+        Engine([case], subject, log).run()
+    finally:
+        subject.close()
+    (found,) = results.build(log).executed_by
+    assert (found.operation, found.drivers.get("below-npu"), found.cpu_alone) == ("ADD", driver, cpu_alone)
+
+
+class _Kept(Log):
+    def write(self, event: Event) -> None:
+        self.add(event)
 
 
 def test_the_runtime_has_the_device_below_and_its_own_cpu() -> None:
