@@ -28,7 +28,7 @@ BY_STRING = {
     "harness/subject/plugin_loading.py: import_module(module_name)": "a plug-in is named by its user",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.'": "the plug-ins that pyproject.toml declares",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.nnapi_c.plugin'": "the adapter of any shared library",
-    "harness/subject/plugin_loading.py: 'npu_conformance.adapters.stacked'": "the adapter that stacks a runtime",
+    "harness/subject/plugin_loading.py: 'npu_conformance.adapters.stacked.plugin'": "the adapter that stacks a runtime",
     "harness/subject/plugin_loading.py: ', not a npu_conformance.specs.plugin.Plugin'": "a message",
     "adapters/engine_interface.py: import_module(name)": "the optional package of an engine, none of the project's",
     "cli/commands/vectors.py: import_module(module)": "an engine of the user's own",

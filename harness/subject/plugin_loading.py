@@ -25,8 +25,11 @@ _LIBRARIES = "npu_conformance.adapters.nnapi_c.plugin"
 STACKED = "stacked:"
 """Before the spec of a plug-in with a device: the reference runtime on top of it."""
 
-_STACKING = "npu_conformance.adapters.stacked"
-"""The module whose `over` makes a plug-in with a runtime from one without."""
+_STACKING = "npu_conformance.adapters.stacked.plugin"
+"""The module whose `over` and `over_elsewhere` make a plug-in with a runtime from one without."""
+
+ELSEWHERE = ("unix:", "tcp:", "exec:")
+"""Before the address or the command of a driver in another process."""
 
 
 class LoadError(Exception):
@@ -35,12 +38,11 @@ class LoadError(Exception):
 
 def load_plugin(spec: str) -> Plugin:
     """Import the plug-in that `spec` names. Raises LoadError."""
-    if is_library(spec):
+    if is_library(spec) and not spec.startswith(STACKED):
         made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
         return made
     if spec.startswith(STACKED):
-        stacked: Plugin = _import(spec, _STACKING).over(load_plugin(spec.removeprefix(STACKED)))
-        return stacked
+        return _stacked(spec)
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:
@@ -55,6 +57,17 @@ def load_plugin(spec: str) -> Plugin:
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
     return found
+
+
+def _stacked(spec: str) -> Plugin:
+    below = spec.removeprefix(STACKED)
+    stacking = _import(spec, _STACKING)
+    made: Plugin
+    if below.startswith(ELSEWHERE):
+        made = stacking.over_elsewhere(below)
+    else:  # the device of a library is one of its runtime's, as Android's own runtime takes a support library
+        made = stacking.over(load_plugin(below), replaces_runtime=is_library(below))
+    return made
 
 
 def is_library(spec: str) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from npu_conformance.adapters import reference, stacked
+from npu_conformance.adapters import reference
+from npu_conformance.adapters.stacked import plugin as stacked
 from npu_conformance.cts import generated
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.harness.run import results
