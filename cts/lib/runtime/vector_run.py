@@ -45,7 +45,8 @@ MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSI
 _TWIN = quantization_coupling.CONFIGURATION
 _IDENTIFY = "model_identify_inputs_and_outputs"
 _MILLISECOND = 1_000_000
-_TOKEN = bytes(range(32))
+_TOKEN = bytes(range(30))
+"""The first bytes of all tokens. The last two say which model of the vector it is: a token is of one model."""
 
 
 def run(context: CaseContext, vector: Vector) -> None:
@@ -195,7 +196,8 @@ class _Runner:
         compilation = self.app.compilation(model, devices)
         if cached:
             self._folder = self._folder or CacheFolder(self._context)
-            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, _TOKEN)
+            token = _TOKEN + bytes((configuration.hidden, configuration.pooled))
+            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, token)
         self.app.succeed("compilation_finish", compilation)
         return compilation
 
