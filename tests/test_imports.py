@@ -29,6 +29,7 @@ BY_STRING = {
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.'": "the plug-ins that pyproject.toml declares",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.nnapi_c.plugin'": "the adapter of any shared library",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.stacked.plugin'": "the adapter that stacks a runtime",
+    "harness/subject/plugin_loading.py: 'npu_conformance.adapters.runtime_device.shim'": "shows a device of a runtime",
     "harness/subject/plugin_loading.py: ', not a npu_conformance.specs.plugin.Plugin'": "a message",
     "adapters/engine_interface.py: import_module(name)": "the optional package of an engine, none of the project's",
     "cli/commands/vectors.py: import_module(module)": "an engine of the user's own",

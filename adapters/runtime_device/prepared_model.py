@@ -23,7 +23,7 @@ class RuntimePreparedModel(hal.PreparedModel):
     def __init__(self, compiled: Compiled, free: Callable[[], None]) -> None:
         """free: destroys the compilation; called when nobody holds the prepared model any more."""
         self._compiled = compiled
-        weakref.finalize(self, free)
+        weakref.finalize(self, compiled.at_end, free)
 
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
@@ -86,7 +86,7 @@ class RuntimePreparedModel(hal.PreparedModel):
             require("burst_create", made.result)
         except CallError as error:
             raise as_service_error(error) from None
-        return RuntimeBurst(self._compiled.runtime, made.handle, self._executed)
+        return RuntimeBurst(self._compiled, made.handle, self._executed)
 
     def _executed(
         self, request: types.Request, terms: Terms, run: Callable[[ApiExecution], int]
@@ -109,9 +109,9 @@ Executed = Callable[[types.Request, Terms, Callable[[ApiExecution], int]], types
 class RuntimeBurst(hal.Burst):
     """An ANeuralNetworksBurst. What a driver keeps under identifier tokens is the runtime's business."""
 
-    def __init__(self, runtime: Runtime, handle: int, executed: Executed) -> None:
-        self._runtime, self._handle, self._executed = runtime, handle, executed
-        weakref.finalize(self, runtime.burst_free, handle)
+    def __init__(self, compiled: Compiled, handle: int, executed: Executed) -> None:
+        self._runtime, self._handle, self._executed = compiled.runtime, handle, executed
+        weakref.finalize(self, compiled.at_end, functools.partial(self._runtime.burst_free, handle))
 
     def execute_synchronously(
         self,

@@ -172,3 +172,5 @@ def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
         pool = request.pools[place.pool_index].pool
         if pool is None or not 0 <= place.offset <= place.offset + place.length <= pool.size:
             yield "an argument outside of its pool"
+        elif not 0 <= place.padding <= pool.size - place.offset - place.length:
+            yield "padding outside of the pool: an app gives addresses and lengths"

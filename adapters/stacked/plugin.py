@@ -3,7 +3,7 @@
 `--plugin stacked:P`, where P names any plug-in. The device is the one driver of the runtime; what it does not support,
 and what it does slower than the CPU by its own account, the runtime's CPU computes. A Python plug-in and a shared
 library live in the runtime's process, and the tests of drivers run on their device as they do without a runtime. A
-driver in another process (exec:, unix:, tcp:) is called from there, and is tested by itself with `--plugin P`.
+driver in another process (exec:, unix:, tcp:, shim:) is called from there, and is tested by itself with `--plugin P`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def over(below: Plugin, *, replaces_runtime: bool = False) -> Plugin:
     def manifest(options: Mapping[str, str]) -> Manifest:
         found = below.describe(options)
         kept = [name for name in found.interfaces if name not in _OWN]
-        return _with_runtime(replace(found, interfaces=kept) if replaces_runtime else found, options, kept)
+        return _with_runtime(found, options, kept, replaces_runtime)
 
     def create(context: Context) -> Subject:
         def made(nnapi: RuntimeService) -> Subject:
@@ -48,8 +48,11 @@ def over(below: Plugin, *, replaces_runtime: bool = False) -> Plugin:
     return Plugin(manifest=manifest, create=create)
 
 
-def over_elsewhere(spec: str) -> Plugin:
-    """A runtime over the device of a driver that lives in another process. spec: exec:, unix: or tcp:."""
+def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
+    """A runtime over the device of a driver that lives in another process. spec: exec:, unix:, tcp: or shim:.
+
+    replaces_runtime: as of `over`.
+    """
     known: dict[tuple[tuple[str, str], ...], Manifest] = {}
 
     def described(options: Mapping[str, str]) -> Manifest:
@@ -62,7 +65,7 @@ def over_elsewhere(spec: str) -> Plugin:
         return known[key]
 
     def manifest(options: Mapping[str, str]) -> Manifest:
-        return replace(_with_runtime(described(options), options, []), restart="fork")
+        return replace(_with_runtime(described(options), options, [], replaces_runtime), restart="fork")
 
     def create(context: Context) -> Subject:
         subject = open_subject(spec, _below(context.options))
@@ -84,13 +87,15 @@ def _level(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get(_LEVEL, NEWEST.value))
 
 
-def _with_runtime(below: Manifest, options: Mapping[str, str], kept: list[InterfaceName]) -> Manifest:
+def _with_runtime(
+    below: Manifest, options: Mapping[str, str], kept: list[InterfaceName], replaces_runtime: bool
+) -> Manifest:
     """The manifest of both. kept: interfaces of the one below. Raises LoadError where it has no device, or a
     runtime already.
     """
     if "device" not in below.interfaces:
         raise LoadError(f"stacked: {below.name} has no device to put a runtime on")
-    if "runtime" in below.interfaces:
+    if "runtime" in below.interfaces and not replaces_runtime:
         raise LoadError(f"stacked: {below.name} has a runtime of its own; use it without stacked:")
     limits = below.deadlines
     return replace(

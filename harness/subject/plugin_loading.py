@@ -8,11 +8,16 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.specs.versions import Version
 
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
@@ -27,6 +32,12 @@ STACKED = "stacked:"
 
 _STACKING = "npu_conformance.adapters.stacked.plugin"
 """The module whose `over` and `over_elsewhere` make a plug-in with a runtime from one without."""
+
+SHIM = "shim:"
+"""Before the spec of a plug-in with a runtime: one of its devices as a driver."""
+
+_SHIM = "npu_conformance.adapters.runtime_device.shim"
+"""The module whose `present` adds a device to a subject with a runtime."""
 
 ELSEWHERE = ("unix:", "tcp:", "exec:")
 """Before the address or the command of a driver in another process."""
@@ -59,12 +70,21 @@ def load_plugin(spec: str) -> Plugin:
     return found
 
 
+def shimmed(subject: SubjectHandle, spec: str, options: Mapping[str, str], version: Version | None) -> SubjectHandle:
+    """The subject with a device of its runtime. Raises LoadError, and closes the subject, where it has none to show.
+
+    spec: of the subject. options: of the shim and the subject. version: to test as, None for the device's own.
+    """
+    made: SubjectHandle = _import(SHIM + spec, _SHIM).present(subject, spec, options, version)
+    return made
+
+
 def _stacked(spec: str) -> Plugin:
     below = spec.removeprefix(STACKED)
     stacking = _import(spec, _STACKING)
     made: Plugin
-    if below.startswith(ELSEWHERE):
-        made = stacking.over_elsewhere(below)
+    if below.startswith((*ELSEWHERE, SHIM)):
+        made = stacking.over_elsewhere(below, replaces_runtime=below.startswith(SHIM))
     else:  # the device of a library is one of its runtime's, as Android's own runtime takes a support library
         made = stacking.over(load_plugin(below), replaces_runtime=is_library(below))
     return made
