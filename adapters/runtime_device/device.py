@@ -15,7 +15,7 @@ from npu_conformance.adapters.runtime_device.execution import (
     timeout_until,
 )
 from npu_conformance.adapters.runtime_device.prepared_model import RuntimePreparedModel
-from npu_conformance.adapters.runtime_device.visibility import require_visible_model
+from npu_conformance.adapters.runtime_device.visibility import require_visible_model, require_without_hints
 from npu_conformance.harness.nnapi.caller_memory import CallerMemory
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.nnapi.models import BuiltModel, build
@@ -143,6 +143,14 @@ class RuntimeDevice(hal.Device):
         callback.notify(status, None if status != ErrorStatus.NONE else self._prepared(compilation, model))
         if status == ErrorStatus.INVALID_ARGUMENT:
             raise ServiceError(status, "compilation_finish returned BAD_DATA (4)")
+
+    def prepare_model_with_config(
+        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
+    ) -> None:
+        """See prepare_model."""
+        require_without_hints(config.compilation_hints)
+        caches = config.model_cache, config.data_cache, config.cache_token
+        self.prepare_model(model, config.preference, config.priority, config.deadline_ns, *caches, callback)
 
     def prepare_model_from_cache(
         self,
