@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from npu_conformance.adapters.stacked.below_runtime import BelowRuntime
 from npu_conformance.adapters.stacked.remote_device import RemoteDevice
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -24,7 +25,8 @@ from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
-_LEVEL = "feature_level"
+_LEVEL, _PREFER = "feature_level", "prefer"
+_PREFERENCES = ("cost", "device")
 _OWN: tuple[InterfaceName, ...] = ("runtime", "runtime_control")
 
 
@@ -80,11 +82,18 @@ def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
 
 
 def _below(options: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in options.items() if name != _LEVEL}
+    return {name: value for name, value in options.items() if name not in (_LEVEL, _PREFER)}
 
 
 def _level(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get(_LEVEL, NEWEST.value))
+
+
+def _is_preferred(options: Mapping[str, str]) -> bool:
+    wanted = options.get(_PREFER, "cost")
+    if wanted not in _PREFERENCES:
+        raise LoadError(f"stacked: option prefer: expected {' or '.join(_PREFERENCES)}, found {wanted!r}")
+    return wanted == "device"
 
 
 def _with_runtime(
@@ -98,6 +107,7 @@ def _with_runtime(
     if "runtime" in below.interfaces and not replaces_runtime:
         raise LoadError(f"stacked: {below.name} has a runtime of its own; use it without stacked:")
     limits = below.deadlines
+    _is_preferred(options)
     return replace(
         below,
         interfaces=(*kept, *_OWN),
@@ -106,7 +116,12 @@ def _with_runtime(
         exact_result_codes=True,
         # A call of the runtime may prepare a model, and execute one.
         deadlines=replace(limits, call=max(limits.prepare, limits.execute, limits.call)),
-        options={**below.options, _LEVEL: "of the reference runtime on top, 1.0 to fl8 (default: the newest)"},
+        options={
+            **below.options,
+            _LEVEL: "of the reference runtime on top, 1.0 to fl8 (default: the newest)",
+            _PREFER: "device: the runtime takes it to be faster than its CPU, so that it executes all that it "
+            "supports; cost: what it says of its performance decides (default: cost)",
+        },
     )
 
 
@@ -117,6 +132,7 @@ def _create(make: Callable[[RuntimeService], Subject], below: Manifest, context:
         raise LoadError(f"stacked: {below.name} names a device in its manifest and has none")
     if context.own_process:
         own.register()  # for the scripted drivers of tests that are about extensions
-    driver = LivingService(below.instance or below.name, below.hal_version, subject.device)
+    device = BelowRuntime(subject.device, below.hal_version, is_preferred=_is_preferred(context.options))
+    driver = LivingService(below.instance or below.name, below.hal_version, device)
     runtime, control = nnapi.start([driver])
     return dataclasses.replace(subject, runtime=runtime, runtime_control=control)

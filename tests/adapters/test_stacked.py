@@ -12,8 +12,9 @@ from npu_conformance.adapters.stacked import plugin as stacked
 from npu_conformance.cts import generated
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.harness.run import results
-from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.inprocess import InProcessSubject
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.specs.documents.results import Event
@@ -155,3 +156,23 @@ def test_device_is_the_one_below() -> None:
         assert isinstance(subject.interfaces.device, Device)
     finally:
         subject.close()
+
+
+def test_what_is_preferred_is_one_of_two() -> None:
+    with pytest.raises(LoadError, match="option prefer: expected cost or device, found 'cpu'"):
+        stacked.over(_below()).describe({"prefer": "cpu"})
+
+
+def test_a_preferred_device_executes_whatever_it_supports() -> None:
+    """By its own account it is no faster than the CPU, which wins of equals (FW-PRT-003)."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    found = {}
+    for prefer in ("cost", "device"):
+        spec, options = f"stacked:{__name__}:plugin", {"hal": "1.3", "prefer": prefer}
+        subject, log = InProcessSubject(spec, options, None, None), _Kept()
+        try:
+            Engine([case], subject, log, EngineOptions(scope=Scope.FULL)).run()
+        finally:
+            subject.close()
+        found[prefer] = set(log.results[case.id].executed_by)
+    assert found == {"cost": {"below-npu", "nnapi-reference"}, "device": {"below-npu"}}
