@@ -9,7 +9,7 @@ from typing import Literal
 
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.harness.subject.plugin_loading import ELSEWHERE, SHIM, STACKED, LoadError, shimmed, where
+from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, shimmed, where
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
@@ -96,7 +96,7 @@ def _shimmed(
 def _open_in_process(
     spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None
 ) -> SubjectHandle:
-    if spec.startswith(ELSEWHERE) or spec.removeprefix(STACKED).startswith((*ELSEWHERE, SHIM)):
+    if is_elsewhere(spec):
         raise LoadError(f"{spec} is another process: it cannot run with isolation inprocess")
     from npu_conformance.harness.subject.inprocess import InProcessSubject
 

@@ -54,6 +54,10 @@ def load_plugin(spec: str) -> Plugin:
         return made
     if spec.startswith(STACKED):
         return _stacked(spec)
+    if spec.startswith(SHIM):
+        raise LoadError(
+            f"plug-in {spec}: the shim stands in the harness's process; name {spec.removeprefix(SHIM)} here"
+        )
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:
@@ -68,6 +72,14 @@ def load_plugin(spec: str) -> Plugin:
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
     return found
+
+
+def is_elsewhere(spec: str) -> bool:
+    """True for what cannot live in the harness's process: it is another one, or is to end with one."""
+    if spec.startswith(SHIM):
+        return is_elsewhere(spec.removeprefix(SHIM))
+    below = spec.removeprefix(STACKED)
+    return below.startswith(ELSEWHERE) or (below != spec and below.startswith(SHIM))
 
 
 def shimmed(subject: SubjectHandle, spec: str, options: Mapping[str, str], version: Version | None) -> SubjectHandle:
@@ -115,7 +127,7 @@ def _entry_point(name: str) -> str:
     if name not in known:
         raise LoadError(
             f"unknown plug-in {name!r}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}; "
-            "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
+            "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, stacked:P, shim:P"
         )
     return known[name]
 

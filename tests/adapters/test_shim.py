@@ -18,6 +18,7 @@ from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.plugin_loading import is_elsewhere, load_plugin
 from npu_conformance.specs.documents.results import CaseResult, Event
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
@@ -118,6 +119,22 @@ def test_what_cannot_be_shown_is_one_line(spec: str, options: dict[str, str], wo
     with pytest.raises(LoadError, match=words) as error:
         open_subject(spec, options)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("shim:reference", False), ("shim:exec:./a", True), ("stacked:reference", False), ("stacked:tcp:h:1", True),
+        ("stacked:shim:a:b", True), ("stacked:./a.so", False), ("unix:/a", True), ("a.b:plugin", False),
+    ],
+)  # fmt: skip
+def test_what_cannot_live_in_the_harness_process(spec: str, expected: bool) -> None:
+    assert is_elsewhere(spec) == expected
+
+
+def test_a_shim_is_not_served() -> None:
+    with pytest.raises(LoadError, match="the shim stands in the harness; name only_runtimes:plugin here"):
+        load_plugin(SHIM)
 
 
 def test_its_version_is_the_most_that_can_be_asked_for() -> None:
