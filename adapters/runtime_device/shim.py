@@ -72,6 +72,7 @@ class ShimmedSubject:
     @contextlib.contextmanager
     def scratch(self) -> Iterator[PooledMemory]:
         """Caller's memory for as long as a model is built."""
+        self._free()
         pools: list[Pool] = []
 
         def make_pool(size: int) -> Pool:

@@ -65,6 +65,8 @@ def work(verdicts: Iterable[CaseResult]) -> tuple[OperationWork, ...]:
     both: Counter[str] = Counter()
     for result in verdicts:
         outcome = result.outcome.value
+        if result.outcome is Outcome.NOT_APPLICABLE:
+            continue
         for operation, devices in _devices_by_operation(result).items():
             for device in devices - {CPU}:
                 drivers[operation][device][outcome] += 1
