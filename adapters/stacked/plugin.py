@@ -107,7 +107,7 @@ def _with_runtime(
     if "runtime" in below.interfaces and not replaces_runtime:
         raise LoadError(f"stacked: {below.name} has a runtime of its own; use it without stacked:")
     limits = below.deadlines
-    _is_preferred(options)
+    _is_preferred(options)  # a word that is neither is told here
     return replace(
         below,
         interfaces=(*kept, *_OWN),

@@ -49,15 +49,13 @@ class LoadError(Exception):
 
 def load_plugin(spec: str) -> Plugin:
     """Import the plug-in that `spec` names. Raises LoadError."""
-    if is_library(spec) and not spec.startswith(STACKED):
-        made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
-        return made
     if spec.startswith(STACKED):
         return _stacked(spec)
     if spec.startswith(SHIM):
-        raise LoadError(
-            f"plug-in {spec}: the shim stands in the harness's process; name {spec.removeprefix(SHIM)} here"
-        )
+        raise LoadError(f"plug-in {spec}: the shim stands in the harness; name {spec.removeprefix(SHIM)} here")
+    if is_library(spec):
+        made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
+        return made
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:
