@@ -12,6 +12,7 @@ from npu_conformance.adapters.stacked import plugin as stacked
 from npu_conformance.cts import generated
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.harness.run import results
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.scope import Scope
@@ -20,9 +21,10 @@ from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugi
 from npu_conformance.specs.documents.results import Event
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Manifest
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Capabilities, PerformanceInfo
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -176,3 +178,20 @@ def test_a_preferred_device_executes_whatever_it_supports() -> None:
             subject.close()
         found[prefer] = set(log.results[case.id].executed_by)
     assert found == {"cost": {"below-npu", "nnapi-reference"}, "device": {"below-npu"}}
+
+
+def test_an_execution_with_fences_is_credited_too() -> None:
+    """To the driver, once the app has waited for the event."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    subject = InProcessSubject(f"stacked:{__name__}:plugin", {"hal": "1.3"}, None, None)
+    try:
+        control = subject.interfaces.runtime_control
+        assert control is not None
+        context = CaseContext(case, subject, scope=Scope.FULL, only="fenced.explicit")
+        case.run(context)
+        context.close()
+        assert context.configurations["fenced.explicit"].details.outcome is Outcome.PASS
+        done = {one.device: one.operations for one in control.executed_operations()}
+        assert done == {"below-npu": (OperationType.ADD,), "nnapi-reference": ()}
+    finally:
+        subject.close()

@@ -68,8 +68,12 @@ class DriverPart:
         is_strict = self.device.around.feature_level.is_aidl
         outcome = outcome_of(status, shapes, found, outputs, self.outputs, is_strict=is_strict)
         if outcome.result == ResultCode.NO_ERROR:
-            self.device.executed.update(self._operations)
+            self.tell_success()
         return outcome
+
+    def tell_success(self) -> None:
+        """Record that the driver has executed the operations."""
+        self.device.executed.update(self._operations)
 
     def execute_fenced(
         self,
