@@ -110,7 +110,7 @@ class DriverPart:
 
     def _executed(self, request: types.Request, terms: Terms, burst: PartBurst | None) -> Answer:
         version = self.device.version
-        if isinstance(burst, DriverBurst) and burst.takes(request):
+        if isinstance(burst, DriverBurst) and burst.takes(request, terms):
             return burst.execute(request, terms)
         is_synchronous = version.is_aidl or self.device.around.properties.synchronous_hal
         if version < Version.V1_2 or not is_synchronous:
