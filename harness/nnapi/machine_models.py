@@ -200,9 +200,13 @@ def set_caching(machine: ApiMachine, step: Step) -> None:
 def finish_compilation(machine: ApiMachine, step: Step) -> None:
     """compilation_finish, where the runtime can be expected to compile the model."""
     found = machine.compilations.find(step.object)
-    if found is not None and "unknown" in found.state.model.operands and not _has_cpu(machine):
+    if found is not None and not found.is_lost and _is_open(found.state) and not _has_cpu(machine):
         return  # a device need not support open shapes
     machine.call("compilation_finish", on(found, lambda state: state.finish()), handle_of(found))
+
+
+def _is_open(state: CompilationState) -> bool:
+    return "unknown" in state.model.operands
 
 
 def _has_cpu(machine: ApiMachine) -> bool:
