@@ -24,6 +24,7 @@ from npu_conformance.faults.fakes import (
 )
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.report import table
 from npu_conformance.harness.report.lines import explain
 from npu_conformance.harness.run import seeds
 from npu_conformance.harness.run.baseline import Baseline
@@ -35,8 +36,11 @@ from npu_conformance.specs.documents.results import RunFinished
 from npu_conformance.specs.documents.summary import Counts
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.control import ExecutedOperations, RuntimeControl
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.plugin import Subject
 
 _checks = CaseGroup("self.bookkeeping")
@@ -197,6 +201,35 @@ def refusals_are_no_support(_: CaseContext) -> None:
         chosen = FakeSubject(interfaces=Subject(device=FakeDevice(supported=supported)))
         found = run({"rejects": rejects, "executes": executes}, chosen)
         _expect(_of_execution(found), counts, f"verdicts on executing ADD in float32, supported: {supported}")
+
+
+class _Working(RuntimeControl):
+    """A runtime whose devices have executed something each time that it is asked, the CPU always in place of MUL."""
+
+    def __init__(self, *answers: tuple[ExecutedOperations, ...]) -> None:
+        self._answers = list(answers)
+
+    def executed_operations(self) -> tuple[ExecutedOperations, ...]:
+        """The next answer; nothing behind the last."""
+        return self._answers.pop(0) if self._answers else ()
+
+
+@_checks.case("coverage.work_of_the_cpu")
+def work_of_the_cpu(_: CaseContext) -> None:
+    """What the runtime's CPU executed counts for no driver, nor what was executed before the case."""
+    add, mul, pad = (int(OperationType[name]) for name in ("ADD", "MUL", "PAD"))
+    late = (ExecutedOperations("npu", (pad,)),)
+    work = (ExecutedOperations("npu", (add,)), ExecutedOperations(CPU, (add, mul)))
+    offered = Manifest(name="fake", vendor="nobody", version="1", interfaces=("runtime", "runtime_control"))
+    interfaces = Subject(runtime=Runtime(), runtime_control=_Working(late, work, (), work))
+    subject = FakeSubject(offered, interfaces=interfaces)
+    little = run({"right": passing, "wrong": raising(Failed("wrong"))}, subject, interface="runtime")
+    found = {one.operation: (one.drivers, one.cpu_alone, one.cpu_too) for one in little.results.executed_by}
+    verdicts = {"pass": 1, "fail": 1}
+    expected = {"ADD": ({"npu": verdicts}, {}, 2), "MUL": ({}, verdicts, 0)}
+    _expect(found, expected, "who executed what")
+    told = "under the runtime: of 2 operations npu executed 1 rightly; the runtime's CPU alone 1: MUL"
+    _expect([line for line in table.lines(little.results) if "the runtime" in line], [told], "what is said of it")
 
 
 def _of_execution(little: Little) -> Counts:

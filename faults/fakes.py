@@ -21,7 +21,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import CaseFinished, CaseResult, Event
 from npu_conformance.specs.documents.summary import Results
-from npu_conformance.specs.manifest import Claim, Manifest
+from npu_conformance.specs.manifest import Claim, InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
@@ -184,16 +184,15 @@ def run(
     claims: Sequence[Claim] = (),
     groups: Mapping[str, Group] = NO_GROUPS,
     requirements: tuple[str, ...] = ("REQ-1",),
+    interface: InterfaceName = "device",
     **options: Any,
 ) -> Little:
     """Run the bodies as cases, and build the results from the events. groups: of bodies, by their names."""
     found = subject or FakeSubject()
     if claims:
         found.manifest = Manifest(name="fake", vendor="nobody", version="1", claims=tuple(claims))
-    cases = [
-        make_case(name, body, operations=("ADD",), group=groups.get(name), requirements=requirements)
-        for name, body in bodies.items()
-    ]
+    fields = {"operations": ("ADD",), "requirements": requirements, "interface": interface}
+    cases = [make_case(name, body, group=groups.get(name), **fields) for name, body in bodies.items()]
     events = _Kept()
     Engine(cases, cast(SubjectHandle, found), events, EngineOptions(**options), waivers=waivers).run()
     return Little(events, build_results(events, waivers, baseline))

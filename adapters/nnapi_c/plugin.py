@@ -10,15 +10,12 @@ import re
 from collections.abc import Mapping
 
 from npu_conformance.adapters.nnapi_c.library import Library
-from npu_conformance.adapters.nnapi_c.probe import FoundDevice, probe, version_of
+from npu_conformance.adapters.nnapi_c.probe import probe
 from npu_conformance.adapters.nnapi_c.runtime import LibraryRuntime
 from npu_conformance.adapters.runtime_device.device import RuntimeDevice
 from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
-from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
-from npu_conformance.specs.suggestions import did_you_mean
-from npu_conformance.specs.versions import Version
 
 
 def of_library(path: str) -> Plugin:
@@ -31,48 +28,25 @@ def of_library(path: str) -> Plugin:
     def create(context: Context) -> Subject:
         memory = LocalMemory(context.memory)
         runtime = LibraryRuntime(Library(path), memory, context.descriptors)
-        chosen = _chosen(path, context.options)
-        name = None if chosen is None else chosen.name
-        version = _hal_version(path, context.options)
+        chosen = probe(path).chosen(path, context.options)
+        name, version = None if chosen is None else chosen.name, probe(path).hal_version(chosen)
         return Subject(device=RuntimeDevice(runtime, name, version, memory, context.clock), runtime=runtime)
 
     return Plugin(manifest=manifest, create=create)
 
 
 def _manifest(path: str, options: Mapping[str, str]) -> Manifest:
-    chosen = _chosen(path, options)
-    names = ", ".join(device.name for device in probe(path).devices) or "none that the library tells of"
+    found = probe(path)
+    chosen = found.chosen(path, options)
     return Manifest(
         name=_name(path),
         vendor="unknown" if chosen is None else chosen.name,
         version=(chosen and chosen.version) or "unknown",
         interfaces=("device", "runtime"),
-        hal_version=_hal_version(path, options),
-        feature_level=probe(path).feature_level,
-        options={"device": f"which device the tests of drivers run on (default: the first): {names}"},
+        hal_version=found.hal_version(chosen),
+        feature_level=found.feature_level,
+        options=found.described_option,
     )
-
-
-def _chosen(path: str, options: Mapping[str, str]) -> FoundDevice | None:
-    """The device that the options ask for; None below feature level 3, which has no list of devices."""
-    devices = probe(path).devices
-    if "device" not in options:
-        return devices[0] if devices else None
-    wanted = options["device"]
-    for device in devices:
-        if device.name == wanted:
-            return device
-    known = [device.name for device in devices]
-    raise LoadError(
-        f"plug-in {path}: option device: no device {wanted!r}{did_you_mean(wanted, known)}; "
-        f"there are: {', '.join(known) or 'none'}"
-    )
-
-
-def _hal_version(path: str, options: Mapping[str, str]) -> Version:
-    """That of the chosen device, at most the runtime's."""
-    chosen, runtime = _chosen(path, options), probe(path).feature_level
-    return runtime if chosen is None else min(runtime, version_of(chosen.feature_level))
 
 
 def _name(path: str) -> str:

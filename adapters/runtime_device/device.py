@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import functools
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
-from npu_conformance.adapters.runtime_device.execution import Compiled, as_service_error, timeout_until
-from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
+from npu_conformance.adapters.runtime_device.execution import (
+    AtEnd,
+    Compiled,
+    as_service_error,
+    at_once,
+    timeout_until,
+)
 from npu_conformance.adapters.runtime_device.prepared_model import RuntimePreparedModel
-from npu_conformance.adapters.runtime_device.visibility import require_visible_model
+from npu_conformance.adapters.runtime_device.visibility import require_visible_model, require_without_hints
+from npu_conformance.harness.nnapi.caller_memory import CallerMemory
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.nnapi.models import BuiltModel, build
 from npu_conformance.specs.errors import NotVisible, ServiceError
@@ -42,6 +50,14 @@ class _Compilation:
         self.built.free(runtime)
 
 
+class ScratchMaker(Protocol):
+    """Where the values of constants lie while a model is built."""
+
+    def scratch(self) -> AbstractContextManager[CallerMemory]:
+        """Caller's memory for as long as a model is built: a finished model has copied its constants."""
+        ...
+
+
 class RuntimeDevice(hal.Device):
     """One device of a runtime, by the functions that take a list of devices.
 
@@ -49,11 +65,20 @@ class RuntimeDevice(hal.Device):
     """
 
     def __init__(
-        self, runtime: Runtime, device: str | None, version: Version, memory: LocalMemory, clock: Clock
+        self,
+        runtime: Runtime,
+        device: str | None,
+        version: Version,
+        memory: ScratchMaker,
+        clock: Clock,
+        at_end: AtEnd = at_once,
     ) -> None:
-        """device: its name; None for whatever the runtime chooses, below feature level 3. version: of the HAL."""
+        """device: its name; None for whatever the runtime chooses, below feature level 3. version: of the HAL.
+
+        at_end: see AtEnd.
+        """
         self._runtime, self._version, self._memory, self._clock = runtime, version, memory, clock
-        self._functions = frozenset(runtime.functions())
+        self._functions, self._at_end = frozenset(runtime.functions()), at_end
         self._device = None if device is None else _handle_of(runtime, device)
 
     def get_capabilities(self) -> types.Capabilities:
@@ -119,6 +144,14 @@ class RuntimeDevice(hal.Device):
         if status == ErrorStatus.INVALID_ARGUMENT:
             raise ServiceError(status, "compilation_finish returned BAD_DATA (4)")
 
+    def prepare_model_with_config(
+        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
+    ) -> None:
+        """See prepare_model."""
+        require_without_hints(config.compilation_hints)
+        caches = config.model_cache, config.data_cache, config.cache_token
+        self.prepare_model(model, config.preference, config.priority, config.deadline_ns, *caches, callback)
+
     def prepare_model_from_cache(
         self,
         deadline_ns: int,
@@ -163,7 +196,7 @@ class RuntimeDevice(hal.Device):
             compilation.free(self._runtime)
 
     def _prepared(self, compilation: _Compilation, model: types.Model) -> RuntimePreparedModel:
-        compiled = Compiled(self._runtime, compilation.handle, model, self._version, self._clock)
+        compiled = Compiled(self._runtime, compilation.handle, model, self._version, self._clock, self._at_end)
         return RuntimePreparedModel(compiled, functools.partial(compilation.free, self._runtime))
 
     def _supported(self, built: BuiltModel, operations: int) -> tuple[bool, ...]:

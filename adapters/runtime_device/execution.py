@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_conformance.harness.nnapi.errors import CallError, require
@@ -26,6 +27,15 @@ NO_TIMES = (-1, 2**64 - 1)
 """Deadlines and durations that stand for none, in HIDL and AIDL."""
 
 
+AtEnd = Callable[[Callable[[], None]], None]
+"""Is given what destroys an object of the runtime, in the moment in which nobody holds the HAL's any more."""
+
+
+def at_once(destroy: Callable[[], None]) -> None:
+    """Destroy it in that moment: for a runtime in this process."""
+    destroy()
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A compilation, and what is known of where it came from. version: of the HAL that is played."""
@@ -35,6 +45,7 @@ class Compiled:
     model: types.Model
     version: Version
     clock: Clock
+    at_end: AtEnd
 
 
 @dataclass(frozen=True)

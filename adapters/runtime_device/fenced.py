@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Sequence
 
@@ -63,7 +64,7 @@ class _Info(hal.FencedExecutionCallback):
             terms,
             keeps,
         )
-        weakref.finalize(self, _end, compiled, execution, event)
+        weakref.finalize(self, compiled.at_end, functools.partial(_end, compiled, execution, event))
 
     def get_execution_info(self) -> hal.FencedExecutionInfo:
         """Wait for the event, and ask for the durations."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from npu_conformance.adapters.runtime_device.execution import ApiExecution, Compiled, Terms, as_service_error, no_timing
 from npu_conformance.adapters.runtime_device.fenced import launch_fenced
-from npu_conformance.adapters.runtime_device.visibility import require_visible_request
+from npu_conformance.adapters.runtime_device.visibility import require_visible_request, require_without_hints
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -23,7 +23,7 @@ class RuntimePreparedModel(hal.PreparedModel):
     def __init__(self, compiled: Compiled, free: Callable[[], None]) -> None:
         """free: destroys the compilation; called when nobody holds the prepared model any more."""
         self._compiled = compiled
-        weakref.finalize(self, free)
+        weakref.finalize(self, compiled.at_end, free)
 
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
@@ -73,6 +73,31 @@ class RuntimePreparedModel(hal.PreparedModel):
         except CallError as error:
             raise as_service_error(error) from None
 
+    def execute_synchronously_with_config(
+        self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
+    ) -> types.ExecutionResult:
+        """See execute_synchronously."""
+        require_without_hints(config.execution_hints)
+        return self.execute_synchronously(request, config.measure_timing, deadline_ns, config.loop_timeout_duration_ns)
+
+    def execute_fenced_with_config(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence, ...],
+        config: types.ExecutionConfig,
+        deadline_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """See execute_fenced."""
+        require_without_hints(config.execution_hints)
+        terms = config.measure_timing, deadline_ns, config.loop_timeout_duration_ns
+        return self.execute_fenced(request, wait_for, *terms, duration_ns)
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        """A request to be executed many times, each time by a new ANeuralNetworksExecution."""
+        require_without_hints(config.execution_hints)
+        return BoundExecution(self, request, config)
+
     def configure_execution_burst_on_queues(
         self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
     ) -> hal.BurstContext:
@@ -86,7 +111,7 @@ class RuntimePreparedModel(hal.PreparedModel):
             require("burst_create", made.result)
         except CallError as error:
             raise as_service_error(error) from None
-        return RuntimeBurst(self._compiled.runtime, made.handle, self._executed)
+        return RuntimeBurst(self._compiled, made.handle, self._executed)
 
     def _executed(
         self, request: types.Request, terms: Terms, run: Callable[[ApiExecution], int]
@@ -102,6 +127,23 @@ class RuntimePreparedModel(hal.PreparedModel):
             raise as_service_error(error) from None
 
 
+class BoundExecution(hal.Execution):
+    """A request and how to execute it."""
+
+    def __init__(self, model: RuntimePreparedModel, request: types.Request, config: types.ExecutionConfig) -> None:
+        self._model, self._request, self._config = model, request, config
+
+    def execute_synchronously(self, deadline_ns: int) -> types.ExecutionResult:
+        """See PreparedModel."""
+        return self._model.execute_synchronously_with_config(self._request, self._config, deadline_ns)
+
+    def execute_fenced(
+        self, wait_for: tuple[hal.Fence, ...], deadline_ns: int, duration_ns: int
+    ) -> hal.FencedExecutionResult:
+        """See PreparedModel."""
+        return self._model.execute_fenced_with_config(self._request, wait_for, self._config, deadline_ns, duration_ns)
+
+
 Executed = Callable[[types.Request, Terms, Callable[[ApiExecution], int]], types.ExecutionResult]
 """Executes a request on terms, by a function that computes."""
 
@@ -109,9 +151,9 @@ Executed = Callable[[types.Request, Terms, Callable[[ApiExecution], int]], types
 class RuntimeBurst(hal.Burst):
     """An ANeuralNetworksBurst. What a driver keeps under identifier tokens is the runtime's business."""
 
-    def __init__(self, runtime: Runtime, handle: int, executed: Executed) -> None:
-        self._runtime, self._handle, self._executed = runtime, handle, executed
-        weakref.finalize(self, runtime.burst_free, handle)
+    def __init__(self, compiled: Compiled, handle: int, executed: Executed) -> None:
+        self._runtime, self._handle, self._executed = compiled.runtime, handle, executed
+        weakref.finalize(self, compiled.at_end, functools.partial(self._runtime.burst_free, handle))
 
     def execute_synchronously(
         self,
@@ -124,6 +166,18 @@ class RuntimeBurst(hal.Burst):
         """ANeuralNetworksExecution_burstCompute."""
         compute = functools.partial(_burst_compute, self._runtime, self._handle)
         return self._executed(request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns), compute)
+
+    def execute_synchronously_with_config(
+        self,
+        request: types.Request,
+        memory_identifier_tokens: tuple[int, ...],
+        config: types.ExecutionConfig,
+        deadline_ns: int,
+    ) -> types.ExecutionResult:
+        """See execute_synchronously."""
+        require_without_hints(config.execution_hints)
+        terms = config.measure_timing, deadline_ns, config.loop_timeout_duration_ns
+        return self.execute_synchronously(request, memory_identifier_tokens, *terms)
 
     def release_memory_resource(self, memory_identifier_token: int) -> None:
         """Refused: an app has no such tokens."""

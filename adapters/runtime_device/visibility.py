@@ -19,6 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     Request,
     RequestArgument,
     Subgraph,
+    TokenValuePair,
 )
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
@@ -44,6 +45,12 @@ def require_visible_request(model: Model, request: Request) -> None:
     obstacle = next(_obstacles_of_request(model, request), None)
     if obstacle is not None:
         raise NotVisible(f"an app of the C API cannot say this to a runtime: {obstacle}")
+
+
+def require_without_hints(hints: tuple[TokenValuePair, ...]) -> None:
+    """Raise NotVisible for hints: the runtime chooses the prefixes of the extensions that their tokens are of."""
+    if hints:
+        raise NotVisible("an app of the C API cannot say this to a runtime: hints by their tokens")
 
 
 def _obstacles(model: Model, version: Version) -> Iterator[str]:
@@ -144,6 +151,8 @@ def _of_memory(pool: Memory) -> Iterator[str]:
         yield f"memory of the kind {pool.kind!r}"
     elif pool.token <= 0:
         yield "a pool without memory"
+    elif pool.size < 0 or pool.offset < 0:
+        yield "a negative size or offset of memory"
 
 
 def _obstacles_of_request(model: Model, request: Request) -> Iterator[str]:
@@ -172,3 +181,5 @@ def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
         pool = request.pools[place.pool_index].pool
         if pool is None or not 0 <= place.offset <= place.offset + place.length <= pool.size:
             yield "an argument outside of its pool"
+        elif not 0 <= place.padding <= pool.size - place.offset - place.length:
+            yield "padding outside of the pool: an app gives addresses and lengths"

@@ -20,13 +20,12 @@ from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.session_options import parse_options
-from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.specs import versions
 
 _SECONDS = 60.0
 _ATHERIS_FROM = 120.0
 """Seconds: shorter campaigns go without Atheris, whose instrumented imports take 10 s a round."""
-_ELSEWHERE = ("unix:", "tcp:", "exec:")
 _CLEAR = "\r\033[K"
 
 
@@ -78,7 +77,7 @@ def _arms(options: argparse.Namespace, fuzzers: Sequence[Fuzzer], limits: Limits
     if options.engine is not None:
         return [Arm(fuzzer.name, options.engine) for fuzzer in fuzzers]
     arms = [Arm(fuzzer.name, "evolution") for fuzzer in fuzzers]
-    is_python = not options.plugin.startswith(_ELSEWHERE) and not options.plugin.endswith(".so")
+    is_python = not is_elsewhere(options.plugin) and not options.plugin.endswith(".so")
     if has_atheris() and is_python and (limits.seconds or 0) >= _ATHERIS_FROM * len(fuzzers):
         arms += [Arm(fuzzer.name, "atheris") for fuzzer in fuzzers]
     return arms

@@ -10,7 +10,7 @@ from npu_conformance.harness.run.session_options import TRANSPORTS, SessionOptio
 
 def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = False) -> None:
     """Declare how a plug-in is named and started."""
-    ways = "an entry point, package.module:name, stacked:P, PATH.so, unix:PATH, tcp:HOST:PORT or exec:COMMAND"
+    ways = "an entry point, package.module:name, stacked:P, shim:P, PATH.so, unix:PATH, tcp:HOST:PORT or exec:COMMAND"
     text = f"implementation under test: {ways}"
     if positional:
         parser.add_argument("plugin", metavar="PLUGIN", help=text)

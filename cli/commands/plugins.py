@@ -24,5 +24,5 @@ def execute(options: argparse.Namespace) -> int:
     width = max(map(len, found))
     for name, target in sorted(found.items()):
         print(f"{name:<{width}}  {target}")
-    print("also: package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND")
+    print("also: package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, stacked:P, shim:P")
     return OK

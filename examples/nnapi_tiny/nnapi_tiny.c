@@ -28,7 +28,8 @@ typedef struct {
     int32_t zeroPoint;
 } ANeuralNetworksOperandType;
 
-typedef struct { size_t size; uint8_t *bytes; } Memory;
+// holders: the app, until it frees it, and the models and executions that use it. mapping: where the pages begin.
+typedef struct { size_t size; uint8_t *bytes, *mapping; uint32_t holders; } Memory;
 typedef struct { const char *name; } Device;
 typedef struct { uint32_t count, index[MAX_LIST]; } List;
 typedef enum { NOWHERE, CONSTANT, OMITTED, INPUT, OUTPUT } Source;
@@ -40,6 +41,7 @@ typedef struct {
     Source source;
     const void *value;             // of a constant, as long as the caller or a memory object keeps it
     size_t length;
+    Memory *memory;                // that a constant lies in, until the model is finished
     uint8_t copy[COPIED_AT_ONCE];  // of a small constant, whose caller need not keep it
 } Operand;
 
@@ -58,7 +60,7 @@ typedef struct {
 } Model;
 
 typedef struct { State state; uint32_t holders; Model *model; bool forOneDevice; } Compilation;
-typedef struct { bool isSet, isTooSmall; void *bytes; } Argument;
+typedef struct { bool isSet, isTooSmall; void *bytes; Memory *memory; } Argument;
 
 typedef struct {
     Compilation *compilation;
@@ -120,13 +122,27 @@ int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t 
     uint8_t *bytes = mmap(NULL, size + (offset - start), protect, MAP_SHARED, fd, (off_t)start);
     if (bytes == MAP_FAILED) return UNMAPPABLE;
     *memory = malloc(sizeof **memory);
-    if (!*memory) return OUT_OF_MEMORY;
-    **memory = (Memory){size, bytes + (offset - start)};
+    if (!*memory) {
+        munmap(bytes, size + (offset - start));
+        return OUT_OF_MEMORY;
+    }
+    **memory = (Memory){size, bytes + (offset - start), bytes, 1};
     return NO_ERROR;
 }
 
-// The mapping stays: constants and arguments may lie in it for longer.
-void ANeuralNetworksMemory_free(Memory *memory) { free(memory); }
+// Constants and arguments may lie in it for longer.
+void ANeuralNetworksMemory_free(Memory *memory) {
+    if (!memory || --memory->holders) return;
+    munmap(memory->mapping, memory->size + (size_t)(memory->bytes - memory->mapping));
+    free(memory);
+}
+
+// Let a place hold this memory (null: none) in place of what it held.
+static void hold(Memory **place, Memory *memory) {
+    if (memory) memory->holders++;
+    ANeuralNetworksMemory_free(*place);
+    *place = memory;
+}
 
 // ---------------------------------------------------------------- models
 
@@ -141,22 +157,44 @@ int ANeuralNetworksModel_create(Model **model) {
 // What was made from an object outlives it.
 void ANeuralNetworksModel_free(Model *model) {
     if (!model || --model->holders) return;
-    for (uint32_t i = 0; i < model->operandCount; i++) free(model->copies[i]);
+    for (uint32_t i = 0; i < model->operandCount; i++) {
+        hold(&model->operands[i].memory, NULL);
+        free(model->copies[i]);
+    }
     free(model);
 }
 
 static bool isTensor(int32_t type) { return type > 2 && type != 6 && type != 10; }
+
+static const uint8_t elementSizes[] = {4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1};
+
+// 32 bits have to count the bytes, as far as the dimensions are known.
+static bool isCountable(const ANeuralNetworksOperandType *type) {
+    uint64_t size = elementSizes[type->type];
+    for (uint32_t i = 0; i < type->dimensionCount && size <= UINT32_MAX; i++)
+        if (type->dimensions[i]) size *= type->dimensions[i];
+    return size <= UINT32_MAX;
+}
+
+static bool isQuantisedRightly(const ANeuralNetworksOperandType *type) {
+    int32_t largest = 0;  // zero point
+    if (type->type == 4) return true;  // of TENSOR_INT32 nothing is checked
+    if (type->type == 5) largest = UINT8_MAX;
+    if (type->type == 12) largest = UINT16_MAX;
+    bool isQuantised = largest || type->type == 7 || type->type == 13;
+    if (isQuantised ? !(type->scale > 0) : type->scale != 0) return false;
+    return type->zeroPoint >= 0 && type->zeroPoint <= largest;
+}
 
 int ANeuralNetworksModel_addOperand(Model *model, const ANeuralNetworksOperandType *type) {
     if (!model || !type) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
     if (type->type < 0 || type->type > LAST_TYPE || (type->dimensionCount == 0) != (type->dimensions == NULL))
         return BAD_DATA;
-    bool isQuantised = type->type == 5 || type->type == 7 || type->type == 12 || type->type == 13;
-    if (isQuantised ? !(type->scale > 0) : type->type != 4 && (type->scale != 0 || type->zeroPoint != 0))
-        return BAD_DATA;
+    if (!isQuantisedRightly(type)) return BAD_DATA;
     if (!isTensor(type->type) && type->dimensionCount > 0) return BAD_DATA;
     if (type->dimensionCount > MAX_RANK || model->operandCount == MAX_OPERANDS) return BAD_DATA;
+    if (!isCountable(type)) return BAD_DATA;
     Operand *operand = &model->operands[model->operandCount++];
     operand->type = type->type;
     operand->rank = type->dimensionCount;
@@ -165,8 +203,7 @@ int ANeuralNetworksModel_addOperand(Model *model, const ANeuralNetworksOperandTy
 }
 
 static size_t sizeOf(int32_t type, uint32_t rank, const uint32_t *dimensions) {
-    static const uint8_t sizes[] = {4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1};
-    size_t size = sizes[type];
+    size_t size = elementSizes[type];
     for (uint32_t i = 0; i < rank; i++) size *= dimensions[i];
     return isTensor(type) && rank == 0 ? 0 : size;  // 0: not known
 }
@@ -185,12 +222,15 @@ int ANeuralNetworksModel_setOperandValue(Model *model, int32_t index, const void
     if (!model || (!value && length)) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
     if (!value && (uint32_t)index < model->operandCount) {
+        hold(&model->operands[index].memory, NULL);
         model->operands[index].source = OMITTED;
         return NO_ERROR;
     }
     int result = setConstant(model, index, value, length);
-    if (result == NO_ERROR && length <= COPIED_AT_ONCE) {
-        Operand *operand = &model->operands[index];
+    if (result != NO_ERROR) return result;
+    Operand *operand = &model->operands[index];
+    hold(&operand->memory, NULL);
+    if (length <= COPIED_AT_ONCE) {
         operand->value = memcpy(operand->copy, value, length);
     }
     return result;
@@ -201,7 +241,9 @@ int ANeuralNetworksModel_setOperandValueFromMemory(
     if (!model || !memory) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
     if (offset > memory->size || length > memory->size - offset) return BAD_DATA;
-    return setConstant(model, index, memory->bytes + offset, length);
+    int result = setConstant(model, index, memory->bytes + offset, length);
+    if (result == NO_ERROR) hold(&model->operands[index].memory, (Memory *)memory);
+    return result;
 }
 
 static int take(List *list, const Model *model, uint32_t count, const uint32_t *indexes) {
@@ -333,6 +375,7 @@ int ANeuralNetworksModel_finish(Model *model) {
         model->copies[i] = malloc(operand->length);
         if (!model->copies[i]) return OUT_OF_MEMORY;
         operand->value = memcpy(model->copies[i], operand->value, operand->length);
+        hold(&operand->memory, NULL);
     }
     return NO_ERROR;
 }
@@ -380,6 +423,7 @@ int ANeuralNetworksModel_getSupportedOperationsForDevices(
 // ---------------------------------------------------------------- compilations
 
 static int compile(Model *model, bool forOneDevice, Compilation **compilation) {
+    *compilation = NULL;
     if (model->state != FINISHED) return BAD_STATE;
     *compilation = calloc(1, sizeof **compilation);
     if (!*compilation) return OUT_OF_MEMORY;
@@ -426,6 +470,7 @@ int ANeuralNetworksCompilation_finish(Compilation *compilation) {
 
 int ANeuralNetworksExecution_create(Compilation *compilation, Execution **execution) {
     if (!compilation || !execution) return UNEXPECTED_NULL;
+    *execution = NULL;
     if (compilation->state != FINISHED) return BAD_STATE;
     *execution = calloc(1, sizeof **execution);
     if (!*execution) return OUT_OF_MEMORY;
@@ -436,6 +481,10 @@ int ANeuralNetworksExecution_create(Compilation *compilation, Execution **execut
 
 void ANeuralNetworksExecution_free(Execution *execution) {
     if (!execution) return;
+    for (uint32_t i = 0; i < MAX_LIST; i++) {
+        hold(&execution->inputs[i].memory, NULL);
+        hold(&execution->outputs[i].memory, NULL);
+    }
     ANeuralNetworksCompilation_free(execution->compilation);
     free(execution);
 }
@@ -453,7 +502,7 @@ static int set(
     if (arguments[index].isSet) return BAD_STATE;
     size_t size = sizeOf(operand->type, operand->rank, operand->dimensions);
     if (!bytes || (length != size && !operand->isInferred)) return BAD_DATA;
-    arguments[index] = (Argument){true, length < size, bytes};
+    arguments[index] = (Argument){true, length < size, bytes, NULL};
     return NO_ERROR;
 }
 
@@ -461,7 +510,9 @@ static int setFromMemory(
     Argument *arguments, const Execution *execution, const List *list, int32_t index,
     const ANeuralNetworksOperandType *type, const Memory *memory, size_t offset, size_t length) {
     if (offset > memory->size || length > memory->size - offset) return BAD_DATA;
-    return set(arguments, execution, list, index, type, memory->bytes + offset, length);
+    int result = set(arguments, execution, list, index, type, memory->bytes + offset, length);
+    if (result == NO_ERROR) hold(&arguments[index].memory, (Memory *)memory);
+    return result;
 }
 
 int ANeuralNetworksExecution_setInput(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.catalogue import operation
 from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.operand_types import byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.neuralnetworks.validate import check_operation, structural_rules, validate_model
@@ -14,6 +15,8 @@ from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
 _CODES = frozenset(int(code) for code in OperationType) - {OperationType.OEM_OPERATION}
+_MOST_BYTES = 2**32 - 1
+"""Of an operand, by its known dimensions."""
 _LATEST = {rule.id: rule.latest for rule in structural_rules()}
 
 
@@ -34,15 +37,21 @@ def classify(model: Model, version: Version, *, pools_are_real: bool = True) -> 
     """Judge a model by structure, and a well-formed one by the rules of its operations too.
 
     A rule that a device may notice later, or that only the text asks for, leaves it the choice; so do values and
-    shapes, operations that have no rules here, and memory that does not exist.
+    shapes, operations that have no rules here, memory that does not exist, and operands of more bytes than 32 bits
+    count, which no runtime passes on (FW-MDL-010, FUZ-005).
     """
     violations = validate_model(model, version, text_rules=True)
     at_once = next((found for found in violations if _LATEST.get(found.clause) == "validation"), None)
     clauses = tuple(dict.fromkeys(found.clause for found in violations))
     if at_once is not None:
         return ModelClass(True, False, _where(at_once), tuple(dict.fromkeys((at_once.clause, *clauses))))
-    is_open = bool(violations) or bool(model.pools) or not pools_are_real
+    is_open = bool(violations) or bool(model.pools) or not pools_are_real or _has_uncountable_operand(model)
     return ModelClass(False, not is_open and _operations_are_right(model, version), clauses=clauses)
+
+
+def _has_uncountable_operand(model: Model) -> bool:
+    operands = (operand for graph in (model.main, *model.referenced) for operand in graph.operands)
+    return any(byte_size(one.type, tuple(size or 1 for size in one.dimensions)) > _MOST_BYTES for one in operands)
 
 
 def _where(violation: Violation) -> str:

@@ -18,7 +18,7 @@ from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.runtime_steps import SEEDS, Step, calls_of, histories, perform
 from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable
-from npu_conformance.harness.nnapi.app import CPU, App
+from npu_conformance.harness.nnapi.app import App
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory
 from npu_conformance.harness.nnapi.errors import name_of
 from npu_conformance.harness.nnapi.machine import ApiMachine, WrongValue
@@ -26,6 +26,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 

@@ -21,12 +21,11 @@ from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.specs import documents, versions
 
 JOB, START, STACK = "job.json", "start.json", "stack"
 """Files of a round's folder."""
-_ELSEWHERE = ("unix:", "tcp:", "exec:")
 
 
 def main(job_file: str) -> int:
@@ -56,7 +55,7 @@ def fuzzer_named(name: str) -> Fuzzer:
 def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
     """A subject of this process where that is possible, which is faster and can be guided by coverage."""
     version = versions.parse(hal) if hal else None
-    return open_subject(plugin, options, "process" if plugin.startswith(_ELSEWHERE) else "inprocess", version=version)
+    return open_subject(plugin, options, "process" if is_elsewhere(plugin) else "inprocess", version=version)
 
 
 def attacked_by(job: RoundJob, fuzzer: Fuzzer) -> Attacked:

@@ -18,9 +18,6 @@ VECTOR = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (2,))
 ACTIVATION = OperandDescription(OperandType.INT32)
 UNKNOWN_DIMENSION = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (0,))
 
-CPU = "nnapi-reference"
-"""A driver may be of type CPU too."""
-
 _FREE = {
     "model_create": "model_free",
     "compilation_create": "compilation_free",

@@ -18,6 +18,7 @@ from npu_conformance.harness.judge.api_model import (
 from npu_conformance.harness.nnapi.app import ACTIVATION, UNKNOWN_DIMENSION, VECTOR
 from npu_conformance.harness.nnapi.machine import ApiMachine, Living, Step, always, handle_of, on
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import BYTE_SIZE_OF_CACHE_TOKEN, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
 
@@ -197,9 +198,22 @@ def set_caching(machine: ApiMachine, step: Step) -> None:
 
 
 def finish_compilation(machine: ApiMachine, step: Step) -> None:
-    """compilation_finish."""
+    """compilation_finish, where the runtime can be expected to compile the model."""
     found = machine.compilations.find(step.object)
+    if found is not None and not found.is_lost and _is_open(found.state) and not _has_cpu(machine):
+        return  # a device need not support open shapes
     machine.call("compilation_finish", on(found, lambda state: state.finish()), handle_of(found))
+
+
+def _is_open(state: CompilationState) -> bool:
+    return "unknown" in state.model.operands
+
+
+def _has_cpu(machine: ApiMachine) -> bool:
+    """Whether one of the devices is the runtime's own CPU, which computes whatever is valid (FW-PRT-017)."""
+    if not machine.reaches("device_get_name"):
+        return True
+    return bool(machine.app.call("device_get_name", machine.app.cpu(), True).value == CPU)
 
 
 def ask_preferred(machine: ApiMachine, step: Step) -> None:

@@ -14,7 +14,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--npu-plugin",
         metavar="P",
-        help="implementation under test: entry point, module:name, PATH.so, unix:, tcp:, exec:",
+        help="implementation under test: entry point, module:name, PATH.so, unix:, tcp:, exec:, stacked:P, shim:P",
     )
     group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
     group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")

@@ -16,6 +16,7 @@ from npu_conformance.harness.report.sections import (
     quality,
     requirements,
     waivers,
+    work,
 )
 from npu_conformance.harness.report.shown_run import ORDER, ShownRun
 from npu_conformance.specs.documents.results import CaseResult
@@ -23,7 +24,7 @@ from npu_conformance.specs.documents.summary import Results
 
 _SECTIONS = (
     failures.section, measurements.costs, measurements.qualities, crash_tests.section, operations.section,
-    requirements.section, waivers.section, quality.section, cases.section,
+    work.section, requirements.section, waivers.section, quality.section, cases.section,
 )  # fmt: skip
 
 

@@ -11,11 +11,13 @@ from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
+_OPERATIONS = 8
+"""How many of the operations that only the runtime's CPU executed are named; the report names all."""
 
 
 def lines(results: Results, paint: Paint = plain) -> list[str]:
     """The table and the conclusion, line by line. What is in results of somebody else's is shown, and no more."""
-    return [*_table(results, paint), *_coverage(results), *_conclusion(results, paint)]
+    return [*_table(results, paint), *_coverage(results), *_work(results), *_conclusion(results, paint)]
 
 
 def _table(results: Results, paint: Paint) -> Iterator[str]:
@@ -53,6 +55,21 @@ def _coverage(results: Results) -> Iterator[str]:
         yield f"left out: {len(results.left_out)} cases ({one_line(entry.reason)})"
     yield from (f"red: {one_line(line)}" for line in results.red)
     yield from (f"suite problem: {one_line(line)}" for line in results.problems)
+
+
+def _work(results: Results) -> Iterator[str]:
+    """Who executed what under a runtime: a driver counts with what it executed itself, and rightly."""
+    if not results.executed_by:
+        return
+    drivers = sorted({driver for one in results.executed_by for driver in one.drivers})
+    counts = {
+        name: sum(Outcome.PASS.value in one.drivers.get(name, {}) for one in results.executed_by) for name in drivers
+    }
+    told = ", ".join(f"{name} executed {count} rightly" for name, count in counts.items()) or "no driver executed any"
+    alone = [one.operation for one in results.executed_by if not one.drivers]
+    named = " ".join(alone[:_OPERATIONS]) + (" ..." if len(alone) > _OPERATIONS else "")
+    cpu = f"; the runtime's CPU alone {len(alone)}: {named}" if alone else ""
+    yield one_line(f"under the runtime: of {len(results.executed_by)} operations {told}{cpu}")
 
 
 def _conclusion(results: Results, paint: Paint) -> Iterator[str]:

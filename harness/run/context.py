@@ -139,6 +139,7 @@ class CaseContext:
         self.configurations: dict[str, Record] = {}
         self.notes: dict[str, Note] = {}
         self.measurements: list[Measurement] = []
+        self.executed_by: dict[str, tuple[str, ...]] = {}
         self.payload: Callable[[], Any] | None = None
         self.restarts = 0
         self._only = only

@@ -18,7 +18,7 @@ from npu_conformance.harness.judge import claims
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import seeds
+from npu_conformance.harness.run import seeds, work_of_devices
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -216,6 +216,9 @@ class Engine:
             context.own.details = self._guarded(lambda: _judge(case, context), context)
         for step in (context.close, context.take_what_has_come):
             context.own.details = _graver(context.own.details, self._guarded(step, context))
+        if case.interface == "runtime" and not context.own.details.lost_host:
+            # Behind the end of the case the runtime has its own drivers back: what scripted ones executed is no work.
+            context.own.details = _graver(context.own.details, self._guarded(lambda: _tell_work(context), context))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True), context)
             context.own.details = _graver(context.own.details, recovery)
@@ -285,7 +288,14 @@ def header(
 def _judge(case: Case, context: CaseContext) -> None:
     """Run a case, where the subject has what the case is about."""
     context.present(getattr(context.subject.interfaces, case.interface), case.interface)
+    if case.interface == "runtime":
+        work_of_devices.taken(context.subject)  # what comes late of the case before is not this one's
     case.run(context)
+
+
+def _tell_work(context: CaseContext) -> None:
+    """Record which device executed what in the case."""
+    context.executed_by = work_of_devices.taken(context.subject)
 
 
 def _described(case: Case) -> str:

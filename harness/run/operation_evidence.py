@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from npu_conformance.harness.run.cases import Group
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.summary import OperationWork
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.outcomes import Outcome
 
 Operations = Mapping[str, Sequence[str]]
@@ -53,3 +56,34 @@ def coverage(verdicts: Iterable[CaseResult]) -> tuple[list[str], list[str]]:
     executed = {name for result in ran if has_pass(result) for name in result.executed}
     tried = executed.union(*map(asked, ran))
     return sorted(executed), sorted(tried - executed)
+
+
+def work(verdicts: Iterable[CaseResult]) -> tuple[OperationWork, ...]:
+    """Who executed each operation under a runtime, sorted by operation. What the CPU did is no merit of a driver."""
+    drivers: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    alone: dict[str, Counter[str]] = defaultdict(Counter)
+    both: Counter[str] = Counter()
+    for result in verdicts:
+        outcome = result.outcome.value
+        if result.outcome is Outcome.NOT_APPLICABLE:
+            continue
+        for operation, devices in _devices_by_operation(result).items():
+            for device in devices - {CPU}:
+                drivers[operation][device][outcome] += 1
+            if devices == {CPU}:
+                alone[operation][outcome] += 1
+            both[operation] += CPU in devices and len(devices) > 1
+    return tuple(
+        OperationWork(
+            name, {device: dict(counts) for device, counts in drivers[name].items()}, dict(alone[name]), both[name]
+        )
+        for name in sorted({*drivers, *alone})
+    )
+
+
+def _devices_by_operation(result: CaseResult) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for device, operations in result.executed_by.items():
+        for operation in operations:
+            found[operation].add(device)
+    return found

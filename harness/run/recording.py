@@ -42,6 +42,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         operations=tuple(named),
         types=tuple(dict.fromkeys(kind for types in named.values() for kind in types)),
         executed=operations_of(one for one in models if one.executed) if case.operations else {},
+        executed_by=context.executed_by,
         refused=_refused(case, own),
         interface=case.interface,
         group=case.group.value if case.group else None,

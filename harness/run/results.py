@@ -64,6 +64,7 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
         problems=tuple(problems),
         cases=tuple(map(_summary, verdicts)),
         waivers=waivers.uses(verdicts) if waivers else (),
+        executed_by=operation_evidence.work(verdicts),
     )
 
 

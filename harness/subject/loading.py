@@ -10,7 +10,7 @@ from typing import Literal
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.patience import limited
-from npu_conformance.harness.subject.plugin_loading import LoadError, where
+from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, shimmed, where
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
@@ -47,12 +47,12 @@ def open_subject(
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
-    spec: an entry point, package.module:name, stacked:P, PATH.so, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options:
-    the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel by, preferred first.
-    version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it may take to come up.
-    inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is loaded
-    here. longest_wait: seconds that no wait exceeds once the manifest is known, whatever it says. Raises LoadError, one
-    line that says what is wrong.
+    spec: an entry point, package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, or stacked: or shim: and
+    one of these. options: the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel
+    by, preferred first. version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it
+    may take to come up. inference_tool: to be run instead of what the manifest names, which counts only where a Python
+    plug-in is loaded here. longest_wait: seconds that no wait exceeds once the manifest is known, whatever it says.
+    Raises LoadError, one line that says what is wrong.
     """
     return start_subject(
         spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait
@@ -74,6 +74,8 @@ def start_subject(
     if unknown or not transports:
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
+    if spec.startswith(SHIM):
+        return _shimmed(spec.removeprefix(SHIM), chosen, isolation, transports, version, start_seconds, longest_wait)
     if isolation == "inprocess":
         return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool, longest_wait), lambda: None)
     start = StartOptions(
@@ -85,6 +87,21 @@ def start_subject(
     return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
 
 
+def _shimmed(
+    spec: str,
+    options: dict[str, str],
+    isolation: Isolation,
+    transports: tuple[str, ...],
+    version: Version | None,
+    start_seconds: float,
+    longest_wait: float | None,
+) -> Starting:
+    """The subject that `spec` names, with a device of its runtime."""
+    below = {name: value for name, value in options.items() if name != "device"}
+    starting = start_subject(spec, below, isolation, transports, None, start_seconds, longest_wait=longest_wait)
+    return Starting(lambda: shimmed(starting.open(), spec, options, version), starting.cancel)
+
+
 def _open_in_process(
     spec: str,
     options: dict[str, str],
@@ -92,7 +109,7 @@ def _open_in_process(
     inference_tool: InferenceTool | None,
     longest_wait: float | None,
 ) -> SubjectHandle:
-    if spec.startswith(("unix:", "tcp:", "exec:")):
+    if is_elsewhere(spec):
         raise LoadError(f"{spec} is another process: it cannot run with isolation inprocess")
     from npu_conformance.harness.subject.inprocess import InProcessSubject
 

@@ -8,12 +8,17 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.plugin import Plugin
 from npu_conformance.specs.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.specs.versions import Version
 
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
@@ -29,8 +34,17 @@ _LONGEST = 2000
 STACKED = "stacked:"
 """Before the spec of a plug-in with a device: the reference runtime on top of it."""
 
-_STACKING = "npu_conformance.adapters.stacked"
-"""The module whose `over` makes a plug-in with a runtime from one without."""
+_STACKING = "npu_conformance.adapters.stacked.plugin"
+"""The module whose `over` and `over_elsewhere` make a plug-in with a runtime from one without."""
+
+SHIM = "shim:"
+"""Before the spec of a plug-in with a runtime: one of its devices as a driver."""
+
+_SHIM = "npu_conformance.adapters.runtime_device.shim"
+"""The module whose `present` adds a device to a subject with a runtime."""
+
+ELSEWHERE = ("unix:", "tcp:", "exec:")
+"""Before the address or the command of a driver in another process."""
 
 
 class LoadError(Exception):
@@ -43,12 +57,13 @@ class LoadError(Exception):
 
 def load_plugin(spec: str) -> Plugin:
     """Import the plug-in that `spec` names. Raises LoadError."""
+    if spec.startswith(STACKED):
+        return _stacked(spec)
+    if spec.startswith(SHIM):
+        raise LoadError(f"plug-in {spec}: the shim stands in the harness; name {spec.removeprefix(SHIM)} here")
     if is_library(spec):
         made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
         return made
-    if spec.startswith(STACKED):
-        stacked: Plugin = _import(spec, _STACKING).over(load_plugin(spec.removeprefix(STACKED)))
-        return stacked
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
     if ":" in spec:
@@ -63,6 +78,34 @@ def load_plugin(spec: str) -> Plugin:
     if not isinstance(found, Plugin):
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
     return found
+
+
+def is_elsewhere(spec: str) -> bool:
+    """True for what cannot live in the harness's process: it is another one, or is to end with one."""
+    if spec.startswith(SHIM):
+        return is_elsewhere(spec.removeprefix(SHIM))
+    below = spec.removeprefix(STACKED)
+    return below.startswith(ELSEWHERE) or (below != spec and below.startswith(SHIM))
+
+
+def shimmed(subject: SubjectHandle, spec: str, options: Mapping[str, str], version: Version | None) -> SubjectHandle:
+    """The subject with a device of its runtime. Raises LoadError, and closes the subject, where it has none to show.
+
+    spec: of the subject. options: of the shim and the subject. version: to test as, None for the device's own.
+    """
+    made: SubjectHandle = _import(SHIM + spec, _SHIM).present(subject, spec, options, version)
+    return made
+
+
+def _stacked(spec: str) -> Plugin:
+    below = spec.removeprefix(STACKED)
+    stacking = _import(spec, _STACKING)
+    made: Plugin
+    if below.startswith((*ELSEWHERE, SHIM)):
+        made = stacking.over_elsewhere(below, replaces_runtime=below.startswith(SHIM))
+    else:  # the device of a library is one of its runtime's, as Android's own runtime takes a support library
+        made = stacking.over(load_plugin(below), replaces_runtime=is_library(below))
+    return made
 
 
 def is_library(spec: str) -> bool:
@@ -90,7 +133,7 @@ def _entry_point(name: str) -> str:
     if name not in known:
         raise LoadError(
             f"unknown plug-in {name!r}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}; "
-            "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
+            "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, stacked:P, shim:P"
         )
     return known[name]
 

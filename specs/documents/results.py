@@ -112,6 +112,8 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
 
     operations, types: of a case about operations; those of the models that the device was asked for, and what the case
     is listed with where it was asked for none. executed: the types of each operation in models that were executed.
+    executed_by: of a case about a runtime, the operations that each of its devices executed with success, the runtime's
+    own CPU (nnapi-reference) among them; empty where the runtime cannot tell.
     refused: the models that the body, where it ended as not-supported, could not go on with.
     """
 
@@ -128,6 +130,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     operations: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     executed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    executed_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: tuple[ModelUse, ...] = ()
     interface: InterfaceName = "device"
     group: GroupName | None = None

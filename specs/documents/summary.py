@@ -24,6 +24,20 @@ class OperationCounts(Document, frozen=True):
     counts: Counts
 
 
+class OperationWork(Document, frozen=True):
+    """Who executed an operation in cases that went through a runtime.
+
+    drivers: by the name of each, the verdicts of the cases in which it executed the operation itself. cpu_alone: those
+    of the cases in which only the runtime's own CPU did; they say nothing about a driver. cpu_too: how many of the
+    drivers' cases the CPU executed it in as well, in another configuration or where a driver failed.
+    """
+
+    operation: str
+    drivers: dict[str, Counts]
+    cpu_alone: Counts
+    cpu_too: Count
+
+
 class Unexecuted(Document, frozen=True):
     """A selected case that did not run, and why."""
 
@@ -63,6 +77,9 @@ class Results(Document, frozen=True):
     by_requirement: a case counts once for each of its requirements. One that failed counts as failed for those alone
     that the check that failed is about; the others of its requirements it has not shown, for better or worse
     (`not-shown`), unless a configuration of it that passed did.
+
+    by_operation: of the device's own cases. executed_by: of the runtime's, by operation; empty where no case went
+    through a runtime that can tell.
     """
 
     format: Format
@@ -94,3 +111,4 @@ class Results(Document, frozen=True):
     problems: tuple[str, ...]
     cases: tuple[CaseSummary, ...]
     waivers: tuple[WaiverUse, ...] = ()
+    executed_by: tuple[OperationWork, ...] = ()

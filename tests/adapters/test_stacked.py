@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from npu_conformance.adapters import reference, stacked
+import pytest
+from msgspec.structs import replace
+
+from npu_conformance.adapters import reference
+from npu_conformance.adapters.stacked import plugin as stacked
+from npu_conformance.cts import generated
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.harness.run import results
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.inprocess import InProcessSubject
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.specs.documents.results import Event
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import Capabilities, PerformanceInfo
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -23,6 +39,58 @@ def _below(manifest: Manifest = _DEVICE_ONLY, *, has_device: bool = True) -> Plu
 
 
 plugin = _below()
+
+
+class _FailingModel(FaultyPreparedModel):
+    """Every way to execute it ends with GENERAL_FAILURE."""
+
+    def _refuse(self, *arguments: Any) -> Any:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "it never works")
+
+    execute = execute_synchronously = execute_fenced = _refuse  # type: ignore[assignment]
+    configure_execution_burst_on_queues = configure_execution_burst = _refuse  # type: ignore[assignment]
+
+
+class _Failing(FaultyDevice):
+    """It says that it is faster than the CPU, and executes nothing."""
+
+    prepared_model = _FailingModel
+
+    def get_capabilities(self) -> Capabilities:
+        found = self.inner.get_capabilities()
+        fast = (replace(one, info=PerformanceInfo(0.1, 0.1)) for one in found.operand_performance)
+        return replace(found, operand_performance=tuple(fast))
+
+
+def _create_failing(context: Context) -> Subject:
+    device = reference.plugin.create(context).device
+    assert device is not None
+    return Subject(device=_Failing(device))
+
+
+failing = Plugin(manifest=_DEVICE_ONLY, create=_create_failing)
+
+
+@pytest.mark.parametrize(
+    ("below", "driver", "cpu_alone"), [("plugin", {"pass": 1}, {}), ("failing", None, {"not-supported": 1})]
+)
+def test_a_device_is_credited_with_what_it_executed_itself(
+    below: str, driver: dict[str, int] | None, cpu_alone: dict[str, int]
+) -> None:
+    """The one that always fails fails where it is named, and where it is not the CPU takes its place."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    subject, log = InProcessSubject(f"stacked:{__name__}:{below}", {"hal": "1.3"}, None, None), _Kept()
+    try:
+        Engine([case], subject, log).run()
+    finally:
+        subject.close()
+    (found,) = results.build(log).executed_by
+    assert (found.operation, found.drivers.get("below-npu"), found.cpu_alone) == ("ADD", driver, cpu_alone)
+
+
+class _Kept(Log):
+    def write(self, event: Event) -> None:
+        self.add(event)
 
 
 def test_the_runtime_has_the_device_below_and_its_own_cpu() -> None:
@@ -88,5 +156,42 @@ def test_device_is_the_one_below() -> None:
     subject = InProcessSubject(f"stacked:{__name__}:plugin", {}, None, None)
     try:
         assert isinstance(subject.interfaces.device, Device)
+    finally:
+        subject.close()
+
+
+def test_what_is_preferred_is_one_of_two() -> None:
+    with pytest.raises(LoadError, match="option prefer: expected cost or device, found 'cpu'"):
+        stacked.over(_below()).describe({"prefer": "cpu"})
+
+
+def test_a_preferred_device_executes_whatever_it_supports() -> None:
+    """By its own account it is no faster than the CPU, which wins of equals (FW-PRT-003)."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    found = {}
+    for prefer in ("cost", "device"):
+        spec, options = f"stacked:{__name__}:plugin", {"hal": "1.3", "prefer": prefer}
+        subject, log = InProcessSubject(spec, options, None, None), _Kept()
+        try:
+            Engine([case], subject, log, EngineOptions(scope=Scope.FULL)).run()
+        finally:
+            subject.close()
+        found[prefer] = set(log.results[case.id].executed_by)
+    assert found == {"cost": {"below-npu", "nnapi-reference"}, "device": {"below-npu"}}
+
+
+def test_an_execution_with_fences_is_credited_too() -> None:
+    """To the driver, once the app has waited for the event."""
+    (case,) = (one for one in generated.cases_under("ADD") if one.id.endswith(".float32_none_same"))
+    subject = InProcessSubject(f"stacked:{__name__}:plugin", {"hal": "1.3"}, None, None)
+    try:
+        control = subject.interfaces.runtime_control
+        assert control is not None
+        context = CaseContext(case, subject, scope=Scope.FULL, only="fenced.explicit")
+        case.run(context)
+        context.close()
+        assert context.configurations["fenced.explicit"].details.outcome is Outcome.PASS
+        done = {one.device: one.operations for one in control.executed_operations()}
+        assert done == {"below-npu": (OperationType.ADD,), "nnapi-reference": ()}
     finally:
         subject.close()

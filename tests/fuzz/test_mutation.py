@@ -6,6 +6,7 @@ import random
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.fuzz.lib import json_edits, model_mutator, wire_lines
@@ -13,7 +14,8 @@ from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.json_edits import Grammar
 from npu_conformance.fuzz.lib.model_class import classify
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.types import Model, Operand
 from npu_conformance.specs.versions import NEWEST, Version
 
 SEEDS = model_mutator.seeds(NEWEST)
@@ -69,6 +71,16 @@ def test_joined_models_are_valid() -> None:
     model = msgspec.convert(both, Model)
     assert len(model.main.operations) == 2
     assert classify(model, NEWEST).is_valid
+
+
+def test_an_operand_that_32_bits_do_not_count_leaves_the_device_a_choice() -> None:
+    """An omitted operand has no place that could be wrong, and no runtime passes one of 2^32 bytes on (FW-MDL-010)."""
+    model = msgspec.json.decode(model_mutator.seeds(Version.V1_3)[0], type=Model)
+    for elements, is_valid in ((2**31 - 1, True), (2**31, False)):
+        omitted = Operand(OperandType.TENSOR_FLOAT16, (elements,), lifetime=OperandLifeTime.NO_VALUE)
+        wider = replace(model, main=replace(model.main, operands=(*model.main.operands, omitted)))
+        found = classify(wider, Version.V1_3)
+        assert (found.must_reject, found.is_valid) == (False, is_valid)
 
 
 @pytest.mark.parametrize("data", GARBAGE)

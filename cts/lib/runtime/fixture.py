@@ -15,11 +15,12 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi import models
-from npu_conformance.harness.nnapi.app import ACTIVATION, CPU, VECTOR, App, result_of
+from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model

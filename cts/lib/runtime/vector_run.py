@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
-from npu_conformance.cts.lib.runtime import work_of_devices
 from npu_conformance.cts.lib.runtime.arguments import Arguments, DescribedArguments
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.configurations import (
@@ -46,7 +45,8 @@ MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSI
 _TWIN = quantization_coupling.CONFIGURATION
 _IDENTIFY = "model_identify_inputs_and_outputs"
 _MILLISECOND = 1_000_000
-_TOKEN = bytes(range(32))
+_TOKEN = bytes(range(30))
+"""The first bytes of all tokens. The last two say which model of the vector it is: a token is of one model."""
 
 
 def run(context: CaseContext, vector: Vector) -> None:
@@ -62,7 +62,6 @@ def run(context: CaseContext, vector: Vector) -> None:
 
 
 def _run_all(context: CaseContext, vector: Vector) -> None:
-    work_of_devices.begin(context)
     runner = _Runner(context, vector)
     for configuration in _possible(runner, context, vector):
         if context.wants(configuration.name):
@@ -76,7 +75,6 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
         with context.configuration(_TWIN, requirements=("FW-GEN-006",)), checks.about("FW-GEN-006"):
             ours, theirs = (_Runner(context, each).outputs() for each in (vector, counterpart))
             quantization_coupling.same_results(context, vector, ours, theirs)
-    work_of_devices.note(context)
 
 
 def _possible(runner: _Runner, context: CaseContext, vector: Vector) -> Iterator[Configuration]:
@@ -198,7 +196,8 @@ class _Runner:
         compilation = self.app.compilation(model, devices)
         if cached:
             self._folder = self._folder or CacheFolder(self._context)
-            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, _TOKEN)
+            token = _TOKEN + bytes((configuration.hidden, configuration.pooled))
+            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, token)
         self.app.succeed("compilation_finish", compilation)
         return compilation
 

@@ -27,7 +27,7 @@ from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.run import commands
-from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.specs import documents
 
 Line = TypeVar("Line")
@@ -204,7 +204,7 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
 
 def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting:
     """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
-    if death.signature in job.known or not job.plugin or job.plugin.startswith(("unix:", "tcp:", "exec:")):
+    if death.signature in job.known or not job.plugin or is_elsewhere(job.plugin):
         return death
     with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as place:
         folder = Path(place)

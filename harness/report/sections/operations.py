@@ -59,7 +59,7 @@ def matrix(results: Results, verdicts: Iterable[CaseResult] = ()) -> Matrix:
     warned = _warned(verdicts)
     types = sorted({kind for _, kind in asked})
     rows = tuple(
-        (operation, tuple(_cell(asked.get((operation, kind)), warned[operation, kind]) for kind in types))
+        (operation, tuple(cell(asked.get((operation, kind)), warned[operation, kind]) for kind in types))
         for operation in sorted({operation for operation, _ in asked})
     )
     return Matrix(tuple(map(_short, types)), rows)
@@ -88,7 +88,8 @@ def _applicable(counts: Counts) -> Counts:
     return {name: count for name, count in counts.items() if name != Outcome.NOT_APPLICABLE.value}
 
 
-def _cell(counts: Counts | None, warned: int) -> Cell | None:
+def cell(counts: Counts | None, warned: int = 0) -> Cell | None:
+    """A cell of such a table; None where nothing was asked."""
     if counts is None:
         return None
     others = ", ".join(f"{count} {name}" for name, count in counts.items() if name != Outcome.PASS.value)

@@ -47,8 +47,8 @@ class DriverBurst(PartBurst):
     def __init__(self, forget: Callable[[types.Memory], None]) -> None:
         self._kept = _Kept(forget)
 
-    def takes(self, request: types.Request) -> bool:
-        """Whether the request can be expressed."""
+    def takes(self, request: types.Request, terms: Terms) -> bool:
+        """Whether the request can be expressed, with what of its terms has to be kept."""
         return True
 
     def execute(self, request: types.Request, terms: Terms) -> Answer:
@@ -87,7 +87,7 @@ class AidlBurst(DriverBurst):
 
 
 class HidlBurst(DriverBurst):
-    """HIDL's burst: without deadlines, which its packets do not carry."""
+    """HIDL's burst. Its packets carry neither deadlines, which a driver may ignore, nor loop timeouts."""
 
     def __init__(self, prepared: hal.PreparedModel) -> None:
         """Open it. Raises InterfaceError."""
@@ -97,9 +97,9 @@ class HidlBurst(DriverBurst):
         super().__init__(lambda memory: context.free_memory(self._slots.forget(memory)))
         self._context = context
 
-    def takes(self, request: types.Request) -> bool:
-        """Not with a driver's buffer (facts 2.10)."""
-        return all(pool.pool is not None for pool in request.pools)
+    def takes(self, request: types.Request, terms: Terms) -> bool:
+        """Not with a driver's buffer (facts 2.10), nor with a loop timeout, which must hold (FW-QOS-003)."""
+        return not terms.loop_timeout_ns and all(pool.pool is not None for pool in request.pools)
 
     def _executed(self, request: types.Request, terms: Terms) -> Answer:
         slots = [self._slots.slot(pool.pool) for pool in request.pools if pool.pool is not None]

@@ -49,6 +49,7 @@ class ReferenceCompiler:
         """Register the drivers of these services, in this order, in place of those from before."""
         found = [registered(service, self._around) for service in services]
         self._drivers = tuple(driver for driver in found if driver is not None)
+        self._cpu.executed.clear()
 
     @property
     def devices(self) -> Sequence[RuntimeDevice]:

@@ -19,6 +19,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, DeviceType, ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     DEFAULT_LOOP_TIMEOUT_NS,
     ResultCode,
@@ -27,8 +28,6 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
 from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import NEWEST, Version
 
-CPU_NAME = "nnapi-reference"
-
 
 class CpuDevice:
     """Every operation but those of vendors; no caching, no memory of its own (FW-PRT-017). See partition.Candidate.
@@ -36,7 +35,7 @@ class CpuDevice:
     capabilities: 1.0 for everything, by definition (FW-PRT-003).
     """
 
-    name = CPU_NAME
+    name = CPU
     version_string = "npu-conformance-reference-1"
     type = int(DeviceType.CPU)
     extensions: tuple[types.Extension, ...] = ()

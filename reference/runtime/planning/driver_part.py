@@ -68,8 +68,12 @@ class DriverPart:
         is_strict = self.device.around.feature_level.is_aidl
         outcome = outcome_of(status, shapes, found, outputs, self.outputs, is_strict=is_strict)
         if outcome.result == ResultCode.NO_ERROR:
-            self.device.executed.update(self._operations)
+            self.tell_success()
         return outcome
+
+    def tell_success(self) -> None:
+        """Record that the driver has executed the operations."""
+        self.device.executed.update(self._operations)
 
     def execute_fenced(
         self,
@@ -106,7 +110,7 @@ class DriverPart:
 
     def _executed(self, request: types.Request, terms: Terms, burst: PartBurst | None) -> Answer:
         version = self.device.version
-        if isinstance(burst, DriverBurst) and burst.takes(request):
+        if isinstance(burst, DriverBurst) and burst.takes(request, terms):
             return burst.execute(request, terms)
         is_synchronous = version.is_aidl or self.device.around.properties.synchronous_hal
         if version < Version.V1_2 or not is_synchronous:

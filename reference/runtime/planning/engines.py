@@ -64,13 +64,15 @@ class SynchronousEngine:
 class FencedEngine:
     """Launches each part behind the fence of the one before (facts 2.6). See Engine.
 
-    pending: what the next part has to wait for; at first the fences of the app. duration_ns: 0 for none.
+    pending: what the next part has to wait for; at first the fences of the app. duration_ns: 0 for none. launched: what
+    reports on each launched part.
     """
 
     terms: Terms
     pending: tuple[hal.Fence, ...]
     duration_ns: int
     launched: list[hal.FencedExecutionCallback] = field(default_factory=list)
+    parts: list[DriverPart] = field(default_factory=list)
 
     def compute(self, step: PartStep, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> Outcome:
         """See Engine. A part without fences is computed in the call, once what is pending has happened."""
@@ -91,6 +93,7 @@ class FencedEngine:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
         self.pending = () if result.sync_fence is None else (result.sync_fence,)
         self.launched.append(result.callback)
+        self.parts.append(part)
 
     def settle(self) -> None:
         """Wait for what is pending. Raises StepFailed where a fence or a launched part failed."""
@@ -99,6 +102,8 @@ class FencedEngine:
         self.pending = ()
         if (failed := self._reported()) is not None:
             raise StepFailed(failed, falls_back=True)
+        for part in self.parts:
+            part.tell_success()
 
     def _reported(self) -> Outcome | None:
         """The failure that a launched part reports; None where all succeeded."""

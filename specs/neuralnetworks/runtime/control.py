@@ -176,7 +176,7 @@ class RuntimeControl(Interface):
     def executed_operations(self) -> tuple[ExecutedOperations, ...]:
         """What each device, the CPU among them, has executed with success since this was asked last.
 
-        Executions whose end only a fence tells need not be in it.
+        It begins anew where the drivers change. Of executions with fences those count whose event was waited for.
         """
         raise refuse("RuntimeControl.executedOperations")
 

@@ -6,6 +6,9 @@ from npu_conformance.specs.interfaces import Interface, method, refuse
 from npu_conformance.specs.neuralnetworks.runtime.types import Flag, Handle, Number, Text
 from npu_conformance.specs.versions import Version
 
+CPU = "nnapi-reference"
+"""The name of the runtime's own CPU as a device. A driver may be of type CPU, too."""
+
 
 class DeviceFunctions(Interface):
     """ANeuralNetworks_* and ANeuralNetworksDevice_*."""
@@ -30,7 +33,7 @@ class DeviceFunctions(Interface):
 
     @method(since=Version.V1_2)
     def device_get_name(self, device: int, name: bool) -> Text:
-        """The name, of which no two devices have the same; the CPU's is nnapi-reference."""
+        """The name, of which no two devices have the same; the runtime's own is CPU."""
         raise refuse("Runtime.deviceGetName")
 
     @method(since=Version.V1_2)

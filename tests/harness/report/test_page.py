@@ -43,6 +43,20 @@ def test_what_was_refused_colours_nothing() -> None:
     assert "Operations and types" not in html([*refusals, case("RANK.new", Outcome.NOT_APPLICABLE)])
 
 
+def test_who_executed_what_stands_in_a_table() -> None:
+    """A driver has the cases in which it executed the operation, the CPU those in which nobody else did."""
+    both = case("ADD.a", executed_by={"npu": ("ADD",), "nnapi-reference": ("ADD", "CAST")})
+    text = html([both, case("ADD.b", Outcome.FAIL, executed_by={"npu": ("ADD",)})])
+    table = text[text.index('<section id="work"') :]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</tr>', table[: table.index("</table>")])
+    assert [re.sub("<[^>]*>", " ", row).split() for row in rows] == [
+        ["ADD", "✗", "1/2", "1", "fail", "1"],
+        ["CAST", "✓", "1"],
+    ]
+    assert "1 operation by the CPU alone" in text
+    assert "Who executed what" not in html(MIXED)
+
+
 def test_a_scalar_is_told_from_a_tensor_of_its_type() -> None:
     told = summary(case("PAD.a", Outcome.FAIL, types=("FLOAT32", "TENSOR_FLOAT32")))
     assert matrix(told.results).types == ("float32 scalar", "float32")

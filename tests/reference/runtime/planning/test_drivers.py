@@ -197,6 +197,20 @@ def test_a_burst_is_used_where_the_driver_has_one(hal: Version, has_burst: bool)
     assert (used in planning.asked("a")) == (has_burst and hal >= Version.V1_2)
 
 
+@pytest.mark.parametrize("hal", [Version.V1_3, Version.FL5], ids=str)
+def test_a_loop_timeout_reaches_the_driver_whatever_packets_carry(hal: Version) -> None:
+    """HIDL's packets have no field for it, and the driver's default is 2 s (FW-QOS-003)."""
+    planning = Planning(DriverScript("a", hal=hal, operations=supporting(ADD)))
+    plan = planning.compile(chain(ADD))
+    burst = plan.open_burst()
+    planning.run(plan, [numbers()], burst=burst, loop_timeout_ns=1_000_000)
+    burst.close()
+    ways = ("burst.execute_packet", "burst.execute_synchronously", "execute_synchronously")
+    (call,) = (call for call in planning.services["a"].calls if call.method in ways)
+    assert call.method == ("burst.execute_synchronously" if hal.is_aidl else "execute_synchronously")
+    assert call.loop_timeout_ns == 1_000_000
+
+
 @pytest.mark.parametrize("hal", [Version.V1_2, Version.V1_3, Version.FL5, Version.FL8], ids=str)
 def test_failures_of_bursts_fall_back_as_others(hal: Version) -> None:
     broken = (Misbehaviour("execute", status=ErrorStatus.GENERAL_FAILURE),)
