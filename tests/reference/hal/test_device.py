@@ -250,3 +250,19 @@ def test_roles_of_a_buffer_are_checked(roles: tuple[tuple[int, int, float], ...]
     models = (fixture.prepared(fixture.model()),)
     inputs = tuple(types.BufferRole(*role) for role in roles)
     assert status_of(lambda: fixture.device.allocate(types.BufferDesc(()), models, inputs, ())) == status
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["in_the_model", "in_a_pool"])
+def test_constants_in_pools_are_looked_at_again_when_a_model_is_prepared(
+    pooled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients ask for support and then prepare: only where nothing is shared with them the answer still holds."""
+    fixture, checked = DriverFixture(Version.FL8), []
+    check = device.check_operation
+    monkeypatch.setattr(device, "check_operation", lambda view: checked.append(view.name) or check(view))
+    model = fixture.model(create_pool=fixture.memory.create if pooled else None)
+    assert fixture.device.get_supported_operations(model) == (True,)
+    fixture.prepared(model)
+    assert checked == ["ADD"] * (1 + pooled)
+    fixture.prepared(replace(model, relax_computation_float32_to_float16=True))
+    assert checked == ["ADD"] * (2 + pooled)
