@@ -189,9 +189,12 @@ class _GraphExecutor:
 
     def _declared_plan(self, operation: Operation) -> tuple[Shapes, list[OutputInfo]]:
         """As of an execution that has found the declared shapes."""
-        operands = self._graph.operands
-        shapes = tuple(operands[index].dimensions for index in operation.inputs)
-        return shapes, [_info(operands[index], operands[index].dimensions) for index in operation.outputs]
+        operands, constants = self._graph.operands, self._constants
+        inputs, outputs = [operands[at] for at in operation.inputs], [operands[at] for at in operation.outputs]
+        values = {position: constants[at] for position, at in enumerate(operation.inputs) if at in constants}
+        view = OperationView(operation, self._version, inputs, outputs, values=values)
+        shapes = tuple(operand.dimensions for operand in view.inputs)
+        return shapes, [_info(*pair) for pair in zip(view.outputs, output_shapes(view), strict=True)]
 
     def _checked(self, operation: Operation, values: Values) -> list[OutputInfo]:
         """Check the operation with the actual shapes and values, and describe its outputs."""
