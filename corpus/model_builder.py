@@ -46,7 +46,7 @@ class ModelBuilder:
 
     def constant(self, operand: VectorOperand, array: Array, name: str = "") -> str:
         """Add a constant; returns its name."""
-        return self._add(replace(operand, value=array), name)
+        return self._add(operand.with_value(array), name)
 
     def omitted(self, operand: VectorOperand, name: str = "") -> str:
         """Add an optional operand without value; returns its name."""
@@ -75,7 +75,7 @@ class ModelBuilder:
         self._operations.append(VectorOperation(operation, tuple(arguments), tuple(names)))
         for name, shape in zip(names, self._shapes(operation), strict=True):
             declared = self._operands[name]
-            self._operands[name] = replace(declared, dimensions=shape or declared.dimensions)
+            self._operands[name] = declared.with_dimensions(shape or declared.dimensions)
             self._check_known(operation, self._operands[name])
         return names
 

@@ -48,6 +48,21 @@ class VectorOperand:
     subgraph: int | None = None
     extension: bytes | None = None
 
+    def with_value(self, value: Array | None) -> VectorOperand:
+        """The same operand as a constant with these elements, or (None) without any."""
+        return self._with(self.dimensions, value)
+
+    def with_dimensions(self, dimensions: tuple[int, ...]) -> VectorOperand:
+        """The same operand in another shape."""
+        return self._with(dimensions, self.value)
+
+    def _with(self, dimensions: tuple[int, ...], value: Array | None) -> VectorOperand:
+        # Spelled out, since dataclasses.replace takes five times as long, and random graphs are full of it.
+        return VectorOperand(
+            self.type, dimensions, self.scale, self.zero_point, self.channel_quant,
+            value, self.omitted, self.subgraph, self.extension,
+        )  # fmt: skip
+
     @property
     def is_open(self) -> bool:
         """True for a tensor whose rank or one of whose sizes the model leaves open."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AIDL_ALIGNMENT = 64
 """AIDL's arguments start at, and with their padding end at, multiples of this many bytes (NNHAL-EXECUTE-011)."""
+_NOWHERE = types.DataLocation()
 _SPARE = 4096
 """Bytes that each output of a vector that has to be refused has beyond its declared size."""
 
@@ -115,7 +116,7 @@ def _operand(
     constants: Constants,
     prefix_of: Mapping[int, int],
 ) -> types.Operand:
-    lifetime, location = boundary, types.DataLocation()
+    lifetime, location = boundary, _NOWHERE
     if lifetime is None and operand.value is not None:
         lifetime, location = constants.place(operand.value)
     elif lifetime is None and operand.subgraph is not None:

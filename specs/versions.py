@@ -19,11 +19,8 @@ class Version(enum.Enum):
 
     def __init__(self, spelling: str) -> None:
         self._age = len(type(self).__members__)
-
-    @property
-    def is_aidl(self) -> bool:
+        self.is_aidl = spelling.startswith("fl")
         """True for the AIDL interface (feature level 5 and later), false for HIDL."""
-        return self >= Version.FL5
 
     @property
     def unavailable_time(self) -> int:

@@ -113,9 +113,12 @@ def materialised(spec: OperandSpec) -> Array:
 def _elements(data: Data | None, operand: VectorOperand, shape: tuple[int, ...]) -> Array | GeneratorDocument | None:
     if data is None or isinstance(data, GeneratorDocument):
         return data
-    dtype = element_values.dtype_of(operand.type)
-    with numpy.errstate(over="ignore", under="ignore"):
-        array = numpy.asarray(data).astype(dtype)
-    if dtype.kind != "f" and not numpy.array_equal(numpy.asarray(data), array):
-        raise ValueError(f"{data} does not fit into {dtype}")
+    dtype, given = element_values.dtype_of(operand.type), numpy.asarray(data)
+    if dtype.kind == "f":
+        with numpy.errstate(over="ignore", under="ignore"):
+            array = given.astype(dtype)
+    else:
+        array = given.astype(dtype)
+        if not (given == array).all():
+            raise ValueError(f"{data} does not fit into {dtype}")
     return numpy.full(shape, array) if array.ndim == 0 else array.reshape(shape)

@@ -4,7 +4,7 @@ Integers of 8 bits and multiples of a power of two stay exact in 53 bits. The co
 filter (shift, multiply, add), not by gathering windows as kernels do.
 """
 
-from fractions import Fraction
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -41,16 +41,16 @@ class Convolution:
             for tap_column in range(horizontal.window):
                 self._sums += rows[:, :, _places(horizontal, tap_column)] @ filters[:, tap_row, tap_column].T
 
-    def at(self, batch: int, row: int, column: int, channel: int) -> Exact:
-        """The sum for one output element."""
-        return Fraction(float(self._sums[batch, row, column, channel]))
+    def at(self, batch: int, row: int, column: int, channel: int) -> list[Exact]:
+        """All products for one output element, already added up."""
+        return [float(self._sums[batch, row, column, channel])]
 
 
-def products(source: OracleOperand, weights: OracleOperand) -> list[list[Exact]]:
-    """Sums of FULLY_CONNECTED without the bias, by [row][unit]."""
+def products(source: OracleOperand, weights: OracleOperand) -> Callable[[int, int], list[Exact]]:
+    """All products of FULLY_CONNECTED for a row and a unit, already added up, without the bias."""
     filters = _centred(weights)
     sums = _centred(source).reshape(-1, filters.shape[1]) @ filters.T
-    return [[Fraction(float(element)) for element in row] for row in sums]
+    return lambda row, unit: [float(sums[row, unit])]
 
 
 def _places(axis: Axis, tap: int) -> slice:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, indexes
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, indexes
 
 
 def moved(source: OracleOperand, dimensions: Shape, origin: Callable[[Shape], Sequence[int]]) -> Result:
     """The result of a shape whose element at a position is the source's element at `origin(position)`."""
-    raw = [source.raw[flatten(origin(index), source.dimensions)] for index in indexes(dimensions)]
-    return Result(dimensions, raw)
+    return Result(dimensions, [source.raw_at(origin(index)) for index in indexes(dimensions)])
 
 
 def padded(source: OracleOperand, paddings: Sequence[int], filler: float) -> Result:
@@ -20,5 +19,5 @@ def padded(source: OracleOperand, paddings: Sequence[int], filler: float) -> Res
     for index in indexes(dimensions):
         inside = [position - head for position, head in zip(index, before, strict=True)]
         within = all(0 <= position < size for position, size in zip(inside, source.dimensions, strict=True))
-        raw.append(source.raw[flatten(inside, source.dimensions)] if within else filler)
+        raw.append(source.raw_at(inside) if within else filler)
     return Result(dimensions, raw)

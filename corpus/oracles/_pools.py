@@ -1,5 +1,6 @@
 """What AVERAGE_POOL_2D and MAX_POOL_2D share: windows over the elements of one channel, padding left out."""
 
+import itertools
 from collections.abc import Callable
 
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
@@ -13,13 +14,12 @@ def pool(inputs: Inputs, reduce: Callable[[list[int | float], int], int | float]
     window_width, window_height = given.middle
     layout = Layout(source.dimensions, given.nchw)
     batches, height, width, channels = layout.sizes
-    vertical, horizontal = given.axes(height, width, window_height, window_width)
+    rows, columns = (axis.windows for axis in given.axes(height, width, window_height, window_width))
     raw = source.raw
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
-        rows = [position for _, position in vertical.taps(row)]
-        columns = [position for _, position in horizontal.taps(column)]
-        window = [raw[layout.flat(batch, in_row, in_column, channel)] for in_row in rows for in_column in columns]
+        places = itertools.product(rows[row], columns[column])
+        window = [raw[layout.flat(batch, in_row, in_column, channel)] for (_, in_row), (_, in_column) in places]
         return reduce(window, given.activation)
 
-    return [fill(batches, vertical.count, horizontal.count, channels, given.nchw, element)]
+    return [fill(batches, len(rows), len(columns), channels, given.nchw, element)]

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, Shape, indexes, present, stored
+import numpy
+
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, Shape, count, present, stored
 
 
 def reduced(inputs: Inputs, outputs: Outputs, combine: Callable[[list[Real]], Real]) -> list[Result]:
@@ -11,10 +13,15 @@ def reduced(inputs: Inputs, outputs: Outputs, combine: Callable[[list[Real]], Re
     rank = len(source.dimensions)
     gone = {axis % rank for axis in axes.integers}
     keeps = int(keep.scalar) > 0
-    groups: dict[Shape, list[Real]] = {}
-    for index in indexes(source.dimensions):
-        rest = tuple(position for axis, position in enumerate(index) if axis not in gone)
-        groups.setdefault(rest, []).append(source.at(*index))
     kept = [1 if axis in gone else size for axis, size in enumerate(source.dimensions)]
     shape = tuple(size for axis, size in enumerate(kept) if keeps or axis not in gone) or (1,)
-    return [Result(shape, [stored(combine(values), outputs[0]) for values in groups.values()])]
+    groups = _groups(source.dimensions, gone)
+    return [Result(shape, [stored(combine([source.reals[flat] for flat in group]), outputs[0]) for group in groups])]
+
+
+def _groups(dimensions: Shape, gone: set[int]) -> list[list[int]]:
+    """The flat indexes of the elements that come together, for each place of the result in row-major order."""
+    kept = [axis for axis in range(len(dimensions)) if axis not in gone]
+    moved = numpy.arange(count(dimensions)).reshape(dimensions).transpose(*kept, *sorted(gone))
+    groups: list[list[int]] = moved.reshape(count(tuple(dimensions[axis] for axis in kept)), -1).tolist()
+    return groups

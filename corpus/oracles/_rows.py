@@ -28,7 +28,7 @@ def each_row(
     """The one result of an operation that makes a new row of each row along an axis."""
     values: list[int | float] = [0] * len(source.raw)
     for row in rows(source.dimensions, axis):
-        for flat, value in zip(row, function([source.real(flat) for flat in row]), strict=True):
+        for flat, value in zip(row, function([source.reals[flat] for flat in row]), strict=True):
             values[flat] = stored(value, output)
     return [Result(source.dimensions, values)]
 
@@ -40,6 +40,6 @@ def indexes_of(choose: Callable[[list[Real]], Real], inputs: Inputs) -> list[Res
     axis %= len(shape)
     found = []
     for row in rows(shape, axis):
-        values = [source.real(flat) for flat in row]
+        values = [source.reals[flat] for flat in row]
         found.append(values.index(choose(values)))
     return [Result((*shape[:axis], *shape[axis + 1 :]) or (1,), found)]

@@ -35,6 +35,11 @@ class Axis:
         places = [start for start in range(-self.head, self.size + self.tail) if self._fits(start)]
         return len(places[:: self.stride])
 
+    @property
+    def windows(self) -> list[list[tuple[int, int]]]:
+        """The taps of every place."""
+        return [self.taps(place) for place in range(self.count)]
+
     def taps(self, place: int) -> list[tuple[int, int]]:
         """(position in the window, position in the input) of the elements that are not padding."""
         start = place * self.stride - self.head

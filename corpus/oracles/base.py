@@ -12,7 +12,7 @@ import itertools
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -45,8 +45,6 @@ class OracleOperand:
     channel_quant: ChannelQuant | None = None
     array: Array | None = None
     extension: bytes = b""
-    _reals: dict[int | float, Fraction] = field(default_factory=dict, init=False, repr=False)
-    """What stored numbers stand for, where all elements are quantised alike: the same numbers are read many times."""
 
     @functools.cached_property
     def raw(self) -> list[int | float]:
@@ -56,7 +54,7 @@ class OracleOperand:
         elements: list[int | float] = self.array.ravel().tolist()
         return elements
 
-    @functools.cached_property
+    @property
     def is_quantized(self) -> bool:
         """True where elements stand for (element - zero point) * scale."""
         return OPERAND_TYPES[self.type].is_quantized
@@ -68,32 +66,54 @@ class OracleOperand:
         return int(info.min), int(info.max)
 
     @functools.cached_property
-    def exact_scale(self) -> Fraction:
-        """The scale of all elements as a fraction."""
-        return Fraction(self.scale)
+    def scale_ratio(self) -> tuple[int, int]:
+        """The exact scale of all elements: numerator and denominator."""
+        return self.scale.as_integer_ratio()
 
-    def scale_at(self, flat_index: int) -> Fraction:
-        """The exact scale of one element: per channel where the operand is quantised so."""
-        if self.channel_quant is None:
-            return self.exact_scale
-        channel = unflatten(flat_index, self.dimensions)[self.channel_quant.channel_dim]
-        return Fraction(self.channel_quant.scales[channel])
-
-    def real(self, flat_index: int) -> Real:
-        """The exact value of one element: a fraction where it is quantised, else the stored number."""
-        element = self.raw[flat_index]
+    @functools.cached_property
+    def reals(self) -> Sequence[Real]:
+        """The exact values of all elements, flat: fractions where they are quantised, else the stored numbers."""
         if not self.is_quantized:
-            return element
+            return self.raw
         if self.channel_quant is not None:
-            return (int(element) - self.zero_point) * self.scale_at(flat_index)
-        value = self._reals.get(element)
-        if value is None:
-            value = self._reals[element] = (int(element) - self.zero_point) * self.exact_scale
-        return value
+            return [self._fraction(element, self._channel_scale(flat)) for flat, element in enumerate(self.raw)]
+        # The same numbers are met many times.
+        values = {element: self._fraction(element, self.scale_ratio) for element in set(self.raw)}
+        return [values[element] for element in self.raw]
+
+    def raw_at(self, index: Sequence[int]) -> int | float:
+        """The stored element at a position."""
+        if self.array is None:
+            raise ValueError("an output operand has no elements")
+        element: int | float = self.array.item(*index)
+        return element
 
     def at(self, *index: int) -> Real:
         """The exact value of the element at a position."""
-        return self.real(flatten(index, self.dimensions))
+        return self.reals[flatten(index, self.dimensions)] if self.is_quantized else self.raw_at(index)
+
+    def _fraction(self, element: int | float, scale: tuple[int, int]) -> Fraction:
+        numerator, denominator = scale
+        return Fraction((int(element) - self.zero_point) * numerator, denominator)
+
+    def _channel_scale(self, flat_index: int) -> tuple[int, int]:
+        assert self.channel_quant is not None
+        channel = unflatten(flat_index, self.dimensions)[self.channel_quant.channel_dim]
+        return self.channel_quant.scales[channel].as_integer_ratio()
+
+    def store(self, value: Real) -> int | float:
+        """What is stored of this operand for a real value; see `stored`."""
+        return quantized(value, self) if self.is_quantized else self._unquantized(value)
+
+    @functools.cached_property
+    def _unquantized(self) -> Callable[[Real], int | float]:
+        info = OPERAND_TYPES[self.type]
+        return functools.partial(_rounded, _FLOATS[info.size]) if info.dtype.startswith("float") else int
+
+    @functools.cached_property
+    def activation_ranges(self) -> dict[int, tuple[int | float, int | float]]:
+        """The smallest and the largest stored number that each fused activation leaves: limits, rounded as values."""
+        return {code: (self.store(low), self.store(high)) for code, (low, high) in _ACTIVATION_LIMITS.items()}
 
     @property
     def scalar(self) -> int | float:
@@ -164,10 +184,13 @@ def broadcast_shape(first: Shape, second: Shape) -> Shape:
     return tuple(b if a == 1 else a for a, b in zip(first, second, strict=True))
 
 
-def broadcast(operand: OracleOperand, shape: Shape) -> list[Real]:
+def broadcast(operand: OracleOperand, shape: Shape) -> Sequence[Real]:
     """The exact values that broadcasting puts at all positions of the output, in row-major order."""
+    reals = operand.reals
+    if operand.dimensions == shape:
+        return reals
     own = numpy.arange(count(operand.dimensions)).reshape(operand.dimensions)
-    return [operand.real(flat_index) for flat_index in numpy.broadcast_to(own, shape).ravel().tolist()]
+    return [reals[flat_index] for flat_index in numpy.broadcast_to(own, shape).ravel().tolist()]
 
 
 def round_half_away(value: Real) -> int:
@@ -191,17 +214,24 @@ def quantized(value: Real, output: OracleOperand) -> int:
     if isinstance(value, float) and math.isinf(value):
         return output.limits[0 if value < 0 else 1]
     numerator, denominator = value.as_integer_ratio()
+    scale_numerator, scale_denominator = output.scale_ratio
     # Not reduced to lowest terms, which would take longer than all the rest.
-    scale = output.exact_scale
-    steps = nearest(numerator * scale.denominator, denominator * scale.numerator)
+    steps = nearest(numerator * scale_denominator, denominator * scale_numerator)
     return clamp(steps + output.zero_point, output.limits)
 
 
 def rounded_float(value: Real, operand_type: AnyOperandType) -> float:
     """The nearest value of a float type (ties to even); infinity where it is too large."""
-    code = "<e" if OPERAND_TYPES[operand_type].size == 2 else "<f"
+    return _rounded(_FLOATS[OPERAND_TYPES[operand_type].size], value)
+
+
+_FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f")}
+"""Floats of so many bytes."""
+
+
+def _rounded(form: struct.Struct, value: Real) -> float:
     try:
-        return float(struct.unpack(code, struct.pack(code, float(value)))[0])
+        return float(form.unpack(form.pack(float(value)))[0])
     except OverflowError:
         return math.copysign(math.inf, value)
 
@@ -213,16 +243,11 @@ def wrapped(value: int) -> int:
 
 def stored(value: Real, output: OracleOperand) -> int | float:
     """What is stored for a real value: rounded once to a float type, requantised, or an integer as it is."""
-    if output.is_quantized:
-        return quantized(value, output)
-    if OPERAND_TYPES[output.type].dtype.startswith("float"):
-        return rounded_float(value, output.type)
-    return int(value)
+    return output.store(value)
 
 
-_ACTIVATION_LIMITS: dict[int, tuple[Real | None, Real | None]] = {
-    FusedActivation.NONE: (None, None),
-    FusedActivation.RELU: (0, None),
+_ACTIVATION_LIMITS: dict[int, tuple[float, float]] = {
+    FusedActivation.RELU: (0, math.inf),
     FusedActivation.RELU1: (-1, 1),
     FusedActivation.RELU6: (0, 6),
 }
@@ -230,13 +255,11 @@ _ACTIVATION_LIMITS: dict[int, tuple[Real | None, Real | None]] = {
 
 def activated(value: Real, activation: int, output: OracleOperand) -> int | float:
     """What is stored after a fused activation: clamped; quantised integers at zero point + round(limit/scale)."""
-    low, high = _ACTIVATION_LIMITS[activation]
-    element = stored(value, output)
-    if low is not None:
-        element = max(element, stored(low, output))
-    if high is not None:
-        element = min(element, stored(high, output))
-    return element
+    element = output.store(value)
+    if activation == FusedActivation.NONE:
+        return element
+    low, high = output.activation_ranges[activation]
+    return min(max(element, low), high)
 
 
 def elementwise(
@@ -255,19 +278,16 @@ def arithmetic(
 ) -> list[Result]:
     """ADD, SUB, MUL and DIV: inputs are two tensors and an activation code; int32 wraps around."""
     first, second, activation = map(present, inputs)
-
-    def combine(a: Real, b: Real) -> int | float:
-        if first.type is OperandType.TENSOR_INT32:
-            return wrapped(integer(int(a), int(b)))
-        return activated(real(a, b), int(activation.scalar), outputs[0])
-
-    return elementwise(first, second, combine)
+    if first.type is OperandType.TENSOR_INT32:
+        return elementwise(first, second, lambda a, b: wrapped(integer(int(a), int(b))))
+    code = int(activation.scalar)
+    return elementwise(first, second, lambda a, b: activated(real(a, b), code, outputs[0]))
 
 
 def each(operand: OracleOperand | None, output: OracleOperand, function: Callable[[Real], Real]) -> list[Result]:
     """The one result of a unary operation: what is stored for the function of each real value."""
     source = present(operand)
-    return [Result(source.dimensions, [stored(function(source.real(i)), output) for i in range(len(source.raw))])]
+    return [Result(source.dimensions, [output.store(function(real)) for real in source.reals])]
 
 
 def present(operand: OracleOperand | None) -> OracleOperand:

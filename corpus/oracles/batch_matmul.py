@@ -1,6 +1,6 @@
 """BATCH_MATMUL: the product of the last two axes of two tensors, batch by batch."""
 
-from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._sums import Finish, centred, total
 from npu_conformance.corpus.oracles.base import (
     Inputs,
     OracleOperand,
@@ -25,12 +25,12 @@ def batch_matmul(inputs: Inputs, outputs: Outputs) -> list[Result]:
 
     def element(index: Shape) -> int | float:
         *batch, row, column = index
-        total: Exact = 0
+        products = []
         for step in range(inner):
             one = flatten((*batch, *_place(row, step, bool(turns_first.scalar))), first.dimensions)
             other = flatten((*batch, *_place(step, column, bool(turns_second.scalar))), second.dimensions)
-            total += values[one] * factors[other]
-        return wrapped(int(total)) if first.type is OperandType.TENSOR_INT32 else finish.store(total, 0)
+            products.append(values[one] * factors[other])
+        return wrapped(int(total(products))) if first.type is OperandType.TENSOR_INT32 else finish.store(products, 0)
 
     shape = (*first.dimensions[:-2], rows, columns)
     return [Result(shape, [element(index) for index in indexes(shape)])]

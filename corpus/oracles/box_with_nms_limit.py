@@ -53,7 +53,7 @@ def box_with_nms_limit(inputs: Inputs, outputs: Outputs) -> list[Result]:
 
 def _candidate(scores: OracleOperand, rois: OracleOperand, row: int, label: int, batch: int) -> _Candidate:
     place = (row * scores.dimensions[1] + label) * 4
-    box = [float(rois.real(place + position)) for position in range(4)]
+    box = [float(rois.reals[place + position]) for position in range(4)]
     return _Candidate(label, batch, float(scores.at(row, label)), place, box)
 
 

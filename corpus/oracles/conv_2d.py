@@ -18,32 +18,32 @@ def conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     vertical, horizontal = given.axes(height, width, *weights.dimensions[1:3])
     finish = Finish(source, weights, outputs[0], given.activation)
     start = centred(bias)
-    sums = _large_sums.Convolution if _large_sums.is_large(source, weights) else _Convolution
-    totals = sums(source, weights, layout, vertical, horizontal)
+    products_of = _large_sums.Convolution if _large_sums.is_large(source, weights) else _Convolution
+    products = products_of(source, weights, layout, vertical, horizontal)
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
-        return finish.store(start[channel] + totals.at(batch, row, column, channel), channel)
+        return finish.store([start[channel], *products.at(batch, row, column, channel)], channel)
 
     return [fill(batches, vertical.count, horizontal.count, weights.dimensions[0], given.nchw, element)]
 
 
 class _Convolution:
-    """The sums of products, one at a time, by the definition."""
+    """The products of which an output element is the sum, by the definition."""
 
     def __init__(
         self, source: OracleOperand, weights: OracleOperand, layout: Layout, vertical: Axis, horizontal: Axis
     ) -> None:
         self._source, self._weights, self._layout = centred(source), centred(weights), layout
-        self._vertical, self._horizontal = vertical, horizontal
+        self._rows, self._columns = vertical.windows, horizontal.windows
         _, self._window_height, self._window_width, self._channels = weights.dimensions
 
-    def at(self, batch: int, row: int, column: int, channel: int) -> Exact:
-        """The sum for one output element."""
-        total: Exact = 0
-        for tap_row, in_row in self._vertical.taps(row):
-            for tap_column, in_column in self._horizontal.taps(column):
+    def at(self, batch: int, row: int, column: int, channel: int) -> list[Exact]:
+        """The products for one output element."""
+        products = []
+        for tap_row, in_row in self._rows[row]:
+            for tap_column, in_column in self._columns[column]:
                 tap = (channel * self._window_height + tap_row) * self._window_width + tap_column
                 for in_channel in range(self._channels):
                     factor = self._weights[tap * self._channels + in_channel]
-                    total += self._source[self._layout.flat(batch, in_row, in_column, in_channel)] * factor
-        return total
+                    products.append(self._source[self._layout.flat(batch, in_row, in_column, in_channel)] * factor)
+        return products

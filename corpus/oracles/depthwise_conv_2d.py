@@ -1,6 +1,6 @@
 """DEPTHWISE_CONV_2D: output channel c * multiplier + m sees input channel c only."""
 
-from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._sums import Finish, centred
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
 from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
@@ -15,17 +15,17 @@ def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     layout = Layout(source.dimensions, given.nchw)
     batches, height, width, _ = layout.sizes
     _, window_height, window_width, channels = weights.dimensions
-    vertical, horizontal = given.axes(height, width, window_height, window_width)
+    rows, columns = (axis.windows for axis in given.axes(height, width, window_height, window_width))
     finish = Finish(source, weights, outputs[0], given.activation)
     values, factors, start = centred(source), centred(weights), centred(bias)
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
         in_channel = channel // given.middle[0]
-        total: Exact = start[channel]
-        for tap_row, in_row in vertical.taps(row):
-            for tap_column, in_column in horizontal.taps(column):
+        products = [start[channel]]
+        for tap_row, in_row in rows[row]:
+            for tap_column, in_column in columns[column]:
                 factor = factors[(tap_row * window_width + tap_column) * channels + channel]
-                total += values[layout.flat(batch, in_row, in_column, in_channel)] * factor
-        return finish.store(total, channel)
+                products.append(values[layout.flat(batch, in_row, in_column, in_channel)] * factor)
+        return finish.store(products, channel)
 
-    return [fill(batches, vertical.count, horizontal.count, channels, given.nchw, element)]
+    return [fill(batches, len(rows), len(columns), channels, given.nchw, element)]

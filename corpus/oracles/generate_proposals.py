@@ -23,8 +23,8 @@ def generate_proposals(inputs: Inputs, outputs: Outputs) -> list[Result]:
                     shift = (column * width_stride, row * height_stride) * 2
                     anchor = [float(anchors.at(kind, position)) + shift[position] for position in range(4)]
                     flats = [delta_layout.flat(batch, row, column, kind * 4 + position) for position in range(4)]
-                    box = clipped(decoded(anchor, [float(deltas.real(flat)) for flat in flats]), height, width)
-                    found.append((float(scores.real(score_layout.flat(batch, row, column, kind))), box))
+                    box = clipped(decoded(anchor, [float(deltas.reals[flat]) for flat in flats]), height, width)
+                    found.append((float(scores.reals[score_layout.flat(batch, row, column, kind)]), box))
         found.sort(key=lambda one: one[0], reverse=True)
         best = found[: int(before)] if before > 0 else found
         sifted = [one for one in best if _is_large(one[1], least, height, width)]

@@ -2,7 +2,7 @@
 
 import itertools
 
-from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._sums import Finish, centred
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
 from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
@@ -14,19 +14,19 @@ def grouped_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     layout = Layout(source.dimensions, given.nchw)
     batches, height, width, _ = layout.sizes
     out_channels, window_height, window_width, share = weights.dimensions
-    vertical, horizontal = given.axes(height, width, window_height, window_width)
+    rows, columns = (axis.windows for axis in given.axes(height, width, window_height, window_width))
     outputs_of_group = out_channels // given.middle[0]
     finish = Finish(source, weights, outputs[0], given.activation)
     values, factors, start = centred(source), centred(weights), centred(bias)
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
         first = channel // outputs_of_group * share
-        total: Exact = start[channel]
-        taps = itertools.product(vertical.taps(row), horizontal.taps(column), range(share))
+        products = [start[channel]]
+        taps = itertools.product(rows[row], columns[column], range(share))
         for (tap_row, in_row), (tap_column, in_column), in_channel in taps:
             tap = (channel * window_height + tap_row) * window_width + tap_column
             value = values[layout.flat(batch, in_row, in_column, first + in_channel)]
-            total += value * factors[tap * share + in_channel]
-        return finish.store(total, channel)
+            products.append(value * factors[tap * share + in_channel])
+        return finish.store(products, channel)
 
-    return [fill(batches, vertical.count, horizontal.count, out_channels, given.nchw, element)]
+    return [fill(batches, len(rows), len(columns), out_channels, given.nchw, element)]

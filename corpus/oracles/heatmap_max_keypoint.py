@@ -23,7 +23,7 @@ def heatmap_max_keypoint(inputs: Inputs, outputs: Outputs) -> list[Result]:
         for keypoint in range(keypoints):
 
             def at(row: int, column: int, box: int = box, keypoint: int = keypoint) -> Fraction:
-                return Fraction(source.real(layout.flat(box, _mirrored(row, side), _mirrored(column, side), keypoint)))
+                return Fraction(source.reals[layout.flat(box, _mirrored(row, side), _mirrored(column, side), keypoint)])
 
             row, column = max(((y, x) for y in range(side) for x in range(side)), key=lambda place: at(*place))
             score, right, down = _refined(at, row, column)

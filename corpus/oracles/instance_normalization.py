@@ -18,7 +18,7 @@ def instance_normalization(inputs: Inputs, outputs: Outputs) -> list[Result]:
         groups.setdefault(key, []).append(flatten(index, shape))
     values: list[int | float] = [0] * len(source.raw)
     for flats in groups.values():
-        elements = [Fraction(source.real(flat)) for flat in flats]
+        elements = [Fraction(source.reals[flat]) for flat in flats]
         mean = sum(elements, Fraction()) / len(elements)
         variance = sum(((element - mean) ** 2 for element in elements), Fraction()) / len(elements)
         deviation = math.sqrt(variance + epsilon)

@@ -7,5 +7,5 @@ from npu_conformance.specs.neuralnetworks.enums import FusedActivation
 def relu1(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor."""
     source = present(inputs[0])
-    values = [activated(source.real(i), FusedActivation.RELU1, outputs[0]) for i in range(len(source.raw))]
+    values = [activated(real, FusedActivation.RELU1, outputs[0]) for real in source.reals]
     return [Result(source.dimensions, values)]

@@ -18,11 +18,13 @@ def resize_bilinear(inputs: Inputs, outputs: Outputs) -> list[Result]:
     source, given = present(inputs[0]), read(inputs)
     batches, height, width, channels = given.layout.sizes
     raw = [Fraction(element) for element in source.raw]
+    rows = [_neighbours(given, row, height, given.rows) for row in range(given.rows)]
+    columns = [_neighbours(given, column, width, given.columns) for column in range(given.columns)]
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
         total = Fraction(0)
-        for in_row, down in _neighbours(given, row, height, given.rows):
-            for in_column, right in _neighbours(given, column, width, given.columns):
+        for in_row, down in rows[row]:
+            for in_column, right in columns[column]:
                 total += down * right * raw[given.layout.flat(batch, in_row, in_column, channel)]
         if source.is_quantized:
             return round(total)

@@ -17,7 +17,7 @@ def roi_align(inputs: Inputs, outputs: Outputs) -> list[Result]:
         total = Fraction(0)
         for y, weight_y in _weights(vertical, row, sampling_y):
             for x, weight_x in _weights(horizontal, column, sampling_x):
-                total += weight_y * weight_x * Fraction(source.real(at(y, x)))
+                total += weight_y * weight_x * Fraction(source.reals[at(y, x)])
         return stored(total, outputs[0])
 
     return regions(inputs, nchw, mean)

@@ -6,7 +6,7 @@ Hazard: transposed-padding.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._sums import Finish, centred
 from npu_conformance.corpus.oracles._windows import Arguments, Layout, arguments, fill
 from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -49,14 +49,14 @@ def transpose_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     values, factors, start = centred(source), centred(weights), centred(bias)
 
     def element(batch: int, row: int, column: int, channel: int) -> int | float:
-        total: Exact = start[channel]
+        products = [start[channel]]
         for tap_row, in_row in vertical.taps(row):
             for tap_column, in_column in horizontal.taps(column):
                 tap = (channel * window_height + tap_row) * window_width + tap_column
                 for in_channel in range(in_channels):
                     value = values[layout.flat(batch, in_row, in_column, in_channel)]
-                    total += value * factors[tap * in_channels + in_channel]
-        return finish.store(total, channel)
+                    products.append(value * factors[tap * in_channels + in_channel])
+        return finish.store(products, channel)
 
     return [fill(batches, vertical.count, horizontal.count, out_channels, given.nchw, element)]
 

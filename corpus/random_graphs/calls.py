@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -48,7 +48,7 @@ class Tensors:
     def add(self, name: str, operand: VectorOperand, values: Array) -> None:
         """Let later operations read a tensor."""
         # A recipe may declare a result like a tensor that it was given: a constant's value is none of its properties.
-        self.operands[name] = operand if operand.value is None else replace(operand, value=None)
+        self.operands[name] = operand if operand.value is None else operand.with_value(None)
         self.values[name] = values
         self.by_type.setdefault(OperandType(operand.type), []).append(name)
 

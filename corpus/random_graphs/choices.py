@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import strategies
 from npu_conformance.corpus.random_graphs.recipes import GraphRecipe
@@ -12,34 +12,49 @@ from npu_conformance.corpus.strategies import Form
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import VectorOperand
+Kind = tuple[int, int]
+"""The type of a tensor, and its rank."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A form that may be chosen. reads: the types of its first two inputs with their legal ranks, None for any."""
+    """A form with what it reads: the types of its first two inputs with their legal ranks, None for any."""
 
     form: Form
     reads: tuple[tuple[OperandType, tuple[int, ...] | None], ...]
 
-    def may_read(self, operand: VectorOperand) -> bool:
+    def may_read(self, tensor: Kind) -> bool:
         """True where a tensor could be one of its first two inputs."""
-        rank = len(operand.dimensions)
-        return any(kind is operand.type and (ranks is None or rank in ranks) for kind, ranks in self.reads)
+        return any(kind == tensor[0] and (ranks is None or tensor[1] in ranks) for kind, ranks in self.reads)
+
+
+class Choices:
+    """The forms of a recipe. forms: by operation. names: of the operations."""
+
+    def __init__(self, forms: Mapping[str, Sequence[Form]]) -> None:
+        self.forms, self.names = forms, tuple(forms)
+        self._choices = {name: [Choice(one, _reads(one)) for one in found] for name, found in forms.items()}
+        self._readers = functools.lru_cache(maxsize=1 << 14)(self._find_readers)
+
+    def readers(self, name: str, tensors: frozenset[Kind]) -> Sequence[Form]:
+        """The forms of an operation of which one of the first two inputs could be one of the tensors."""
+        return self._readers(name, tensors)
+
+    def _find_readers(self, name: str, tensors: frozenset[Kind]) -> Sequence[Form]:
+        return [choice.form for choice in self._choices[name] if any(map(choice.may_read, tensors))]
 
 
 @functools.lru_cache(maxsize=1024)
-def choices(recipe: GraphRecipe) -> dict[str, tuple[Choice, ...]]:
-    """The forms of a recipe by operation. Raises LookupError where there is none."""
-    found: dict[str, list[Choice]] = {}
+def choices(recipe: GraphRecipe) -> Choices:
+    """The forms of a recipe. Raises LookupError where there is none."""
+    found: dict[str, list[Form]] = {}
     for name in recipe.operations or strategies.operations():
-        fitting = [Choice(form, _reads(form)) for form in strategies.forms(recipe.version, name) if _fits(form, recipe)]
+        fitting = [form for form in strategies.forms(recipe.version, name) if _fits(form, recipe)]
         if fitting:
             found[name] = fitting
     if not found:
         raise LookupError(f"no operation fits the recipe: {recipe}")
-    return {operation: tuple(forms) for operation, forms in found.items()}
+    return Choices(found)
 
 
 def _fits(form: Form, recipe: GraphRecipe) -> bool:

@@ -20,6 +20,8 @@ Item = TypeVar("Item")
 _MASK = (1 << 64) - 1
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """The constants of SplitMix64 (Steele, Lea and Flood, 2014)."""
+_FEW = 16
+"""Up to so many numbers are made faster one by one than by arrays."""
 
 
 class Dice:
@@ -58,13 +60,16 @@ class Dice:
             return low + self.below(span)
         shape = (size,) if isinstance(size, int) else size
         values = self._numbers(math.prod(shape)) % span + low
-        return values.astype(dtype).reshape(shape)
+        return values.astype(dtype, copy=False).reshape(shape)
 
     def _numbers(self, count: int) -> Array:
         """As many numbers of 53 bits as `below` would draw."""
-        steps = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(_STEP)
-        mixed = steps + numpy.uint64(self._state)
+        if count <= _FEW:
+            return numpy.array([self.below(_MASK) for _ in range(count)], numpy.int64)
+        mixed = numpy.arange(1, count + 1, dtype=numpy.uint64)
+        mixed *= numpy.uint64(_STEP)
+        mixed += numpy.uint64(self._state)
         self._state = (self._state + count * _STEP) & _MASK
         mixed = (mixed ^ (mixed >> numpy.uint64(30))) * numpy.uint64(_FIRST)
         mixed = (mixed ^ (mixed >> numpy.uint64(27))) * numpy.uint64(_SECOND)
-        return ((mixed ^ (mixed >> numpy.uint64(31))) >> numpy.uint64(11)).astype(numpy.int64)
+        return ((mixed ^ (mixed >> numpy.uint64(31))) >> numpy.uint64(11)).view(numpy.int64)

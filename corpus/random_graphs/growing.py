@@ -7,7 +7,7 @@ looked up in their values: no system of constraints has to be solved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,10 @@ from npu_conformance.corpus import strategies
 from npu_conformance.corpus.generators.operands import OperandSpec
 from npu_conformance.corpus.random_graphs import results
 from npu_conformance.corpus.random_graphs.calls import GraphCall, Reused, Tensors
-from npu_conformance.corpus.random_graphs.choices import Choice, choices
+from npu_conformance.corpus.random_graphs.choices import choices
 from npu_conformance.corpus.random_graphs.dice import Dice
 from npu_conformance.corpus.random_graphs.recipes import GraphRecipe
-from npu_conformance.corpus.strategies.calls import Unfit
+from npu_conformance.corpus.strategies.calls import Form, Unfit
 from npu_conformance.corpus.vector_types import Example, Graph, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
@@ -71,6 +71,7 @@ class _Growing:
 
     def __post_init__(self) -> None:
         """Choose the few sizes that the tensors of this graph have."""
+        self.choices = choices(self.recipe)
         self.sizes = [1 + self.dice.below(self.recipe.largest) for _ in range(_PALETTE)]
         if self.wide:
             self.sizes[0] = _NARROW + 1 + self.dice.below(self.wide - _NARROW)
@@ -102,28 +103,27 @@ class _Growing:
     def _add_one(self) -> bool:
         for _ in range(_ATTEMPTS):
             try:
-                step = self._proposed(self._choice())
+                step = self._proposed(self._form())
             except Unfit:
                 continue
             self._take(step)
             return True
         return False
 
-    def _choice(self) -> Choice:
-        """A form, three times out of four one that reads a type of which a result is still unread."""
-        by_operation = choices(self.recipe)
-        names = tuple(by_operation)
-        waiting = [self.tensors.operands[name] for name in self.tensors.unread]
-        wants_unread = bool(waiting) and self.dice.chance(7, 8)
-        for _ in range(len(names) if wants_unread else 1):
-            forms: Sequence[Choice] = by_operation[self.dice.pick(names)]
-            fitting = [one for one in forms if any(map(one.may_read, waiting))] if wants_unread else forms
-            if fitting:
-                return self.dice.pick(fitting)
-        return self.dice.pick(forms)
+    def _form(self) -> Form:
+        """A form, seven times out of eight one that reads a type of which a result is still unread."""
+        names, unread = self.choices.names, [self.tensors.operands[name] for name in self.tensors.unread]
+        if not unread or not self.dice.chance(7, 8):
+            return self.dice.pick(self.choices.forms[self.dice.pick(names)])
+        waiting = frozenset([(int(one.type), len(one.dimensions)) for one in unread])
+        for _ in names:
+            name = self.dice.pick(names)
+            if self.choices.readers(name, waiting):
+                return self.dice.pick(self.choices.readers(name, waiting))
+        return self.dice.pick(self.choices.forms[name])
 
-    def _proposed(self, choice: Choice) -> _Step:
-        form, version, dice = choice.form, self.recipe.version, self.dice
+    def _proposed(self, form: Form) -> _Step:
+        version, dice = self.recipe.version, self.dice
         count = strategies.input_count(form, version, dice)
         call = GraphCall(
             form, version, dice, dice, count,

@@ -66,7 +66,7 @@ def has_type(recipe: GraphRecipe, types: Collection[str]) -> bool:
     """True where an operation of a recipe has a tensor of one of the types."""
     from npu_conformance.corpus.random_graphs.choices import choices, tensor_types
 
-    found = [choice.form for forms in choices(recipe).values() for choice in forms]
+    found = [form for forms in choices(recipe).forms.values() for form in forms]
     return any(not tensor_types(form).isdisjoint(types) for form in found)
 
 

@@ -50,7 +50,7 @@ def check_sizes(alone: Vector, most_elements: int) -> None:
             raise Unfit(f"{name} has the dimensions {list(operand.dimensions)}")
     for name in alone.outputs:
         operand = alone.operands[name]
-        if int(numpy.prod(operand.dimensions)) > most_elements:
+        if math.prod(operand.dimensions) > most_elements:
             raise Unfit(f"{name} has the dimensions {list(operand.dimensions)}")
         if operand.scale and not _SCALES[0] < operand.scale < _SCALES[1]:
             raise Unfit(f"{name} has the scale {operand.scale}")

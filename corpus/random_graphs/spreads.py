@@ -11,6 +11,7 @@ for a divisor near 0, and everything for the comparison of two equal values.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,12 +52,26 @@ class Spreads:
 
     def __init__(self, vector: Vector) -> None:
         self._vector = vector
-        self._steps = [_step(vector, operation) for operation in vector.operations]
-        self._given = _given(vector)
         self._dice = Dice(f"spreads of {vector.name}")
-        self._expected = {name: array.astype(numpy.float64) for name, array in vector.examples[0].outputs.items()}
         self.runs = 0
-        self.spreads = {name: numpy.zeros(array.shape) for name, array in self._expected.items()}
+
+    @functools.cached_property
+    def spreads(self) -> dict[str, Array]:
+        """How far each element of the outputs has moved so far."""
+        return {name: numpy.zeros(array.shape) for name, array in self._expected.items()}
+
+    @functools.cached_property
+    def _expected(self) -> dict[str, Array]:
+        outputs = self._vector.examples[0].outputs
+        return {name: array.astype(numpy.float64) for name, array in outputs.items()}
+
+    @functools.cached_property
+    def _steps(self) -> list[Step]:
+        return [_step(self._vector, operation) for operation in self._vector.operations]
+
+    @functools.cached_property
+    def _given(self) -> dict[str, Array]:
+        return _given(self._vector)
 
     def run(self, runs: int) -> None:
         """Let operations err in further ways until there were so many. An element whose kind changes has no limit."""

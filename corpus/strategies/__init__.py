@@ -20,9 +20,16 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy
+
+from npu_conformance.corpus import oracles
+from npu_conformance.corpus.generators.operands import OperandSpec, materialised
+from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Decisions, Form, Item, Recipe, Unfit
+from npu_conformance.corpus.vector_types import Vector, VectorOperand
+from npu_conformance.corpus.vectors.element_values import float32
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -31,8 +38,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from npu_conformance.corpus.generators.operands import OperandSpec
-    from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
+    from npu_conformance.corpus.vectors import Array
     from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 
 __all__ = [
@@ -78,8 +84,6 @@ def vectors(
 
 def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
     """A valid model with one request, by any source of decisions. Raises Unfit where they lead to none."""
-    import numpy
-
     random = numpy.random.default_rng(decisions.below(_SEEDS))
     call = Call(form, version, decisions, random, input_count(form, version, decisions))
     return assembled(call, recipes()[form.operation](call))
@@ -87,8 +91,6 @@ def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
 
 def expected(vector: Vector) -> dict[str, Array]:
     """What the oracles compute for the request, by name of the output. Raises KeyError where one is missing."""
-    from npu_conformance.corpus import oracles
-
     return oracles.evaluate(vector.main, vector.examples[0].inputs, vector.referenced)
 
 
@@ -133,17 +135,12 @@ def recipes() -> Mapping[str, Recipe]:
 
 def input_count(form: Form, version: Version, decisions: Decisions) -> int | None:
     """A length of the list of inputs that the form has in a version; None where it is a matter of the recipe."""
-    signature = form.signature
-    if signature.input_counts is None:
-        return None
-    known = [catalogue.argument_since(argument) <= version for argument in signature.inputs]
-    return decisions.pick([count for count in signature.input_counts if all(known[:count])])
+    counts = form.input_counts(version)
+    return None if counts is None else decisions.pick(counts)
 
 
 def assembled(call: Call, arguments: Arguments) -> Vector:
     """The model of one call; operands are called as the catalogue calls them. Raises Unfit where a rule is broken."""
-    from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
-
     builder = ModelBuilder(call.version, call.graphs)
     names = [_added(builder, spec, name) for name, spec in _in_order(call, arguments)]
     try:
@@ -159,22 +156,20 @@ def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSp
         if call.count is not None and position >= call.count:
             return
         given = arguments.get(argument.name)
-        if isinstance(given, Sequence):
-            yield from ((f"{argument.name}{number}", one) for number, one in enumerate(given))
-        else:
+        if given is None or isinstance(given, OperandSpec):
             yield argument.name, given or call.default(argument)
+        else:
+            yield from ((f"{argument.name}{number}", one) for number, one in enumerate(given))
 
 
-def _added(builder: Any, spec: OperandSpec, name: str) -> str:
-    from npu_conformance.corpus.generators.operands import materialised
-
+def _added(builder: ModelBuilder, spec: OperandSpec, name: str) -> str:
     operand = spec.operand
     if operand.subgraph is not None:
-        return str(builder.reference(operand.subgraph, name))
+        return builder.reference(operand.subgraph, name)
     if operand.omitted:
-        return str(builder.omitted(operand, name))
+        return builder.omitted(operand, name)
     add = builder.constant if spec.constant else builder.input
-    return str(add(operand, materialised(spec), name))
+    return add(operand, materialised(spec), name)
 
 
 def _results(call: Call, inputs: Sequence[VectorOperand]) -> list[VectorOperand]:
@@ -191,17 +186,9 @@ def _results(call: Call, inputs: Sequence[VectorOperand]) -> list[VectorOperand]
 
 def _result(call: Call, argument: Argument, inputs: Sequence[VectorOperand]) -> VectorOperand:
     """By default quantised as the first input of the same type."""
-    from npu_conformance.corpus.vectors import VectorOperand
-
     kind = OperandType[call.form.types.get(argument.type, argument.type)]
     if not OPERAND_TYPES[kind].is_quantized:
         return VectorOperand(kind)
     like = next((one for one in inputs if one.type is kind), VectorOperand(kind, scale=1.0))
     scale, zero_point = call.results.get(argument.name, (like.scale, like.zero_point))
-    return VectorOperand(kind, scale=_float32(scale), zero_point=zero_point, channel_quant=like.channel_quant)
-
-
-def _float32(value: float) -> float:
-    from npu_conformance.corpus.vectors.element_values import float32
-
-    return float32(value)
+    return VectorOperand(kind, scale=float32(scale), zero_point=zero_point, channel_quant=like.channel_quant)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, omitted, tensor
+from npu_conformance.specs.neuralnetworks.catalogue import argument_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import OLDEST, Version
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Graph, VectorOperand
@@ -65,6 +66,17 @@ class Form:
     def inputs(self) -> Mapping[str, Argument]:
         """The inputs of the signature by name."""
         return {argument.name: argument for argument in self.signature.inputs}
+
+    def input_counts(self, version: Version) -> Sequence[int] | None:
+        """The lengths of the list of inputs that a version allows; None where it is a matter of the operation."""
+        counts = self.signature.input_counts
+        return counts and [count for count in counts if self._newest[count] <= version]
+
+    @functools.cached_property
+    def _newest(self) -> Mapping[int, Version]:
+        """The version that brought the newest of so many inputs."""
+        inputs, counts = self.signature.inputs, self.signature.input_counts or ()
+        return {count: max(map(argument_since, inputs[:count]), default=OLDEST) for count in counts}
 
     def __str__(self) -> str:
         types = " ".join(f"{name}={kind}" for name, kind in self.types.items())

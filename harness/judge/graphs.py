@@ -63,10 +63,11 @@ def judge(vector: Vector, outputs: Mapping[str, Array]) -> list[Finding]:
 
 def judgement(vector: Vector, outputs: Mapping[str, Array], rounds: Sequence[int] = THOROUGHLY) -> Judgement:
     """Judge every output of a graph but those that it ignores."""
-    found, spreads = Judgement(), Spreads(vector)
+    found, spreads, circumstances = Judgement(), Spreads(vector), _circumstances(vector)
     for name in vector.outputs:
         if name not in vector.ignored:
-            _judge_output(vector, name, outputs[name], spreads, rounds, found)
+            tolerance = floor(vector.operands[name].type, circumstances).judged
+            _judge_output(vector, name, outputs[name], tolerance, spreads, rounds, found)
     return found
 
 
@@ -80,7 +81,13 @@ def decided(vector: Vector, runs: int = QUICKLY[0]) -> tuple[int, int]:
 
 
 def _judge_output(
-    vector: Vector, name: str, actual: Array, spreads: Spreads, rounds: Sequence[int], found: Judgement
+    vector: Vector,
+    name: str,
+    actual: Array,
+    tolerance: Tolerance,
+    spreads: Spreads,
+    rounds: Sequence[int],
+    found: Judgement,
 ) -> None:
     expected = vector.examples[0].outputs[name]
     found.elements += expected.size
@@ -88,24 +95,24 @@ def _judge_output(
         message = f"expected {expected.dtype}{list(expected.shape)}, found {actual.dtype}{list(actual.shape)}"
         found.findings.append(Finding(name, message, str(expected.shape), str(actual.shape), "yes"))
         return
-    tolerance = _tolerance(vector, name)
     bad = off = _outside(vector, name, actual, expected, tolerance)
+    if not off.any():
+        return
     for runs in rounds:
         if not bad.any():
             break
         spreads.run(runs)
         bad = off & _is_decided(vector, name, spreads) & _beyond(actual, expected, tolerance, spreads.spreads[name])
-    undecided = int((off & ~_is_decided(vector, name, spreads)).sum()) if off.any() else 0
+    undecided = int((off & ~_is_decided(vector, name, spreads)).sum())
     found.undecided += undecided
     found.widened += int(off.sum()) - undecided - int(bad.sum())
     if bad.any():
         found.findings.append(_finding(vector, name, actual, bad, tolerance, spreads))
 
 
-def _tolerance(vector: Vector, name: str) -> Tolerance:
+def _circumstances(vector: Vector) -> Circumstances:
     types = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
-    circumstances = Circumstances(relaxed=vector.relaxed, any_float16=OperandType.TENSOR_FLOAT16 in types)
-    return floor(vector.operands[name].type, circumstances).judged
+    return Circumstances(relaxed=vector.relaxed, any_float16=OperandType.TENSOR_FLOAT16 in types)
 
 
 def _outside(vector: Vector, name: str, actual: Array, expected: Array, tolerance: Tolerance) -> Array:

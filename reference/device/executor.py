@@ -21,9 +21,9 @@ from npu_conformance.reference.device.tensors import (
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.catalogue import expand
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes, reads_data
@@ -37,6 +37,10 @@ Shapes = tuple[tuple[int, ...] | None, ...]
 
 _DATA = {kind for kind, info in OPERAND_TYPES.items() if info.is_tensor} - {int(OperandType.TENSOR_INT32)}
 """Types whose values no rule looks at: TENSOR_INT32 holds shapes, axes and paddings, scalars are parameters."""
+
+_MODEL_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
+_CHANGEABLE = frozenset({int(OperandLifeTime.CONSTANT_POOL), int(OperandLifeTime.NO_VALUE)})
+"""Constants in pools may be written to between the check of a model and the copy of its constants."""
 
 MEMORY_BUDGET = 1 << 30
 """Bytes of device memory that one result of an operation may take."""
@@ -69,10 +73,15 @@ class Runnable(Protocol):
 class Executor:
     """A model made ready: constants are copied once, so that nothing of the client's memory is read again."""
 
-    def __init__(self, model: Model, version: Version, pools: Sequence[memoryview]) -> None:
-        """model: valid, with a kernel for each operation. pools: contents of the model's pools."""
+    def __init__(
+        self, model: Model, version: Version, pools: Sequence[memoryview], *, is_checked: bool = False
+    ) -> None:
+        """model: valid, with a kernel for each operation. pools: contents of the model's pools.
+
+        is_checked: as far as the model shows, no operation breaks a clause.
+        """
         graphs = (model.main, *model.referenced)
-        self._graphs = [_GraphExecutor(model, graph, version, pools) for graph in graphs]
+        self._graphs = [_GraphExecutor(model, graph, version, pools, is_checked) for graph in graphs]
 
     def run(self, inputs: Sequence[Array | None], limits: Limits) -> list[Array]:
         """Return the model's outputs for its inputs, in order (None: the input is omitted).
@@ -92,11 +101,16 @@ class Executor:
 class _GraphExecutor:
     """One graph of a model, with its constants."""
 
-    def __init__(self, model: Model, graph: Subgraph, version: Version, pools: Sequence[memoryview]) -> None:
+    def __init__(
+        self, model: Model, graph: Subgraph, version: Version, pools: Sequence[memoryview], is_checked: bool
+    ) -> None:
         self._graph = graph
         self._version = version
         self._constants = constants(model, graph, pools)
         self._plans: dict[int, tuple[Shapes, list[OutputInfo]]] = {}
+        if is_checked:
+            decided = (at for at, operation in enumerate(graph.operations) if self._is_decided(operation))
+            self._plans.update({position: self._declared_plan(graph.operations[position]) for position in decided})
 
     def run(self, inputs: Sequence[Array | None], limits: Limits, routine: Callable[[int], Routine]) -> list[Array]:
         """Return the graph's outputs. routine: gives the referenced graph of a number."""
@@ -162,6 +176,26 @@ class _GraphExecutor:
         parameters = (index for index in operation.inputs if self._graph.operands[index].type not in _DATA)
         return all(index in self._constants for index in parameters)
 
+    def _is_decided(self, operation: Operation) -> bool:
+        """True where the model alone shows all that clauses look at, so that its check holds for each execution."""
+        if operation.type in CONTROL_FLOW or not self._is_settled(operation):
+            return False
+        operands = self._graph.operands
+        inputs, outputs = [operands[at] for at in operation.inputs], [operands[at] for at in operation.outputs]
+        name = catalogue.operation(operation.type).name
+        arguments = catalogue.reading(name, tuple([operand.type for operand in inputs])).arguments
+        is_read = len(arguments) == len(inputs)
+        return is_read and all(map(_is_certain, inputs, arguments)) and all(map(_fits_budget, outputs))
+
+    def _declared_plan(self, operation: Operation) -> tuple[Shapes, list[OutputInfo]]:
+        """As of an execution that has found the declared shapes."""
+        operands, constants = self._graph.operands, self._constants
+        inputs, outputs = [operands[at] for at in operation.inputs], [operands[at] for at in operation.outputs]
+        values = {position: constants[at] for position, at in enumerate(operation.inputs) if at in constants}
+        view = OperationView(operation, self._version, inputs, outputs, values=values)
+        shapes = tuple(operand.dimensions for operand in view.inputs)
+        return shapes, [_info(*pair) for pair in zip(view.outputs, output_shapes(view), strict=True)]
+
     def _checked(self, operation: Operation, values: Values) -> list[OutputInfo]:
         """Check the operation with the actual shapes and values, and describe its outputs."""
         view = self._view(operation, values)
@@ -192,6 +226,21 @@ class _GraphExecutor:
         )
 
 
+def _is_certain(operand: Operand, argument: Argument) -> bool:
+    """True where a request cannot leave the input out or give it another shape, nor a client its constant a value."""
+    if operand.lifetime in _CHANGEABLE or (argument.optional and operand.lifetime == _MODEL_INPUT):
+        return False
+    return _has_shape(operand)
+
+
+def _fits_budget(operand: Operand) -> bool:
+    return _has_shape(operand) and byte_size(operand.type, operand.dimensions) <= MEMORY_BUDGET
+
+
+def _has_shape(operand: Operand) -> bool:
+    return not OPERAND_TYPES[operand.type].is_tensor or (bool(operand.dimensions) and 0 not in operand.dimensions)
+
+
 def constants(model: Model, graph: Subgraph, pools: Sequence[memoryview]) -> Values:
     """Copies of the constants of one of the model's graphs. pools: contents of the model's pools."""
     found = {index: constant_value(model, operand, pools) for index, operand in enumerate(graph.operands)}
@@ -200,8 +249,7 @@ def constants(model: Model, graph: Subgraph, pools: Sequence[memoryview]) -> Val
 
 def _check_presence(view: OperationView) -> None:
     """Reject an operation whose request left out an input that is not optional."""
-    arguments = expand(view.signature.inputs, view.input_count) if view.signature else None
-    for position, argument in enumerate(arguments or ()):
+    for position, argument in enumerate(view.arguments):
         if not argument.optional and not view.has(position):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{view.name}: input {argument.name} has no value")
 

@@ -60,6 +60,7 @@ class ReferenceDevice(hal.Device):
         wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
         self._cache = CompilationCache(context.files, wanted)
         self._known: tuple[types.Model, str] | None = None
+        self._asked: tuple[types.Model, list[str | None]] | None = None
 
     def get_capabilities(self) -> types.Capabilities:
         """The performance of the CPU for everything."""
@@ -93,6 +94,8 @@ class ReferenceDevice(hal.Device):
         try:
             with mapped(self._context.memory, model.pools) as pools:
                 obstacles = [self._obstacle(model, index, pools) for index in range(count)]
+            # Pools may have other contents when the model is prepared; nothing else of it can change.
+            self._asked = None if model.pools else (model, obstacles)
         except ServiceError as error:
             # Constants that cannot be read cannot be computed with; the model is valid all the same.
             obstacles = [str(error)] * count
@@ -224,10 +227,9 @@ class ReferenceDevice(hal.Device):
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         model = with_registered_codes(model)
         with mapped(self._context.memory, model.pools) as pools:
-            for index in range(len(model.main.operations)):
-                obstacle = self._obstacle(model, index, pools)
-                if obstacle is not None:
-                    raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
+            obstacle = self._first_obstacle(model, pools)
+            if obstacle is not None:
+                raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = self._executor(model, pools)
         return self._prepared(model, executor, priority)
 
@@ -242,7 +244,7 @@ class ReferenceDevice(hal.Device):
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
         """The executor of a supported model; a device with another engine overrides this."""
-        return Executor(model, self.version, pools)
+        return Executor(model, self.version, pools, is_checked=True)
 
     def _caches(
         self, model_cache: tuple[types.CacheHandle, ...], data_cache: tuple[types.CacheHandle, ...], token: bytes
@@ -261,6 +263,14 @@ class ReferenceDevice(hal.Device):
         model = with_registered_codes(compiled.model)
         executor = self._executor(model, list(compiled.pools))
         return self._prepared(model, executor, compiled.priority)
+
+    def _first_obstacle(self, model: types.Model, pools: list[memoryview]) -> str | None:
+        """Why the device cannot execute a model; known already where a client asked for its support before."""
+        asked = self._asked  # Other threads may put theirs there meanwhile.
+        if asked is not None and asked[0] == model:
+            return next(filter(None, asked[1]), None)
+        found = (self._obstacle(model, index, pools) for index in range(len(model.main.operations)))
+        return next(filter(None, found), None)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device cannot execute an operation; None where it can, as far as the model shows.

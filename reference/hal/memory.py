@@ -22,6 +22,9 @@ def mapped(memory_map: MemoryMap, pools: Sequence[Memory]) -> Iterator[list[memo
 
     Raises ServiceError(GENERAL_FAILURE) for a pool that cannot be mapped.
     """
+    if not pools:
+        yield []
+        return
     with contextlib.ExitStack() as views:
         yield [views.enter_context(_map(memory_map, pool)) for pool in pools]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_conformance.specs import documents
-from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
 from npu_conformance.specs.neuralnetworks.operation_tables import ANY, Argument, OperationTable, Signature
 from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, cached_while_registered
@@ -19,6 +19,9 @@ from npu_conformance.specs.versions import OLDEST, Version
 
 FOLDER = Path(__file__).parent / "operations"
 """Where the tables are."""
+_NAMES_BY_CODE = {int(member): member.name for member in OperationType}
+_DATA = OperandType.TENSOR_BOOL8.name
+"""The fixed types of inputs are those of parameters, all but this one: truth values are data."""
 
 
 def names() -> tuple[str, ...]:
@@ -26,6 +29,7 @@ def names() -> tuple[str, ...]:
     return (*_names(), *_registered())
 
 
+@cached_while_registered()
 def operation(code_or_name: int | str) -> OperationTable:
     """Return the table of an operation; raises LookupError for a code or name that no version has."""
     name = code_or_name if isinstance(code_or_name, str) else _name_of(code_or_name)
@@ -67,10 +71,13 @@ class Reading:
     """How the catalogue reads inputs of some types. Without a signature that they fit everything is empty.
 
     arguments: at each position. positions: of each named input. defaults: of inputs that may be left off the end.
+    ranked: positions and arguments whose rank the signature limits; data: those that are no parameters.
     """
 
     signature: Signature | None
     arguments: Sequence[Argument] = ()
+    ranked: Sequence[tuple[int, Argument]] = ()
+    data: Sequence[tuple[int, Argument]] = ()
     positions: Mapping[str, int] = field(default_factory=dict)
     defaults: Mapping[str, int] = field(default_factory=dict)
 
@@ -82,9 +89,12 @@ def reading(name: str, input_types: tuple[int, ...]) -> Reading:
     if signature is None:
         return Reading(None)
     inputs, count = signature.inputs, len(input_types)
+    arguments = expand(inputs, count) or ()
     return Reading(
         signature,
-        expand(inputs, count) or (),
+        arguments,
+        [pair for pair in enumerate(arguments) if pair[1].rank is not None],
+        [pair for pair in enumerate(arguments) if pair[1].type not in OperandType.__members__ or pair[1].type == _DATA],
         {argument.name: signature.position(argument.name, count) for argument in inputs},
         {argument.name: int(argument.default) for argument in inputs if argument.default is not None},
     )
@@ -143,7 +153,5 @@ def _registered() -> dict[str, OperationTable]:
 
 
 def _name_of(code: int) -> str:
-    try:
-        return OperationType(code).name
-    except ValueError:
-        return next((name for name, table in _registered().items() if table.code == code), "")
+    registered = (name for name, table in _registered().items() if table.code == code)
+    return _NAMES_BY_CODE.get(code) or next(registered, "")

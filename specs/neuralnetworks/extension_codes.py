@@ -55,7 +55,7 @@ def extension_number(code: int) -> int:
 
 def numbers_in(codes: Iterable[int]) -> list[int]:
     """The numbers of the extensions that codes of the catalogue belong to, in order."""
-    return sorted({extension_number(code) for code in codes if is_registered(code)})
+    return sorted({number for number in map(extension_number, codes) if number > 0})
 
 
 def first_prefix(model_name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -31,7 +32,7 @@ class OperandTypeInfo:
     scale: ScaleRule = ScaleRule.ZERO
     zero_points: tuple[int, int] | None = (0, 0)
 
-    @property
+    @functools.cached_property
     def is_quantized(self) -> bool:
         """True where a stored integer stands for (q - zero point) * scale."""
         return self.scale is ScaleRule.POSITIVE or self.type is OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL

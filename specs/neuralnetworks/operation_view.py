@@ -26,13 +26,15 @@ Key = int | str
 Result = TypeVar("Result")
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
+_COPY, _POOL = int(OperandLifeTime.CONSTANT_COPY), int(OperandLifeTime.CONSTANT_POOL)
 _MODEL_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
 
 
 class OperationView:
     """An operation with its operands. Inputs are found by position or by the name that the catalogue gives them.
 
-    table, signature, arguments: of the catalogue; the argument at each position, nothing where no signature fits.
+    table, reading: of the catalogue. signature, arguments: of the reading; the argument at each position, nothing where
+    no signature fits.
     name, variant: as in the catalogue (the variant is empty where no signature fits). version: of the model.
     inputs, outputs: the declared operands, in order. Raises LookupError for an extension's or vendor's operation.
     """
@@ -57,14 +59,15 @@ class OperationView:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.table = catalogue.operation(operation.type)
         self.name = self.table.name
-        reading = catalogue.reading(self.name, tuple([operand.type for operand in self.inputs]))
-        self.signature, self.arguments = reading.signature, reading.arguments
-        self._positions, self._defaults = reading.positions, reading.defaults
+        self.reading = catalogue.reading(self.name, tuple([operand.type for operand in self.inputs]))
+        self.signature, self.arguments = self.reading.signature, self.reading.arguments
+        self._positions, self._defaults = self.reading.positions, self.reading.defaults
         self.variant = self.signature.variant if self.signature else ""
         self._shapes, self._values = shapes or {}, values or {}
         given = enumerate(self.inputs)
         self._present = {index for index, operand in given if operand.lifetime != _NO_VALUE} - omitted
         self._computed: dict[Any, Any] = {}
+        self._dimensions: dict[Key, Dimensions | None] = {}
 
     @property
     def input_count(self) -> int:
@@ -103,7 +106,11 @@ class OperationView:
 
     def dimensions(self, key: Key) -> Dimensions | None:
         """Shape of an input; None where the rank is unknown or the input is absent or omitted."""
-        index = self.index(key)
+        if key not in self._dimensions:
+            self._dimensions[key] = self._dimensions_at(self.index(key))
+        return self._dimensions[key]
+
+    def _dimensions_at(self, index: int) -> Dimensions | None:
         if index not in self._present:
             return None
         if index in self._shapes:
@@ -189,22 +196,20 @@ def view_of(
 
 def constant_value(model: Model, operand: Operand, pools: Sequence[memoryview | None] = ()) -> Array | None:
     """Value of a constant operand as an array; None where it is not a constant or cannot be read."""
-    import numpy
-
     source = _constant_bytes(model, operand, pools)
     info = OPERAND_TYPES.get(operand.type)
     if source is None or info is None or info.size == 0:
         return None
-    array = numpy.frombuffer(source, dtype=numpy.dtype(info.dtype))
-    shape = operand.dimensions if info.is_tensor else ()
-    return array.reshape(shape)
+    import numpy
+
+    return numpy.frombuffer(source, info.dtype).reshape(operand.dimensions if info.is_tensor else ())
 
 
 def _constant_bytes(model: Model, operand: Operand, pools: Sequence[memoryview | None]) -> memoryview | None:
     location = operand.location
-    if operand.lifetime == OperandLifeTime.CONSTANT_COPY:
+    if operand.lifetime == _COPY:
         return memoryview(model.operand_values)[location.offset : location.offset + location.length]
-    if operand.lifetime == OperandLifeTime.CONSTANT_POOL and location.pool_index < len(pools):
+    if operand.lifetime == _POOL and location.pool_index < len(pools):
         pool = pools[location.pool_index]
         return None if pool is None else pool[location.offset : location.offset + location.length]
     return None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import ScaleRule, element_count
 from npu_conformance.specs.neuralnetworks.types import Operand, Subgraph
+from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.validate_scope import (
     Kind,
     Profile,
@@ -28,22 +29,24 @@ Check = Callable[[Operand, Kind, Scope], str | None]
 
 def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
     """Report what is wrong with each operand of a subgraph by itself."""
+    known = scope.profile.kinds
     for index, operand in enumerate(graph.operands):
-        kind = scope.kind(operand.type)
+        kind = known.get(operand.type) or scope.kind(operand.type)
         if kind is None:
             message = f"operand {index}: HAL {scope.profile.version} has no operand type {operand.type}"
             scope.report("MODEL.O1", message, number, operand=index)
             continue
-        for rule, check in _checks_of(scope.profile, kind, operand.lifetime):
+        for rule, check in _checks_of(scope.profile, kind, operand.lifetime, scope.text_rules):
             problem = check(operand, kind, scope)
             if problem is not None:
                 scope.report(rule, f"{operand_label(index, operand)}: {problem}", number, operand=index)
 
 
 @functools.lru_cache(maxsize=4096)
-def _checks_of(limits: Profile, kind: Kind, lifetime: int) -> tuple[tuple[str, Check], ...]:
-    """The checks that can find anything in such an operand: most of `_CHECKS` concern few operands."""
-    return tuple((rule, check) for rule, concerns, check in _CHECKS if concerns(kind, lifetime, limits))
+def _checks_of(limits: Profile, kind: Kind, lifetime: int, text_rules: bool) -> tuple[tuple[str, Check], ...]:
+    """The checks that can find anything to report in such an operand: most of `_CHECKS` concern few operands."""
+    reported = [one for one in _CHECKS if text_rules or RULES[one[0]].latest != "text"]
+    return tuple((rule, check) for rule, concerns, check in reported if concerns(kind, lifetime, limits))
 
 
 def _scalar_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:

@@ -56,10 +56,10 @@ def check(view: OperationView) -> list[Violation]:
 
     Operands whose types fit no signature are not looked at: they are MODEL.P3's.
     """
-    if view.signature is None or not has(view.name):
+    if view.signature is None:
         return []
     found = []
-    for clause in clauses(view.name):
+    for clause in _known_clauses(view.name):
         message = clause.check(view)
         if message is not None:
             found.append(Violation(clause.id, f"{view.name}: {message}"))
@@ -72,6 +72,13 @@ def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
     return tuple(() if shape is None else tuple(size or 0 for size in shape) for shape in shapes)
 
 
+@cached_while_registered()
+def _known_clauses(name: str) -> tuple[Clause, ...]:
+    """The clauses of an operation; none of one without rules."""
+    return clauses(name) if has(name) else ()
+
+
+@cached_while_registered()
 def _rules(name: str) -> Rules:
     return _registered().get(name) or _stored_rules(name)
 

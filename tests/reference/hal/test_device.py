@@ -11,6 +11,9 @@ from npu_conformance.reference.hal import device
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
 EVERY_VERSION = pytest.mark.parametrize("version", list(Version), ids=str)
@@ -250,3 +253,23 @@ def test_roles_of_a_buffer_are_checked(roles: tuple[tuple[int, int, float], ...]
     models = (fixture.prepared(fixture.model()),)
     inputs = tuple(types.BufferRole(*role) for role in roles)
     assert status_of(lambda: fixture.device.allocate(types.BufferDesc(()), models, inputs, ())) == status
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["in_the_model", "in_a_pool"])
+def test_constants_in_pools_are_looked_at_again_when_a_model_is_prepared(
+    pooled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients ask for support and then prepare: only where nothing is shared with them the answer still holds."""
+    fixture, checked = DriverFixture(Version.FL8), list[str]()
+
+    def check(view: OperationView) -> list[Violation]:
+        checked.append(view.name)
+        return check_operation(view)
+
+    monkeypatch.setattr(device, "check_operation", check)
+    model = fixture.model(create_pool=fixture.memory.create if pooled else None)
+    assert fixture.device.get_supported_operations(model) == (True,)
+    fixture.prepared(model)
+    assert checked == ["ADD"] * (1 + pooled)
+    fixture.prepared(replace(model, relax_computation_float32_to_float16=True))
+    assert checked == ["ADD"] * (2 + pooled)

@@ -9,9 +9,6 @@ RANKS = "Each input has a rank that the signature allows."
 EMPTY = "No input is without elements, unless the version allows it for the operation."
 ACTIVATION = "The fused activation is 0 (NONE), 1 (RELU), 2 (RELU1) or 3 (RELU6)."
 
-_PARAMETERS = OperandType.__members__.keys() - {OperandType.TENSOR_BOOL8.name}
-"""Fixed types of inputs are those of parameters, and an empty list of axes is a legal one; truth values are data."""
-
 
 def ranks(number: str) -> Clause:
     """The clause that compares ranks that are known late with the signature."""
@@ -71,7 +68,7 @@ def wrapped(index: int, rank: int) -> int | None:
 
 
 def _check_ranks(view: OperationView) -> str | None:
-    for position, argument in enumerate(view.arguments):
+    for position, argument in view.reading.ranked:
         if argument.optional and view.is_given(position) is None:
             continue  # A request may leave it out; then its declared shape means nothing.
         dimensions = view.dimensions(position)
@@ -94,8 +91,9 @@ def _check_positive(view: OperationView, name: str) -> str | None:
 
 def _check_empty(view: OperationView) -> str | None:
     since = view.table.zero_sized_since
-    for position, argument in enumerate(view.arguments):
-        if argument.type in _PARAMETERS or 0 not in (view.dimensions(position) or ()):
+    # An empty list of axes is a legal one, so that parameters may be without elements.
+    for position, argument in view.reading.data:
+        if 0 not in (view.dimensions(position) or ()):
             continue
         if since is None or view.version < since or not argument.zero_sized:
             return f"{argument.name} has dimensions {list(view.dimensions(position) or ())}"

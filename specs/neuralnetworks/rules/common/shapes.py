@@ -23,6 +23,8 @@ def broadcastable(number: str) -> Clause:
 
 def broadcast(one: Dimensions, other: Dimensions) -> Shape:
     """Return the broadcast shape (an unknown size beside 1 stays unknown); None where the two do not fit."""
+    if one == other:
+        return one
     if len(one) < len(other):
         one, other = other, one
     padded = (1,) * (len(one) - len(other)) + tuple(other)
@@ -52,6 +54,6 @@ def _broadcast_size(first: int | None, second: int | None) -> int | None:
 
 def _check_broadcast(view: OperationView) -> str | None:
     one, other = view.dimensions(0), view.dimensions(1)
-    if one is None or other is None or broadcast(one, other) is not None:
+    if one is None or other is None or view.once(broadcast_inputs) != (None,):
         return None
     return f"{list(one)} and {list(other)} do not broadcast"
