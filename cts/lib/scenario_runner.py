@@ -128,6 +128,7 @@ class ScenarioRunner:
         if tracked is None:
             self._fail(f"uid {client.uid} got {event}, which it never submitted")
         else:
+            client.judge_request(event)
             self.model.receive(tracked, event)
 
     def _table(self) -> list[str]:

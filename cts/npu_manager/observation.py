@@ -6,8 +6,16 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import PARKED, Client, answered, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, Client, answered, install_only, package_of
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UIDS_OF_A_USER,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+)
 from npu_conformance.cts.lib.manager_observation import contains, dump, judge_atoms, metrics_reader, state_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -221,6 +229,41 @@ def _suspended(root: Callable[..., ShellResult], hal: RecordingHal, times: int) 
     hal.table.clear()
     hal.callback = None
     checks.equal(root("enable").exit_code, 0, "exit code of cmd npu enable")
+
+
+@cases.case("suspended_for_every_hal", "NPU-OBS-005")
+def suspended_for_every_hal(context: CaseContext) -> None:
+    """A HAL that comes while pushes are suspended is let alone like the one before it, until `enable`."""
+    fixture = ManagerFixture(context)
+    root = _shell(context, ROOT_UID)
+    app = fixture.app(VISIBLE)
+    root("disable")
+    try:
+        with recording_hal(fixture) as hal:
+            fixture.settle()
+            checks.equal(hal.pushes, [], "pushes to a HAL that comes while they are suspended")
+            root("enable")
+            hal.expect(app.uid, VISIBLE)
+            checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
+    finally:
+        root("enable")
+
+
+@cases.case("suspended_pushes_and_policy", "NPU-OBS-005", "NPU-PRI-013", "NPU-LIF-008")
+def suspended_pushes_and_policy(context: CaseContext) -> None:
+    """While pushes are suspended the loading policy follows the apps' importance as ever."""
+    fixture = ManagerFixture(context)
+    root = _shell(context, ROOT_UID)
+    holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
+    held, parked = holder.loads(LARGE), riser.asks(LARGE)
+    parked.receives(PARKED)
+    root("disable")
+    try:
+        riser.moves(FOREGROUND)
+        held.receives(GRANT, UNLOAD)
+        parked.receives(PARKED, WAIT)
+    finally:
+        root("enable")
 
 
 @cases.case("requests_logged", "NPU-OBS-006")

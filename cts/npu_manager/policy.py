@@ -173,6 +173,17 @@ def set_again(context: CaseContext) -> None:
         app.asks(SMALL).receives(PARKED)
 
 
+@cases.case("unknown_keys_add_no_size", "NPU-POL-009", "NPU-REQ-010")
+def unknown_keys_add_no_size(context: CaseContext) -> None:
+    """A weight for a size that does not exist does not make that size exist."""
+    for size in (3, -1, 1000):
+        fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(size): 1}))
+        app = fixture.app()
+        request = ModelLoadRequest(1, size)
+        checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
+        app.loads(LARGE)
+
+
 @cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")
 def replaced_budget_is_empty(context: CaseContext) -> None:
     """A new budget begins empty, and late notifications of the old one's requests take nothing of it."""

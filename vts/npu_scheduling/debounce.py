@@ -252,6 +252,45 @@ def by_the_requesting_uid(context: CaseContext) -> None:
         npu.expect(camera, *UNDISTURBED)
 
 
+@cases.case("two_processes", "NPU-HAL-022", "NPU-HAL-025")
+def two_processes(context: CaseContext) -> None:
+    """Work of two processes of a uid, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        first, second = (npu.app(npu.camera, pid) for pid in (4321, 8765))
+        npu.register_recorder()
+        run = first.start()
+        npu.pass_ms(20)
+        npu.need_running(run)
+        _run_to_its_end(npu, second)
+        npu.end_of(run)
+        npu.pass_ms(10)
+        _run_to_its_end(npu, first)
+        npu.settle()
+        npu.expect(first, *UNDISTURBED)
+
+
+@cases.case("two_devices", "NPU-HAL-022", "NPU-HAL-025", "NPU-HAL-032")
+def two_devices(context: CaseContext) -> None:
+    """Work of a uid on two devices, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        runs = [InferenceRun(device_number=number) for number in (0, 1)]
+        if not all(camera.ends(run) for run in runs):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        npu.register_recorder()
+        first = camera.start(runs[0])
+        npu.pass_ms(20)
+        npu.need_running(first)
+        for run in (runs[1], runs[0], runs[1]):
+            _run_to_its_end(npu, camera, run)
+            npu.pass_ms(10)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")
 def not_by_the_original_uid(context: CaseContext) -> None:
     """Work for an app within the debounce time of its own is a burst of the submitter."""
