@@ -103,7 +103,8 @@ def declaration_dropped(context: CaseContext) -> None:
         _is_not_ranked(fixture, app, hal.priority(app.uid))
         held.receives(GRANT)
         fixture.control.update_app(app.uid, True, 36)
-        hal.expect(app.uid, FOREGROUND)
+        app.moves(VISIBLE)
+        hal.expect(app.uid, VISIBLE)
 
 
 def _is_not_ranked(fixture: ManagerFixture, app: ClientApp, priority: int | None) -> None:

@@ -130,19 +130,6 @@ def turn_taking(context: CaseContext) -> None:
         late.receives(PARKED, GRANT)
 
 
-@cases.case("in_vain", "NPU-POL-020", "NPU-POL-027")
-def in_vain(context: CaseContext) -> None:
-    """A request that what pressure leaves cannot hold displaces nobody, however important its app is."""
-    for press, level in ((heat, ThermalStatus.SEVERE), (shortage, MemoryPressure.LOW)):
-        fixture = ManagerFixture(context)
-        models = _four(fixture)
-        with pressed(fixture, press, level):
-            asked = _asked(models)
-            wanted = fixture.app(Importance.FOREGROUND).asks(LARGE)
-            wanted.receives(PARKED)
-            checks.equal([each.name for each in _asked(models)], [each.name for each in asked], "models asked")
-
-
 @cases.case("eased", "NPU-LIF-008", "NPU-POL-027")
 def eased(context: CaseContext) -> None:
     """Where pressure eases without ending, what comes later is not granted before what was parked and fits as well."""

@@ -122,7 +122,7 @@ def times_of_the_events(context: CaseContext) -> None:
 
 @cases.case("resumed_each_time", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
 def resumed_each_time(context: CaseContext) -> None:
-    """However often stronger work interrupts it, weaker work has one first start, and a resumed one after each pause."""
+    """However often stronger work interrupts it, weaker work has one first start, and resumes after each pause."""
     with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         strong, weak = npu.strong_and_weak()
