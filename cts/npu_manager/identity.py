@@ -168,6 +168,21 @@ def id_used_again(context: CaseContext) -> None:
     first.receives(GRANT, CANCELLED)
 
 
+@cases.case("id_is_free_again", "NPU-REQ-007", "NPU-REQ-012", "NPU-LIF-011")
+def id_is_free_again(context: CaseContext) -> None:
+    """The id of a request that was cancelled in whatever state is free again, time after time."""
+    for arrange in _STATES.values():
+        models = arrange(ManagerFixture(context))
+        app, identifier = models[0].app, models[0].request.id
+        for model in models:
+            model.cancel()
+        for _ in range(2):
+            again = app.asks(SMALL, identifier=identifier)
+            again.receives(GRANT)
+            again.cancel()
+            again.receives(GRANT, CANCELLED)
+
+
 @cases.case("cancelled_by_another_process", "NPU-REQ-009", "NPU-LIF-011", "NPU-LIF-012")
 def cancelled_by_another_process(context: CaseContext) -> None:
     """A request is its uid's: another process of the app cancels it in every state, and its maker is told."""
