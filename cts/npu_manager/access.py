@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
-from npu_conformance.cts.lib.manager_fixture import UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -64,6 +65,23 @@ def set_policy_when_withdrawn(context: CaseContext) -> None:
         _denied(camera, Policy.BUDGET)
         control(context).grant_permission(CAMERA, PERMISSION, True)
         camera.manager.set_policy(Policy.STATUS_QUO, None)
+
+
+@cases.case("shell_without_permission", "NPU-ACC-004", "NPU-OBS-003", group=Group.MANAGER_VALIDATION)
+def shell_without_permission(context: CaseContext) -> None:
+    """The shell command sets no policy for a caller without the permission, and does not say that it has."""
+    fixture = ManagerFixture(context)
+    app = fixture.app()
+    held, shell = app.loads(LARGE), shell_of(context, app.uid)
+    fixture.control.grant_permission(app.uid, PERMISSION, False)
+    for command in ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy"):
+        try:
+            code = shell(command).exit_code
+        except SecurityDenied:
+            continue
+        checks.that(code != 0, f"cmd npu {command} without the permission: expected an exit code other than 0, found 0")
+    fixture.control.grant_permission(app.uid, PERMISSION, True)
+    held.receives(GRANT)
 
 
 @cases.case("calls_without_permission", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
@@ -127,7 +145,7 @@ def service_with_feature(context: CaseContext) -> None:
     checks.equal(manager_control.get_system_service("npu2"), None, "the service 'npu2'")
 
 
-@cases.case("no_service_without_feature", "NPU-ACC-002", group=Group.MANAGER_QUERIES)
+@cases.case("no_service_without_feature", "NPU-ACC-002", "NPU-ACC-001", group=Group.MANAGER_QUERIES)
 def no_service_without_feature(context: CaseContext) -> None:
     """CTS getService_noFeature: None on a device that does not declare android.hardware.npu."""
     manager_control = control(context)

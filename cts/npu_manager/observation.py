@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, Client, answered, install_only, package_of
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
     MEDIUM,
@@ -16,7 +16,7 @@ from npu_conformance.cts.lib.manager_fixture import (
     ClientApp,
     ManagerFixture,
 )
-from npu_conformance.cts.lib.manager_observation import contains, dump, judge_atoms, metrics_reader, state_of
+from npu_conformance.cts.lib.manager_observation import contains, dump, judge_atoms, metrics_reader, shell_of, state_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -122,7 +122,7 @@ def dump_without_permission(context: CaseContext) -> None:
 def shell_sets_policies(context: CaseContext) -> None:
     """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
     fixture = ManagerFixture(context)
-    shell = _shell(context)
+    shell = shell_of(context)
     for command, policy in _COMMANDS.items():
         checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
         information = shell("info")
@@ -135,7 +135,7 @@ def shell_sets_policies(context: CaseContext) -> None:
 def shell_policy_gates(context: CaseContext) -> None:
     """A policy that the shell has set decides about requests."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
-    _shell(context)("set-turn-taking-policy")
+    shell_of(context)("set-turn-taking-policy")
     app = fixture.app(VISIBLE)
     app.granted(SMALL)
     app.asks(SMALL).receives(PARKED)
@@ -145,7 +145,7 @@ def shell_policy_gates(context: CaseContext) -> None:
 def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
     fixture = ManagerFixture(context)
-    shell = _shell(context)
+    shell = shell_of(context)
     for words in ((), ("help-me",), ("set-policy",)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"
@@ -158,7 +158,7 @@ def shell_usage(context: CaseContext) -> None:
 def shell_suspends_pushes(context: CaseContext) -> None:
     """`disable` lets the HAL alone until `enable`, which sends the table as it is by then; both for root only."""
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
@@ -190,12 +190,12 @@ def shell_root_only(context: CaseContext) -> None:
             app.moves(CACHED)
             hal.expect(app.uid, CACHED)
         finally:
-            _shell(context, ROOT_UID)("enable")
+            shell_of(context, ROOT_UID)("enable")
 
 
 def _disable(context: CaseContext, uid: int) -> int:
     try:
-        return _shell(context, uid)("disable").exit_code
+        return shell_of(context, uid)("disable").exit_code
     except SecurityDenied:
         return 1
 
@@ -207,7 +207,7 @@ def shell_enable_sends_all(context: CaseContext) -> None:
     Somebody else may have set other configs meanwhile.
     """
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
         for times in (1, 2):
@@ -235,7 +235,7 @@ def _suspended(root: Callable[..., ShellResult], hal: RecordingHal, times: int) 
 def suspended_for_every_hal(context: CaseContext) -> None:
     """A HAL that comes while pushes are suspended is let alone like the one before it, until `enable`."""
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
     root("disable")
     try:
@@ -253,7 +253,7 @@ def suspended_for_every_hal(context: CaseContext) -> None:
 def suspended_pushes_and_policy(context: CaseContext) -> None:
     """While pushes are suspended the loading policy follows the apps' importance as ever."""
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
     held, parked = holder.loads(LARGE), riser.asks(LARGE)
     parked.receives(PARKED)
@@ -342,12 +342,3 @@ def blocked_app_logged_once(context: CaseContext) -> None:
         context.warn_quality(f"a blocked app was logged {len(blocked)} times")
     elif not blocked:
         context.warn_quality("a blocked app was not logged")
-
-
-def _shell(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
-    client = Client(context, uid)
-
-    def run(*words: str) -> ShellResult:
-        return answered(context, lambda: client.manager.shell_command(words))
-
-    return run

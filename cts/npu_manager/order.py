@@ -80,6 +80,26 @@ def later_completions(context: CaseContext) -> None:
         wanted[last].receives(PARKED)
 
 
+@cases.case("own_weaker_model", "NPU-POL-016", "NPU-POL-025")
+def own_weaker_model(context: CaseContext) -> None:
+    """A normal request of an app takes nothing from its own background model, loaded or granted."""
+    for is_loaded in (True, False):
+        app = ManagerFixture(context).app()
+        held = (app.loads if is_loaded else app.granted)(LARGE, ModelPriority.BACKGROUND)
+        app.asks(LARGE, ModelPriority.NORMAL).receives(PARKED)
+        held.receives(GRANT)
+
+
+@cases.case("pending_stays_where_it_is_not_enough", "NPU-POL-014", "NPU-POL-020")
+def pending_stays_where_it_is_not_enough(context: CaseContext) -> None:
+    """A pending request is not cancelled for a stronger one for which its room would not be enough."""
+    fixture = ManagerFixture(context)
+    strong, pending = fixture.app(FOREGROUND).loads(MEDIUM), fixture.app(CACHED).granted(MEDIUM)
+    fixture.app(VISIBLE).asks(LARGE).receives(PARKED)
+    pending.receives(GRANT)
+    strong.receives(GRANT)
+
+
 @cases.case("completions_in_any_order", "NPU-POL-017", "NPU-POL-018")
 def completions_in_any_order(context: CaseContext) -> None:
     """Of a holder and an equal that asks, only whose newest work ended later gives way, however often each worked."""
