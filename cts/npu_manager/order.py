@@ -11,7 +11,7 @@ from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy
+from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy, PolicyParameters
 
 cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -98,6 +98,23 @@ def pending_stays_where_it_is_not_enough(context: CaseContext) -> None:
     fixture.app(VISIBLE).asks(LARGE).receives(PARKED)
     pending.receives(GRANT)
     strong.receives(GRANT)
+
+
+@cases.case("surplus_under_way", "NPU-POL-020", "NPU-LIF-007")
+def surplus_under_way(context: CaseContext) -> None:
+    """What a large model that leaves will free beyond the need serves a further request: nobody else has to leave."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(5))
+    large, small = fixture.app(Importance.GONE).loads(LARGE), fixture.app(CACHED).loads(SMALL)
+    first = fixture.app(FOREGROUND).asks(SMALL)
+    first.receives(WAIT)
+    large.receives(GRANT, UNLOAD)
+    second = fixture.app(VISIBLE).asks(SMALL)
+    second.receives_one_of([WAIT], [PARKED])
+    small.receives(GRANT)
+    large.unload()
+    first.receives(WAIT, GRANT)
+    second.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+    small.receives(GRANT)
 
 
 @cases.case("completions_in_any_order", "NPU-POL-017", "NPU-POL-018")

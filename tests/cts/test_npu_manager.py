@@ -24,8 +24,8 @@ from npu_conformance.specs.plugin import Subject
 FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for case in npu_manager.cases()}
 QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
-LEFT_OUT = "legacy_app_that_works"
-"""In the profile that the reference has by default."""
+LEFT_OUT = ("legacy_app_that_works", "known_before_it_works", "deaf_client")
+"""In the profile and by the clock that the reference has by default."""
 
 
 def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[OutcomeDetails, list[str]]:
@@ -75,7 +75,12 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
         subject.close()
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+IN_REAL_TIME = {row.id for row in managers.REAL_TIME}
+
+
+@pytest.mark.parametrize(
+    "fault", [*FAULTS, *(one for one in managers.FAULTS if one.id in IN_REAL_TIME)], ids=lambda fault: fault.id
+)
 def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault) -> None:
     subject = open_subject(FAULTY, {"fault": fault.id}, "inprocess")
     try:

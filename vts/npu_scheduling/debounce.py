@@ -12,7 +12,14 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, STARTED, UNDISTURBED, Notification
+from npu_conformance.vts.lib.npu_scheduling.events import (
+    COMPLETED,
+    REQUESTED,
+    STARTED,
+    UNDISTURBED,
+    Notification,
+    without_pauses,
+)
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -289,6 +296,30 @@ def two_devices(context: CaseContext) -> None:
             npu.pass_ms(10)
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("another_waits", "NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-024")
+def another_waits(context: CaseContext) -> None:
+    """Where a uid's first work ends and no request follows, while other work of it waits, the burst ends with that.
+
+    The first is the last of its run, since the uid loses its access meanwhile; the other waits for another device.
+    """
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        here, there = InferenceRun(device_number=0), InferenceRun(device_number=1)
+        if not all(weak.ends(run) for run in (here, there)):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        seen = len(weak.events())
+        strong.start(there)
+        weak.start(here)
+        weak.start(there)
+        npu.pass_ms(5)
+        npu.update(config(weak.uid, 1000, direct=False))
+        npu.settle()
+        found = [event_type for event_type, _ in without_pauses(weak.received()[seen:])]
+        checks.equal(found, ["requested", "started", "ended"], f"events of uid {weak.uid}, without pauses")
 
 
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")
