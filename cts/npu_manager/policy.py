@@ -171,6 +171,10 @@ def set_again(context: CaseContext) -> None:
         for _ in range(2):
             app.loads(MEDIUM)
         app.asks(SMALL).receives(PARKED)
+    for parameters in (PolicyParameters(2), None):
+        fixture.settings.manager.set_policy(Policy.BUDGET, parameters)
+    fixture.settle()
+    app.loads(LARGE)
 
 
 @cases.case("unknown_keys_add_no_size", "NPU-POL-009", "NPU-REQ-010")
