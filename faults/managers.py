@@ -25,6 +25,8 @@ Profile = Literal["page", "aosp"]
 _SUBJECTS = ("faults", "requests", "policies", "priorities")
 EDITED = tuple(row for name in _SUBJECTS for row in source_edits.read(_FOLDER / f"{name}.json"))
 """The faults of the reference's source, in the public page's profile."""
+TOGETHER = source_edits.read(_FOLDER / "together.json")
+"""The faults that show where several processes call, which leave a table in disorder."""
 REAL_TIME = source_edits.read(_FOLDER / "real_time.json")
 """The faults that show where time passes by itself."""
 EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
@@ -94,7 +96,7 @@ FAULTS = (
           "lifecycle.grant lifecycle.unload_completes_once policy.status_quo_gates_nothing budget.two_large_of_eight "
           "priority.table_on_connecting pressure.order_is_kept observation.dump_names_policy",
           _IDLE, area="cts.npu_manager"),
-    *(edited_fault(row, _edited(row)) for row in EDITED),
+    *(edited_fault(row, _edited(row)) for row in (*EDITED, *TOGETHER)),
     *(edited_fault(row, _edited(row, "aosp")) for row in EDITED_AOSP),
     *(edited_fault(row, _edited(row, real_time=True)) for row in REAL_TIME),
     *(edited_fault(row, _at_work(row)) for row in EDITED_AT_WORK),

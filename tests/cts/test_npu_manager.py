@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
-from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults import kill_matrix, managers, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
@@ -75,12 +75,13 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
         subject.close()
 
 
-IN_REAL_TIME = {row.id for row in managers.REAL_TIME}
+@pytest.mark.parametrize("name", [row.id for row in (*managers.REAL_TIME, *managers.TOGETHER)])
+def test_each_fault_that_leaves_threads_or_disorder_is_caught_in_a_process_of_its_own(name: str) -> None:
+    row = kill_matrix.run_fault(registry.faults()[name], list(CASES.values()))
+    assert row.is_caught, row
 
 
-@pytest.mark.parametrize(
-    "fault", [*FAULTS, *(one for one in managers.FAULTS if one.id in IN_REAL_TIME)], ids=lambda fault: fault.id
-)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault) -> None:
     subject = open_subject(FAULTY, {"fault": fault.id}, "inprocess")
     try:
