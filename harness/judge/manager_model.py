@@ -262,17 +262,16 @@ class ManagerModel:
 
     def _turn_is_over(self) -> Iterator[str]:
         """All models of the app that has completed work leave, where an equal one's request is parked (NPU-POL-018)."""
-        if self.finished is None or not self.eased or not any(map(self._waits_its_turn, self.live)):
+        uid = self.finished
+        if uid is None or not self.eased or not any(self._waits_for(uid, tracked) for tracked in self.live):
             return
         for tracked in self.live:
-            if tracked.uid == self.finished and tracked.loaded and not tracked.asked:
+            if tracked.uid == uid and tracked.loaded and not tracked.asked:
                 yield f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits"
 
-    def _waits_its_turn(self, tracked: TrackedRequest) -> bool:
+    def _waits_for(self, uid: int, tracked: TrackedRequest) -> bool:
         was_parked = _decision(tracked.earlier_events) == PARKED[1] and not tracked.loaded
-        is_equal = tracked.uid != self.finished and self.importance[tracked.uid] == self.importance.get(
-            self.finished or 0
-        )
+        is_equal = tracked.uid != uid and self.importance[tracked.uid] == self.importance[uid]
         return was_parked and is_equal and tracked.weight <= self.maximum
 
 
