@@ -73,10 +73,6 @@ def replaced_after_events(context: CaseContext) -> None:
         checks.equal(len(npu.events(first)), len(UNDISTURBED), "number of events at the replaced callback")
 
 
-def _before(npu: SchedulingFixture, camera: App) -> None:
-    return
-
-
 def _at_work(npu: SchedulingFixture, camera: App) -> None:
     run = camera.start()
     npu.pass_ms(15)
@@ -89,7 +85,6 @@ def _behind_the_end(npu: SchedulingFixture, camera: App) -> None:
 
 
 _POINTS: dict[str, Callable[[SchedulingFixture, App], None]] = {
-    "before_work": _before,
     "during_work": _at_work,
     "before_the_end_is_told": _behind_the_end,
 }
@@ -106,7 +101,7 @@ def _declare_replaced(name: str, reach: Callable[[SchedulingFixture, App], None]
         with scheduling_fixture(context) as npu:
             npu.need_virtual_clock()
             camera = npu.app(npu.camera)
-            for is_removed in (False, True):
+            for is_removed, goes_on in ((False, True), (True, False)):
                 first, second = Recorder(), Recorder()
                 npu.register_callback(first)
                 reach(npu, camera)
@@ -114,7 +109,8 @@ def _declare_replaced(name: str, reach: Callable[[SchedulingFixture, App], None]
                 if is_removed:
                     npu.register_callback(None)
                 npu.register_callback(second)
-                camera.works()
+                if goes_on:
+                    camera.works()
                 npu.settle()
                 found = [*npu.events(first), *npu.events(second)]
                 checks.equal(len(npu.events(first)), told, "number of events at the replaced callback")
