@@ -22,8 +22,13 @@ _FOLDER = Path(__file__).parent / "npu_manager"
 _WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control", *INTERFACES)
 Profile = Literal["page", "aosp"]
 
-EDITED = source_edits.read(_FOLDER / "faults.json")
+_SUBJECTS = ("faults", "requests", "policies", "priorities")
+EDITED = tuple(row for name in _SUBJECTS for row in source_edits.read(_FOLDER / f"{name}.json"))
 """The faults of the reference's source, in the public page's profile."""
+TOGETHER = source_edits.read(_FOLDER / "together.json")
+"""The faults that show where several processes call, which leave a table in disorder."""
+REAL_TIME = source_edits.read(_FOLDER / "real_time.json")
+"""The faults that show where time passes by itself."""
 EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
 """The faults that show in AOSP's profile only."""
 EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
@@ -34,14 +39,15 @@ EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """The conforming variants."""
 
 
-def _edited(row: EditedFault, profile: Profile = "page") -> FaultySubject:
+def _edited(row: EditedFault, profile: Profile = "page", *, real_time: bool = False) -> FaultySubject:
     """The reference manager with its source edited, which stays so in the process."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(row.edits)
-        return _reference(context, profile)
+        return _reference(context, profile, real_time=real_time)
 
-    return FaultySubject(create, INTERFACES, manifest=lambda: {"npu_profile": profile})
+    manifest = {"npu_profile": profile, "virtual_clock": not real_time}
+    return FaultySubject(create, INTERFACES, manifest=lambda: manifest)
 
 
 def _at_work(row: EditedFault) -> FaultySubject:
@@ -90,8 +96,9 @@ FAULTS = (
           "lifecycle.grant lifecycle.unload_completes_once policy.status_quo_gates_nothing budget.two_large_of_eight "
           "priority.table_on_connecting pressure.order_is_kept observation.dump_names_policy",
           _IDLE, area="cts.npu_manager"),
-    *(edited_fault(row, _edited(row)) for row in EDITED),
+    *(edited_fault(row, _edited(row)) for row in (*EDITED, *TOGETHER)),
     *(edited_fault(row, _edited(row, "aosp")) for row in EDITED_AOSP),
+    *(edited_fault(row, _edited(row, real_time=True)) for row in REAL_TIME),
     *(edited_fault(row, _at_work(row)) for row in EDITED_AT_WORK),
     *(edited_fault(row, _edited(row)) for row in EDITED_BUFFERS),
 )  # fmt: skip

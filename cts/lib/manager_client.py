@@ -19,7 +19,7 @@ from npu_conformance.harness.judge.manager_events import (
     Notification,
 )
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.errors import IllegalArgument, InterfaceError
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
@@ -58,12 +58,24 @@ class Client:
         self.pid = pid
         self.alive = True
         self.recorder = CallbackRecorder()
+        self.submitted: list[ModelLoadRequest] = []
+        """The requests that the manager has taken, each time as it was submitted."""
         self.process = context.application(uid, pid)
         self.manager: Manager = context.present(self.process.interfaces.manager, "manager")
 
     def request(self, request: ModelLoadRequest, recorder: CallbackRecorder | None = None) -> None:
         """Submit a request; its callbacks go to the recorder, the client's own unless one is given."""
-        self.manager.request_can_load_model(request, recorder or self.recorder)
+        self.submitted.append(request)  # at once: a callback may arrive before the call returns
+        try:
+            self.manager.request_can_load_model(request, recorder or self.recorder)
+        except InterfaceError:
+            self.submitted.pop()
+            raise
+
+    def judge_request(self, event: Event) -> None:
+        """Check that a callback names a request as this client has submitted it (NPU-LIF-003)."""
+        if event.request not in self.submitted:
+            checks.fail(f"request in the {event.kind} callback", "one as it was submitted", str(event.request))
 
     def granted(self, request: ModelLoadRequest) -> ModelLoadStatusListener:
         """Submit a request, check that it is granted, and return the listener of the decision."""

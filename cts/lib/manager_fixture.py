@@ -214,6 +214,8 @@ class RequestedModel:
         wanted = [list(each) for each in allowed]
         self.app.fixture.wait(lambda: self.received in wanted)
         received = self.received
+        for event in self.events:
+            self._client.judge_request(event)
         self._judge_repetitions()
         self._judge_reasons()
         what = f"callbacks of {self.name}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from npu_conformance.cts.lib.manager_client import Client, answered
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.types import DUMP_PERMISSION, Atom
+from npu_conformance.specs.npu.types import DUMP_PERMISSION, SHELL_UID, Atom, ShellResult
 
 
 def dump(fixture: ManagerFixture) -> str:
@@ -35,6 +36,16 @@ def state_of(dump: str, app: ClientApp) -> str:
 def states_of(dump: str, app: ClientApp) -> list[str]:
     """The states that a dump gives the requests of an app."""
     return re.findall(rf"^ +{app.uid} \[[^\]]*\]: (.+)$", dump, re.MULTILINE)
+
+
+def shell_of(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
+    """Runs `cmd npu` with words as this uid."""
+    client = Client(context, uid)
+
+    def run(*words: str) -> ShellResult:
+        return answered(context, lambda: client.manager.shell_command(words))
+
+    return run
 
 
 def metrics_reader(fixture: ManagerFixture) -> Callable[[], tuple[Atom, ...]]:

@@ -12,6 +12,7 @@ from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedReq
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
+    UNLOAD_TIMEOUT_NS,
     EndReason,
     Importance,
     MemoryPressure,
@@ -51,6 +52,8 @@ _TEXTS = {
     "die": "the process of uid {self.uid} dies and starts again",
     "heat": "the thermal status becomes {self.number}",
     "shortage": "the memory pressure becomes {self.number}",
+    "serve": "work that another app does for uid {self.uid} is completed",
+    "wait": "unload requests that nobody has answered are overdue",
 }
 
 
@@ -64,7 +67,6 @@ class ScenarioRunner:
         self.apps: dict[int, ClientApp] = {}
         self.steps: list[Step] = []
         self._read: dict[Client, int] = {}
-        self._clock = 0
         self._pressures: dict[str, tuple[int, bool]] = {}
         for _ in range(APPS):
             app = fixture.app(Importance.GONE)
@@ -128,6 +130,7 @@ class ScenarioRunner:
         if tracked is None:
             self._fail(f"uid {client.uid} got {event}, which it never submitted")
         else:
+            client.judge_request(event)
             self.model.receive(tracked, event)
 
     def _table(self) -> list[str]:
@@ -192,9 +195,18 @@ class ScenarioRunner:
 
     def _work(self, step: Step) -> None:
         if step.number == EndReason.COMPLETED:
-            self._clock += 1
-            self.model.worked[step.uid] = self._clock
+            self.model.complete_work(step.uid)
         self.hal.works(step.uid, step.number)
+
+    def _serve(self, step: Step) -> None:
+        self.model.complete_work(step.uid)
+        self.hal.works(self.fixture.settings.uid, original=step.uid)
+
+    def _wait(self, step: Step) -> None:
+        """More time than an unload may take, and less than for two of which one follows from the other."""
+        self.model.expire()
+        with self.fixture.unload_timeout(UNLOAD_TIMEOUT_NS):
+            self.fixture.control.advance_clock(UNLOAD_TIMEOUT_NS * 4 // 3)
 
     def _die(self, step: Step) -> None:
         app = self.apps[step.uid]

@@ -17,6 +17,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     pass_time,
     pattern,
 )
+from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Scope
@@ -173,6 +174,30 @@ def equal_ids_of_two_apps(context: CaseContext) -> None:
         app.fill(buffer, pattern(seed, PAGE))
     for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
         checks.equal(app.content(buffer, PAGE), pattern(seed, PAGE), f"content of buffer 1 of uid {app.uid}")
+
+
+@cases.case("equal_ids_of_two_processes", "NPU-BUF-007")
+def equal_ids_of_two_processes(context: CaseContext) -> None:
+    """Ids are each client's own, also where two clients are processes of one app."""
+    apps = [BufferApp(context, pid=pid).supported() for pid in (5001, 5002)]
+    buffers = [app.allocated(app.request(1)) for app in apps]
+    for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
+        app.fill(buffer, pattern(seed, PAGE))
+    apps[0].free(1)
+    checks.equal(apps[1].content(buffers[1], PAGE), pattern(1, PAGE), "content of the other process's buffer 1")
+
+
+@cases.case("id_of_a_failed_request", "NPU-BUF-007", "NPU-BUF-003")
+def id_of_a_failed_request(context: CaseContext) -> None:
+    """The id of a request that failed for want of room is free again."""
+    app = BufferApp(context).supported()
+    size = most(app)
+    app.allocated(app.request(1, size))
+    (answer,) = app.get(app.request(2, size))
+    if answer.errno == 0:
+        raise NotApplicable("the manager makes room for an equal buffer")
+    app.free(1)
+    app.allocated(app.request(2, size))
 
 
 @cases.case("extreme_ids", "NPU-BUF-003")

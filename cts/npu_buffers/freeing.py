@@ -93,6 +93,19 @@ def while_allocating(context: CaseContext) -> None:
     _gets_in_time(app, 2, size)
 
 
+@cases.case("while_loading", "NPU-BUF-013", "NPU-BUF-011")
+def while_loading(context: CaseContext) -> None:
+    """The memory of a buffer that is freed while a file is loaded comes back, again and again, and so does its id."""
+    app = BufferApp(context).supported()
+    size = most(app)
+    for seed in range(2):
+        app.allocated(app.request(1, size))
+        app.allocator.load_file_segment_to_buffer(1, app.segment(pattern(seed, PAGE), 0, PAGE, 0))
+        app.free(1)
+    app.flush()
+    app.allocated(app.request(2, size))
+
+
 @cases.case("death_of_the_client", "NPU-BUF-013")
 def death_of_the_client(context: CaseContext) -> None:
     """A client that dies with buffers, allocations and a mapping leaves nothing behind: another gets all its memory."""

@@ -147,6 +147,18 @@ def impossible_segments(context: CaseContext) -> None:
     check_errno(app.loaded(1, app.segment(_FILE, 0, PAGE, 0)), [0], "load after rejected ones")
 
 
+@cases.case("beyond_the_file", "NPU-BUF-011")
+def beyond_the_file(context: CaseContext) -> None:
+    """A segment that the file does not have to its end ought to fail, and no other load suffers."""
+    app = BufferApp(context).supported()
+    buffer = app.allocated(app.request(1))
+    for at in (len(_FILE) - 8, len(_FILE), 2 * len(_FILE)):
+        if app.loaded(1, app.segment(_FILE, at, 16, 0)) == 0:
+            context.warn_quality(f"16 bytes at {at} of a file of {len(_FILE)} are reported as loaded")
+    check_errno(app.loaded(1, app.segment(_FILE, len(_FILE) - PAGE, PAGE, 0)), [0], "load of the end of the file")
+    checks.equal(app.content(buffer, PAGE), _FILE[-PAGE:], "content")
+
+
 @cases.case("no_such_file", "NPU-BUF-011")
 def no_such_file(context: CaseContext) -> None:
     """A segment of a file that is not open fails the load or the request, and nothing else."""

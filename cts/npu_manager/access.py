@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
-from npu_conformance.cts.lib.manager_fixture import UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -14,7 +15,15 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
-from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
+from npu_conformance.specs.npu.types import (
+    PERMISSION,
+    SERVICE,
+    Flag,
+    Importance,
+    ModelLoadRequest,
+    Policy,
+    PolicyParameters,
+)
 
 cases = CaseGroup("cts.npu_manager.access", interface="manager", group=Group.MANAGER_PRIORITIES)
 
@@ -28,8 +37,9 @@ def set_policy_without_permission(context: CaseContext) -> None:
     camera, assistant = install(context, CAMERA), install(context, ASSISTANT, permitted=False)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
-    for policy in Policy:
+    for policy in (*Policy, 99, -1):
         _denied(assistant, policy)
+        _denied(assistant, policy, PolicyParameters(0, {"0": -1}))
     camera.expect(1, GRANT)
     listener.notify_model_unloaded(request)
     camera.expect(1, GRANT, COMPLETE)
@@ -44,6 +54,34 @@ def set_policy_by_strangers(context: CaseContext) -> None:
     for uid in (_NATIVE, CAMERA + UIDS_OF_A_USER, CAMERA + 10 * UIDS_OF_A_USER):
         _denied(Client(context, uid), Policy.TURN_TAKING)
     camera.expect(1, GRANT)
+
+
+@cases.case("set_policy_when_withdrawn", "NPU-ACC-004", group=Group.MANAGER_VALIDATION)
+def set_policy_when_withdrawn(context: CaseContext) -> None:
+    """The permission counts as it is at each call: withdrawn it allows nothing more, and granted again it does."""
+    camera = install(context, CAMERA)
+    for _ in range(2):
+        control(context).grant_permission(CAMERA, PERMISSION, False)
+        _denied(camera, Policy.BUDGET)
+        control(context).grant_permission(CAMERA, PERMISSION, True)
+        camera.manager.set_policy(Policy.STATUS_QUO, None)
+
+
+@cases.case("shell_without_permission", "NPU-ACC-004", "NPU-OBS-003", group=Group.MANAGER_VALIDATION)
+def shell_without_permission(context: CaseContext) -> None:
+    """The shell command sets no policy for a caller without the permission, and does not say that it has."""
+    fixture = ManagerFixture(context)
+    app = fixture.app()
+    held, shell = app.loads(LARGE), shell_of(context, app.uid)
+    fixture.control.grant_permission(app.uid, PERMISSION, False)
+    for command in ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy"):
+        try:
+            code = shell(command).exit_code
+        except SecurityDenied:
+            continue
+        checks.that(code != 0, f"cmd npu {command} without the permission: expected an exit code other than 0, found 0")
+    fixture.control.grant_permission(app.uid, PERMISSION, True)
+    held.receives(GRANT)
 
 
 @cases.case("calls_without_permission", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
@@ -85,9 +123,9 @@ def rejected_caller_is_not_ranked(context: CaseContext) -> None:
             context.warn_quality(f"a rejected caller was given {found}; before its calls it had {before}")
 
 
-def _denied(client: Client, policy: Policy) -> None:
-    what = f"setPolicy({policy.name}) without the permission"
-    checks.raises(lambda: client.manager.set_policy(policy, None), SecurityDenied, what)
+def _denied(client: Client, policy: int, parameters: PolicyParameters | None = None) -> None:
+    what = f"setPolicy({policy}, {parameters}) without the permission"
+    checks.raises(lambda: client.manager.set_policy(policy, parameters), SecurityDenied, what)
 
 
 def _is_denied(call: Callable[[], None]) -> bool:
@@ -107,7 +145,7 @@ def service_with_feature(context: CaseContext) -> None:
     checks.equal(manager_control.get_system_service("npu2"), None, "the service 'npu2'")
 
 
-@cases.case("no_service_without_feature", "NPU-ACC-002", group=Group.MANAGER_QUERIES)
+@cases.case("no_service_without_feature", "NPU-ACC-002", "NPU-ACC-001", group=Group.MANAGER_QUERIES)
 def no_service_without_feature(context: CaseContext) -> None:
     """CTS getService_noFeature: None on a device that does not declare android.hardware.npu."""
     manager_control = control(context)

@@ -82,6 +82,21 @@ def of_a_parked_one(context: CaseContext) -> None:
     checks.equal(lost.received, [PARKED], f"callbacks of {lost.name}, whose process is dead")
 
 
+@cases.case("of_several_states", "NPU-LIF-019", "NPU-LIF-007", "NPU-LIF-008")
+def of_several_states(context: CaseContext) -> None:
+    """A dead app's model that was asked to unload goes to whoever waits for it, and what else it had to the next."""
+    fixture = ManagerFixture(context)
+    dying, parked = fixture.app(CACHED), fixture.app(Importance.GONE)
+    models = [dying.loads(MEDIUM), dying.loads(MEDIUM)]
+    wanted, weak = fixture.app(FOREGROUND).asks(MEDIUM), parked.asks(MEDIUM)
+    wanted.receives(WAIT)
+    weak.receives(PARKED)
+    checks.equal(sorted(UNLOAD in model.received for model in models), [False, True], "models asked to unload")
+    dying.dies()
+    wanted.receives(WAIT, GRANT)
+    weak.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
 @cases.case("comes_back", "NPU-LIF-019", "NPU-REQ-009", "NPU-REQ-011")
 def comes_back(context: CaseContext) -> None:
     """An app that died comes back with an empty slate: the same id is free, and it has no budget of its former life."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.manager_client import (
     CANCELLED,
     COMPLETE,
@@ -19,7 +21,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import Importance
+from npu_conformance.specs.npu.types import Importance, ModelLoadRequest
 
 cases = CaseGroup("cts.npu_manager.identity", interface="manager", group=Group.MANAGER_REQUESTS)
 
@@ -64,18 +66,47 @@ def _declare_live_id(name: str, arrange: Arrangement) -> None:
         models = arrange(ManagerFixture(context))
         first = models[0]
         before = first.received
-        try:
-            first.app.client.request(first.request)
-            context.warn_quality("a live id is accepted again")
-        except IllegalArgument:
+        rejected = _is_rejected(context, first.app.client, replace(first.request, size=SMALL), CallbackRecorder())
+        if rejected:
             first.receives(*before)
         for model in models:
             model.cancel()
+        if rejected:
+            first.receives(*before, CANCELLED)
         first.app.granted(LARGE)
+
+
+def _is_rejected(context: CaseContext, client: Client, request: ModelLoadRequest, recorder: CallbackRecorder) -> bool:
+    """Submit a live id again; where it is rejected, its callback object is nobody's."""
+    try:
+        client.request(request, recorder)
+    except IllegalArgument:
+        return True
+    context.warn_quality("a live id is accepted again")
+    return False
 
 
 for _name, _arrange in _STATES.items():
     _declare_live_id(_name, _arrange)
+
+
+@cases.case("live_id_of_another_process", "NPU-REQ-009", "NPU-REQ-012", "NPU-POL-010")
+def live_id_of_another_process(context: CaseContext) -> None:
+    """An id is live for all processes of its uid: another one that submits it takes no budget, and gets no callback."""
+    for arrange in _STATES.values():
+        fixture = ManagerFixture(context)
+        models = arrange(fixture)
+        first = models[0]
+        before, recorder = first.received, CallbackRecorder()
+        other = Client(context, first.app.uid, 5002)
+        fixture.clients.append(other)
+        rejected = _is_rejected(context, other, first.request, recorder)
+        for model in models:
+            model.cancel()
+        if rejected:
+            first.receives(*before, CANCELLED)
+            checks.equal(recorder.events, [], "callbacks of a request that was rejected")
+        first.app.granted(LARGE)
 
 
 @cases.case("listener_of_an_earlier_decision", "NPU-LIF-004", "NPU-LIF-009", "NPU-LIF-010")
@@ -135,6 +166,21 @@ def id_used_again(context: CaseContext) -> None:
     second.unload()
     second.receives(GRANT, COMPLETE)
     first.receives(GRANT, CANCELLED)
+
+
+@cases.case("id_is_free_again", "NPU-REQ-007", "NPU-REQ-012", "NPU-LIF-011")
+def id_is_free_again(context: CaseContext) -> None:
+    """The id of a request that was cancelled in whatever state is free again, time after time."""
+    for arrange in _STATES.values():
+        models = arrange(ManagerFixture(context))
+        app, identifier = models[0].app, models[0].request.id
+        for model in models:
+            model.cancel()
+        for _ in range(2):
+            again = app.asks(SMALL, identifier=identifier)
+            again.receives(GRANT)
+            again.cancel()
+            again.receives(GRANT, CANCELLED)
 
 
 @cases.case("cancelled_by_another_process", "NPU-REQ-009", "NPU-LIF-011", "NPU-LIF-012")

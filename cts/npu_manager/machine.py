@@ -40,6 +40,7 @@ _REQUIREMENTS = (
     "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
     "NPU-LIF-016", "NPU-LIF-018", "NPU-LIF-019", "NPU-LIF-022", "NPU-REQ-009", "NPU-POL-010", "NPU-POL-012",
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
+    "NPU-POL-018", "NPU-LIF-003",
 )  # fmt: skip
 
 
@@ -73,6 +74,12 @@ def pressure(context: CaseContext) -> None:
     _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
 
 
+@cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
+def deadlines(context: CaseContext) -> None:
+    """Random scenarios in which unload requests are overdue, and apps work through another one, break no promise."""
+    _search(context, _budget, kinds=_SLOW_KINDS)
+
+
 def case_from(payload: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     found = next(case for case in cases() if case.id == payload["id"])
@@ -90,6 +97,16 @@ _KINDS = (
     "die",
     "meddle",
 )
+_SLOW_KINDS = (
+    *("ask",) * 6,
+    *("load",) * 6,
+    *("move",) * 5,
+    *("wait",) * 4,
+    *("serve",) * 2,
+    "unload",
+    "cancel",
+)
+"""What happens where clients answer no unload requests, and work is done by another uid."""
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -143,8 +160,10 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
     if kind == "work":
         return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else EndReason.FAILED)
-    if kind == "die":
+    if kind in ("die", "serve"):
         return Step(kind, uid)
+    if kind == "wait":
+        return Step(kind)
     if kind == "heat":
         return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
     if kind == "shortage":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.manager_client import PARKED, WAIT
+from npu_conformance.cts.lib.manager_client import CANCELLED, GRANT, PARKED, WAIT, install_only
 from npu_conformance.cts.lib.manager_fixture import LARGE, ManagerFixture, switched
 from npu_conformance.cts.lib.manager_observation import judge_atoms, metrics_reader
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
@@ -39,6 +39,48 @@ def decisions(context: CaseContext) -> None:
     judge_atoms(
         context, found, [("NpuModelLoadPolicyResponded", {"uid": uid, "status": status}) for uid, status in answers]
     )
+
+
+@cases.case("displaced", "NPU-OBS-006", "NPU-POL-014")
+def displaced(context: CaseContext) -> None:
+    """A request that the manager cancels for a stronger one ought to be logged as cancelled like any other."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    app = fixture.app(Importance.CACHED)
+    pending = app.granted(LARGE)
+    take()
+    fixture.app(Importance.FOREGROUND).asks(LARGE)
+    pending.receives(GRANT, CANCELLED)
+    judge_atoms(context, list(take()), [("NpuModelLoadRequestCancelled", {"uid": app.uid, "id": 1})])
+
+
+@cases.case("leaves_memory", "NPU-OBS-006", "NPU-LIF-019")
+def leaves_memory(context: CaseContext) -> None:
+    """That a model left memory ought to be logged, also where the log was read meanwhile, or where its app has died."""
+    for dies in (False, True):
+        fixture = ManagerFixture(context)
+        take = metrics_reader(fixture)
+        app = fixture.app(Importance.VISIBLE)
+        model = app.loads(LARGE)
+        take()
+        if dies:
+            app.dies()
+        else:
+            model.unload()
+        judge_atoms(context, list(take()), [("NpuModelLoadStateChanged", {"uid": app.uid, "id": 1, "state": 2})])
+
+
+@cases.case("priority_without_a_name", "NPU-OBS-006", "NPU-REQ-003")
+def priority_without_a_name(context: CaseContext) -> None:
+    """A priority between normal and background ought not to be logged as one of them."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    app = fixture.app(Importance.VISIBLE)
+    take()
+    app.asks(LARGE, 500)
+    logged = [atom.values.get("priority") for atom in take() if atom.name == "NpuModelLoadRequested"]
+    if logged in ([1], [2]):
+        context.warn_quality(f"a request of priority 500 was logged with priority {logged[0]}, which is another one's")
 
 
 @cases.case("ungranted_load", "NPU-OBS-006", "NPU-LIF-026")
@@ -84,7 +126,7 @@ def work_of_every_kind(context: CaseContext) -> None:
 
 @cases.case("blocked_again", "NPU-OBS-007")
 def blocked_again(context: CaseContext) -> None:
-    """An app that is let through for a while and blocked again ought to be logged as blocked once in a boot."""
+    """An app that is let through for a while, or installed again, ought to be logged as blocked once in a boot."""
     fixture = ManagerFixture(context)
     take = metrics_reader(fixture)
     take()
@@ -97,6 +139,9 @@ def blocked_again(context: CaseContext) -> None:
                 fixture.settle()
                 fixture.control.update_app(app.uid, False, 37)
                 fixture.settle()
+        fixture.clients.append(install_only(context, app.uid, declares=False))
+        app.client.alive = False
+        hal.requested(app.uid)
     blocked = [atom for atom in take() if atom.name == "NpuAppBlocked" and atom.values.get("uid") == app.uid]
     if len(blocked) > 1:
-        context.warn_quality(f"an app that was blocked, let through and blocked again was logged {len(blocked)} times")
+        context.warn_quality(f"an app that was blocked again and again was logged {len(blocked)} times")

@@ -6,9 +6,17 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import PARKED, Client, answered, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import contains, dump, judge_atoms, metrics_reader, state_of
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UIDS_OF_A_USER,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+)
+from npu_conformance.cts.lib.manager_observation import contains, dump, judge_atoms, metrics_reader, shell_of, state_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -114,7 +122,7 @@ def dump_without_permission(context: CaseContext) -> None:
 def shell_sets_policies(context: CaseContext) -> None:
     """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
     fixture = ManagerFixture(context)
-    shell = _shell(context)
+    shell = shell_of(context)
     for command, policy in _COMMANDS.items():
         checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
         information = shell("info")
@@ -127,7 +135,7 @@ def shell_sets_policies(context: CaseContext) -> None:
 def shell_policy_gates(context: CaseContext) -> None:
     """A policy that the shell has set decides about requests."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
-    _shell(context)("set-turn-taking-policy")
+    shell_of(context)("set-turn-taking-policy")
     app = fixture.app(VISIBLE)
     app.granted(SMALL)
     app.asks(SMALL).receives(PARKED)
@@ -137,7 +145,7 @@ def shell_policy_gates(context: CaseContext) -> None:
 def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
     fixture = ManagerFixture(context)
-    shell = _shell(context)
+    shell = shell_of(context)
     for words in ((), ("help-me",), ("set-policy",)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"
@@ -150,7 +158,7 @@ def shell_usage(context: CaseContext) -> None:
 def shell_suspends_pushes(context: CaseContext) -> None:
     """`disable` lets the HAL alone until `enable`, which sends the table as it is by then; both for root only."""
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
@@ -182,12 +190,12 @@ def shell_root_only(context: CaseContext) -> None:
             app.moves(CACHED)
             hal.expect(app.uid, CACHED)
         finally:
-            _shell(context, ROOT_UID)("enable")
+            shell_of(context, ROOT_UID)("enable")
 
 
 def _disable(context: CaseContext, uid: int) -> int:
     try:
-        return _shell(context, uid)("disable").exit_code
+        return shell_of(context, uid)("disable").exit_code
     except SecurityDenied:
         return 1
 
@@ -199,7 +207,7 @@ def shell_enable_sends_all(context: CaseContext) -> None:
     Somebody else may have set other configs meanwhile.
     """
     fixture = ManagerFixture(context)
-    root = _shell(context, ROOT_UID)
+    root = shell_of(context, ROOT_UID)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
         for times in (1, 2):
@@ -221,6 +229,41 @@ def _suspended(root: Callable[..., ShellResult], hal: RecordingHal, times: int) 
     hal.table.clear()
     hal.callback = None
     checks.equal(root("enable").exit_code, 0, "exit code of cmd npu enable")
+
+
+@cases.case("suspended_for_every_hal", "NPU-OBS-005")
+def suspended_for_every_hal(context: CaseContext) -> None:
+    """A HAL that comes while pushes are suspended is let alone like the one before it, until `enable`."""
+    fixture = ManagerFixture(context)
+    root = shell_of(context, ROOT_UID)
+    app = fixture.app(VISIBLE)
+    root("disable")
+    try:
+        with recording_hal(fixture) as hal:
+            fixture.settle()
+            checks.equal(hal.pushes, [], "pushes to a HAL that comes while they are suspended")
+            root("enable")
+            hal.expect(app.uid, VISIBLE)
+            checks.that(hal.callback is not None, "expected the callback registered at enable, found none")
+    finally:
+        root("enable")
+
+
+@cases.case("suspended_pushes_and_policy", "NPU-OBS-005", "NPU-PRI-013", "NPU-LIF-008")
+def suspended_pushes_and_policy(context: CaseContext) -> None:
+    """While pushes are suspended the loading policy follows the apps' importance as ever."""
+    fixture = ManagerFixture(context)
+    root = shell_of(context, ROOT_UID)
+    holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
+    held, parked = holder.loads(LARGE), riser.asks(LARGE)
+    parked.receives(PARKED)
+    root("disable")
+    try:
+        riser.moves(FOREGROUND)
+        held.receives(GRANT, UNLOAD)
+        parked.receives(PARKED, WAIT)
+    finally:
+        root("enable")
 
 
 @cases.case("requests_logged", "NPU-OBS-006")
@@ -299,12 +342,3 @@ def blocked_app_logged_once(context: CaseContext) -> None:
         context.warn_quality(f"a blocked app was logged {len(blocked)} times")
     elif not blocked:
         context.warn_quality("a blocked app was not logged")
-
-
-def _shell(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
-    client = Client(context, uid)
-
-    def run(*words: str) -> ShellResult:
-        return answered(context, lambda: client.manager.shell_command(words))
-
-    return run

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy
+from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy, PolicyParameters
 
 cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -75,6 +78,96 @@ def later_completions(context: CaseContext) -> None:
         held.unload()
         wanted[1 - last].receives(PARKED, GRANT)
         wanted[last].receives(PARKED)
+
+
+@cases.case("own_weaker_model", "NPU-POL-016", "NPU-POL-025")
+def own_weaker_model(context: CaseContext) -> None:
+    """A normal request of an app takes nothing from its own background model, loaded or granted."""
+    for is_loaded in (True, False):
+        app = ManagerFixture(context).app()
+        held = (app.loads if is_loaded else app.granted)(LARGE, ModelPriority.BACKGROUND)
+        app.asks(LARGE, ModelPriority.NORMAL).receives(PARKED)
+        held.receives(GRANT)
+
+
+@cases.case("pending_stays_where_it_is_not_enough", "NPU-POL-014", "NPU-POL-020")
+def pending_stays_where_it_is_not_enough(context: CaseContext) -> None:
+    """A pending request is not cancelled for a stronger one for which its room would not be enough."""
+    fixture = ManagerFixture(context)
+    strong, pending = fixture.app(FOREGROUND).loads(MEDIUM), fixture.app(CACHED).granted(MEDIUM)
+    fixture.app(VISIBLE).asks(LARGE).receives(PARKED)
+    pending.receives(GRANT)
+    strong.receives(GRANT)
+
+
+@cases.case("surplus_under_way", "NPU-POL-020", "NPU-LIF-007")
+def surplus_under_way(context: CaseContext) -> None:
+    """What a large model that leaves will free beyond the need serves a further request: nobody else has to leave."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(5))
+    large, small = fixture.app(Importance.GONE).loads(LARGE), fixture.app(CACHED).loads(SMALL)
+    first = fixture.app(FOREGROUND).asks(SMALL)
+    first.receives(WAIT)
+    large.receives(GRANT, UNLOAD)
+    second = fixture.app(VISIBLE).asks(SMALL)
+    second.receives_one_of([WAIT], [PARKED])
+    small.receives(GRANT)
+    large.unload()
+    first.receives(WAIT, GRANT)
+    second.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+    small.receives(GRANT)
+
+
+@cases.case("completions_in_any_order", "NPU-POL-017", "NPU-POL-018")
+def completions_in_any_order(context: CaseContext) -> None:
+    """Of a holder and an equal that asks, only whose newest work ended later gives way, however often each worked."""
+    for order in itertools.product((0, 1), repeat=3):
+        fixture = ManagerFixture(context)
+        holder, other = (fixture.app(VISIBLE) for _ in range(2))
+        with recording_hal(fixture) as hal:
+            held = holder.loads(LARGE)
+            for who in order:
+                hal.works((holder, other)[who].uid)
+            wanted = other.asks(LARGE)
+            if order[-1] == 0:
+                wanted.receives(WAIT)
+                held.receives(GRANT, UNLOAD)
+            else:
+                wanted.receives(PARKED)
+                held.receives(GRANT)
+
+
+def _nothing(app: ClientApp) -> None:
+    return
+
+
+def _ends_its_last_request(app: ClientApp) -> None:
+    app.loads(SMALL).unload()
+
+
+def _goes_and_comes_back(app: ClientApp) -> None:
+    app.moves(CACHED)
+    app.moves(VISIBLE)
+
+
+_BETWEEN: tuple[Callable[[ClientApp], None], ...] = (_nothing, _ends_its_last_request, _goes_and_comes_back)
+
+
+@cases.case("completion_is_remembered", "NPU-POL-017")
+def completion_is_remembered(context: CaseContext) -> None:
+    """Work that an app has completed counts, though it had no model at the time, whatever it does before it holds one.
+
+    Its requests may end meanwhile, and its importance may be another one for a while.
+    """
+    for between in _BETWEEN:
+        fixture = ManagerFixture(context)
+        holder, other = (fixture.app(VISIBLE) for _ in range(2))
+        with recording_hal(fixture) as hal:
+            hal.works(holder.uid)
+            between(holder)
+            held = holder.loads(LARGE)
+            wanted = other.asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
 
 
 @cases.case("parked_before_a_new_policy", "NPU-LIF-022", "NPU-REQ-012")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -40,6 +40,35 @@ def loaded_again_is_no_answer(context: CaseContext) -> None:
         held.receives(GRANT, UNLOAD)
         fixture.control.advance_clock(90 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
+
+
+@cases.case("of_several_models", "NPU-LIF-027")
+def of_several_models(context: CaseContext) -> None:
+    """Each of several unload requests has its time: none of the clients that ignore theirs blocks the others."""
+    with _a_minute_for_an_unload(context) as fixture:
+        ignoring = [fixture.app(CACHED).loads(MEDIUM) for _ in range(2)]
+        wanted = fixture.app(FOREGROUND).asks(LARGE)
+        for model in ignoring:
+            model.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        wanted.receives(WAIT, GRANT)
+
+
+@cases.case("time_is_set_again", "NPU-LIF-027")
+def time_is_set_again(context: CaseContext) -> None:
+    """An unload request has the time that was set last, longer or shorter than that of earlier ones."""
+    with _a_minute_for_an_unload(context) as fixture:
+        for seconds in (60, 240, 15):
+            fixture.control.set_unload_timeout(seconds * _SECOND_NS)
+            held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(seconds * _SECOND_NS * 2 // 3)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(seconds * _SECOND_NS)
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
 
 
 @cases.case("of_an_earlier_policy", "NPU-LIF-022", "NPU-LIF-027")

@@ -171,6 +171,21 @@ def set_again(context: CaseContext) -> None:
         for _ in range(2):
             app.loads(MEDIUM)
         app.asks(SMALL).receives(PARKED)
+    for parameters in (PolicyParameters(2), None):
+        fixture.settings.manager.set_policy(Policy.BUDGET, parameters)
+    fixture.settle()
+    app.loads(LARGE)
+
+
+@cases.case("unknown_keys_add_no_size", "NPU-POL-009", "NPU-REQ-010")
+def unknown_keys_add_no_size(context: CaseContext) -> None:
+    """A weight for a size that does not exist does not make that size exist."""
+    for size in (3, -1, 1000):
+        fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(size): 1}))
+        app = fixture.app()
+        request = ModelLoadRequest(1, size)
+        checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
+        app.loads(LARGE)
 
 
 @cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")

@@ -5,9 +5,6 @@ How much is left at which level is the manager's choice; that it shrinks from SE
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
@@ -18,12 +15,11 @@ from npu_conformance.cts.lib.manager_fixture import (
     ManagerFixture,
     RequestedModel,
 )
+from npu_conformance.cts.lib.manager_pressure import HEAT, SHORTAGE, Press, heat, pressed, shortage
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
     Importance,
@@ -37,29 +33,26 @@ from npu_conformance.specs.npu.types import (
 cases = CaseGroup("cts.npu_manager.pressure", interface="manager", group=Group.MANAGER_POLICIES)
 
 _STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
-_HEAT = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.EMERGENCY, ThermalStatus.SHUTDOWN)
-_SHORTAGE = (MemoryPressure.LOW, MemoryPressure.CRITICAL)
-Press = Callable[[ManagerFixture, int], None]
 
 
 @cases.case("heat_unloads", "NPU-POL-026", "NPU-LIF-018")
 def heat_unloads(context: CaseContext) -> None:
     """From severe heat on, models are asked to unload, the weakest holder's first."""
-    for level in _HEAT:
-        _judge_weakest_first(ManagerFixture(context), _heat, level, UnloadReason.THERMAL)
+    for level in HEAT:
+        _judge_weakest_first(ManagerFixture(context), heat, level, UnloadReason.THERMAL)
 
 
 @cases.case("shortage_unloads", "NPU-POL-026", "NPU-LIF-018")
 def shortage_unloads(context: CaseContext) -> None:
     """From low memory on, models are asked to unload, the weakest holder's first."""
-    for level in _SHORTAGE:
-        _judge_weakest_first(ManagerFixture(context), _shortage, level, UnloadReason.MEMORY)
+    for level in SHORTAGE:
+        _judge_weakest_first(ManagerFixture(context), shortage, level, UnloadReason.MEMORY)
 
 
 @cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")
 def no_grant_beyond(context: CaseContext) -> None:
     """While pressure lasts nothing is granted in place of what had to leave; when it ends, what was parked is."""
-    for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
+    for press, level in ((heat, ThermalStatus.SEVERE), (shortage, MemoryPressure.LOW)):
         fixture = ManagerFixture(context)
         models = _four(fixture)
         with pressed(fixture, press, level):
@@ -81,7 +74,7 @@ def no_grant_before_they_leave(context: CaseContext) -> None:
     small.receives(GRANT, UNLOAD)
     medium.receives(GRANT, UNLOAD)
     small.unload()
-    with pressed(fixture, _heat, ThermalStatus.SEVERE):
+    with pressed(fixture, heat, ThermalStatus.SEVERE):
         late = fixture.app(Importance.FOREGROUND).asks(SMALL)
         late.receives_one_of([WAIT], [PARKED])
     late.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
@@ -90,7 +83,7 @@ def no_grant_before_they_leave(context: CaseContext) -> None:
 @cases.case("no_grant_until_it_holds", "NPU-POL-027", "NPU-POL-010")
 def no_grant_until_it_holds(context: CaseContext) -> None:
     """What leaves under pressure makes room for nobody, however important, before the reduced budget holds."""
-    for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
+    for press, level in ((heat, ThermalStatus.SEVERE), (shortage, MemoryPressure.LOW)):
         fixture = ManagerFixture(context)
         models = _four(fixture)
         with pressed(fixture, press, level):
@@ -103,10 +96,44 @@ def no_grant_until_it_holds(context: CaseContext) -> None:
         wanted.receives_one_of([PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
 
 
+@cases.case("other_pressure_stays", "NPU-POL-027")
+def other_pressure_stays(context: CaseContext) -> None:
+    """The end of one kind of pressure is not that of another, which goes on: the budget stays below its maximum."""
+    kinds = (heat, ThermalStatus.SEVERE), (shortage, MemoryPressure.LOW)
+    for lasting, passing in (kinds, kinds[::-1]):
+        fixture = ManagerFixture(context)
+        models = _four(fixture)
+        with pressed(fixture, *lasting):
+            with pressed(fixture, *passing):
+                fixture.settle()
+            left = len(models) - len(_asked(models))
+            for model in _asked(models):
+                model.unload()
+            late = [fixture.app(Importance.FOREGROUND).asks(SMALL) for _ in models]
+            fixture.settle()
+            found = left + sum(GRANT in model.received for model in late)
+            checks.that(found < len(models), f"small models under pressure: expected less than 4, found {found}")
+
+
+@cases.case("turn_taking", "NPU-POL-026", "NPU-POL-027")
+def turn_taking(context: CaseContext) -> None:
+    """The one model that turn taking admits has to leave under severe pressure, and none is granted before its end."""
+    levels = [*((heat, level) for level in HEAT), *((shortage, level) for level in SHORTAGE)]
+    for press, level in levels:
+        fixture = ManagerFixture(context, Policy.TURN_TAKING)
+        held = fixture.app(Importance.VISIBLE).loads(SMALL)
+        with pressed(fixture, press, level):
+            held.receives(GRANT, UNLOAD)
+            held.unload()
+            late = fixture.app(Importance.FOREGROUND).asks(SMALL)
+            late.receives(PARKED)
+        late.receives(PARKED, GRANT)
+
+
 @cases.case("eased", "NPU-LIF-008", "NPU-POL-027")
 def eased(context: CaseContext) -> None:
     """Where pressure eases without ending, what comes later is not granted before what was parked and fits as well."""
-    for press, levels in ((_heat, _HEAT), (_shortage, _SHORTAGE)):
+    for press, levels in ((heat, HEAT), (shortage, SHORTAGE)):
         fixture = ManagerFixture(context, parameters=PolicyParameters(8))
         with pressed(fixture, press, levels[-1]):
             parked = [fixture.app(Importance.VISIBLE).asks(size) for size in (SMALL, MEDIUM, LARGE)]
@@ -135,10 +162,10 @@ def _judge_none_is_forgotten(fixture: ManagerFixture, parked: list[RequestedMode
 def policy_set_meanwhile(context: CaseContext) -> None:
     """A policy that is set while pressure lasts grants what it grants where it was set before, and no more."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
-        for level in _HEAT:
+        for level in HEAT:
             fixture = ManagerFixture(context, policy)
             app = fixture.app(Importance.VISIBLE)
-            with pressed(fixture, _heat, level):
+            with pressed(fixture, heat, level):
                 expected = [_decision(fixture, app, size) for size in (SMALL, MEDIUM, LARGE)]
                 fixture.settings.manager.set_policy(policy, None)
                 found = [_decision(fixture, app, size) for size in (SMALL, MEDIUM, LARGE)]
@@ -158,7 +185,7 @@ def pending_leaves_too(context: CaseContext) -> None:
     """What is granted and not loaded gives way without being asked to unload: it is cancelled or parked."""
     fixture = ManagerFixture(context)
     pending = fixture.app(Importance.CACHED).granted(LARGE)
-    with pressed(fixture, _heat, ThermalStatus.CRITICAL):
+    with pressed(fixture, heat, ThermalStatus.CRITICAL):
         pending.receives_one_of([GRANT, CANCELLED], [GRANT, PARKED])
 
 
@@ -166,7 +193,7 @@ def pending_leaves_too(context: CaseContext) -> None:
 def heavier_than_what_is_left(context: CaseContext) -> None:
     """A request that the reduced budget could never hold is parked while the pressure lasts, and granted afterwards."""
     fixture = ManagerFixture(context)
-    with pressed(fixture, _shortage, MemoryPressure.CRITICAL):
+    with pressed(fixture, shortage, MemoryPressure.CRITICAL):
         late = fixture.app(Importance.FOREGROUND).asks(LARGE)
         late.receives(PARKED)
     late.receives(PARKED, GRANT)
@@ -177,7 +204,7 @@ def light_pressure(context: CaseContext) -> None:
     """Light heat and moderate shortage may cost models or not: a model that is not asked stays loaded, undisturbed."""
     fixture = ManagerFixture(context)
     models = _four(fixture)
-    for press, level in ((_heat, ThermalStatus.LIGHT), (_shortage, MemoryPressure.MODERATE)):
+    for press, level in ((heat, ThermalStatus.LIGHT), (shortage, MemoryPressure.MODERATE)):
         with pressed(fixture, press, level):
             fixture.settle()
     asked = _asked(models)
@@ -194,7 +221,7 @@ def status_quo_gates_nothing(context: CaseContext) -> None:
     """Under status quo neither heat nor lack of memory asks for an unload, and everything is granted."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     held = fixture.app(Importance.CACHED).loads(LARGE)
-    for press, level in ((_heat, ThermalStatus.SHUTDOWN), (_shortage, MemoryPressure.CRITICAL)):
+    for press, level in ((heat, ThermalStatus.SHUTDOWN), (shortage, MemoryPressure.CRITICAL)):
         with pressed(fixture, press, level):
             fixture.app(Importance.CACHED).granted(LARGE)
             held.receives(GRANT)
@@ -206,7 +233,7 @@ def priorities_in_range(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     apps = {fixture.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
     with recording_hal(fixture) as hal:
-        with pressed(fixture, _heat, ThermalStatus.SHUTDOWN):
+        with pressed(fixture, heat, ThermalStatus.SHUTDOWN):
             for app, importance in apps.items():
                 found = hal.priority(app.uid)
                 what = f"priority of uid {app.uid} of importance {importance} under pressure"
@@ -220,7 +247,7 @@ def order_is_kept(context: CaseContext) -> None:
     """However hot or short of memory the device is, no app gets ahead of a more important one by it."""
     fixture = ManagerFixture(context)
     apps = {fixture.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
-    levels = [*((_heat, level) for level in _HEAT), *((_shortage, level) for level in _SHORTAGE)]
+    levels = [*((heat, level) for level in HEAT), *((shortage, level) for level in SHORTAGE)]
     with recording_hal(fixture) as hal:
         for app, importance in apps.items():
             hal.expect(app.uid, importance)
@@ -230,29 +257,6 @@ def order_is_kept(context: CaseContext) -> None:
                 checks.equal(
                     found, sorted(found), f"priorities of apps under pressure {level}, the most important first"
                 )
-
-
-@contextmanager
-def pressed(fixture: ManagerFixture, press: Press, level: int) -> Iterator[None]:
-    """Put the device under pressure for a while; NotApplicable where that cannot be."""
-    try:
-        press(fixture, level)
-    except Unsupported as error:
-        raise NotApplicable(f"pressure cannot be arranged: {error}") from None
-    fixture.settle()
-    try:
-        yield
-    finally:
-        press(fixture, 0)
-    fixture.settle()
-
-
-def _heat(fixture: ManagerFixture, level: int) -> None:
-    fixture.control.set_thermal_pressure(level)
-
-
-def _shortage(fixture: ManagerFixture, level: int) -> None:
-    fixture.control.set_memory_pressure(level)
 
 
 def _four(fixture: ManagerFixture) -> list[RequestedModel]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, package_of
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, UNLOAD, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_work import Run
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
@@ -160,6 +160,23 @@ def fixed_uids(context: CaseContext) -> None:
             _judge_fixed(hal)
     with _next_hal(fixture) as hal:
         _judge_fixed(hal)
+
+
+@cases.case("system_outranks", "NPU-PRI-003", "NPU-POL-013")
+def system_outranks(context: CaseContext) -> None:
+    """For the loading policies, too, the system is as important as a foreground app, whatever is said of it."""
+    fixture = ManagerFixture(context)
+    try:
+        client = install_only(context, SYSTEM_UID)
+    except IllegalArgument as error:
+        raise NotApplicable(f"the system cannot be installed as an app: {error}") from None
+    fixture.clients.append(client)
+    with suppress(IllegalArgument):  # its importance may be none that can be set
+        fixture.control.set_importance(SYSTEM_UID, CACHED)
+    held = fixture.app(VISIBLE).loads(LARGE)
+    wanted = ClientApp(fixture, client).asks(LARGE)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(WAIT)
 
 
 @cases.case("installed_app", "NPU-PRI-009", "NPU-PRI-004")

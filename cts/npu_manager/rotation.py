@@ -105,6 +105,19 @@ def heir_is_outranked(context: CaseContext) -> None:
                                [PARKED, WAIT, CANCELLED])  # fmt: skip
 
 
+@cases.case("asked_once", "NPU-LIF-017", "NPU-POL-018")
+def asked_once(context: CaseContext) -> None:
+    """Further work of an app whose model is asked to unload ought not to repeat that: a quality matter."""
+    with _equals(context, 2) as (hal, (first, second)):
+        held, parked = first.loads(LARGE), second.asks(LARGE)
+        parked.receives(PARKED)
+        for _ in range(2):
+            hal.works(first.uid)
+            held.receives(GRANT, UNLOAD)
+        held.unload()
+        parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
 @cases.case("other_ends", "NPU-POL-019")
 def other_ends(context: CaseContext) -> None:
     """Work that ends in another way than completion rotates nothing."""

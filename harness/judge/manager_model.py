@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, WAIT, Event
+from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event
 from npu_conformance.specs.npu.types import ModelLoadRequest, Policy, UnloadReason
 
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
@@ -55,7 +55,12 @@ class TrackedRequest:
     @property
     def decision(self) -> int | None:
         """The newest decision."""
-        return next((event.status for event in reversed(self.events) if event.kind == "decision"), None)
+        return _decision(self.events)
+
+    @property
+    def earlier_events(self) -> list[Event]:
+        """Those before the newest step."""
+        return self.events[: len(self.events) - len(self.new_events)]
 
     @property
     def asked(self) -> bool:
@@ -84,6 +89,8 @@ class ManagerModel:
     importance: dict[int, int] = field(default_factory=dict)
     previous: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
+    finished: int | None = None
+    """The uid for which work was completed in the newest step."""
     pressed: bool = False
     """Whether pressure is so severe that the budget has to be reduced."""
     eased: bool = True
@@ -91,7 +98,7 @@ class ManagerModel:
     pressing: bool = False
     """Whether pressure has changed in the newest step."""
     replaced: bool = False
-    """Whether the policy was replaced in the newest step."""
+    """Whether requests had to end in the newest step: the policy was replaced, or unload requests were overdue."""
 
     @property
     def gates(self) -> bool:
@@ -116,6 +123,7 @@ class ManagerModel:
         """A step begins."""
         self.previous = dict(self.importance)
         self.pressing = self.replaced = False
+        self.finished = None
         for tracked in self.requests:
             tracked.new_events = []
 
@@ -126,6 +134,17 @@ class ManagerModel:
         self.replaced = True
         for tracked in self.live:
             tracked.dropped = True
+
+    def complete_work(self, uid: int) -> None:
+        """Work for a uid is completed, later than all other."""
+        self.finished = uid
+        self.worked[uid] = 1 + max(self.worked.values(), default=0)
+
+    def expire(self) -> None:
+        """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
+        self.replaced = True
+        for tracked in self.live:
+            tracked.dropped = tracked.asked
 
     def receive(self, tracked: TrackedRequest, event: Event) -> None:
         """A callback has arrived."""
@@ -144,11 +163,12 @@ class ManagerModel:
         yield from self._rightly_displaced()
         yield from self._nothing_idle()
         yield from self._nobody_passed_over()
+        yield from self._turn_is_over()
 
     def _in_order(self, tracked: TrackedRequest) -> Iterator[str]:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
         new = [event.notification for event in tracked.new_events]
-        before = tracked.events[: len(tracked.events) - len(new)]
+        before = tracked.earlier_events
         if new and (tracked.dead or any(event.kind == "complete" for event in before)):
             yield f"{tracked.name}: {tracked.new_events[0]} after its end"
         if new and tracked.dropped and not self.replaced:
@@ -239,3 +259,21 @@ class ManagerModel:
             stronger = self.importance[tracked.uid] < self.importance[favoured.uid]
             if fits and stronger and not tracked.holds and not favoured.ungranted:
                 yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app is less important"
+
+    def _turn_is_over(self) -> Iterator[str]:
+        """All models of the app that has completed work leave, where an equal one's request is parked (NPU-POL-018)."""
+        uid = self.finished
+        if uid is None or not self.eased or not any(self._waits_for(uid, tracked) for tracked in self.live):
+            return
+        for tracked in self.live:
+            if tracked.uid == uid and tracked.loaded and not tracked.asked:
+                yield f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits"
+
+    def _waits_for(self, uid: int, tracked: TrackedRequest) -> bool:
+        was_parked = _decision(tracked.earlier_events) == PARKED[1] and not tracked.loaded
+        is_equal = tracked.uid != uid and self.importance[tracked.uid] == self.importance[uid]
+        return was_parked and is_equal and tracked.weight <= self.maximum
+
+
+def _decision(events: list[Event]) -> int | None:
+    return next((event.status for event in reversed(events) if event.kind == "decision"), None)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
-from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults import kill_matrix, managers, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
@@ -24,8 +24,8 @@ from npu_conformance.specs.plugin import Subject
 FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for case in npu_manager.cases()}
 QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
-LEFT_OUT = "legacy_app_that_works"
-"""In the profile that the reference has by default."""
+LEFT_OUT = ("legacy_app_that_works", "known_before_it_works", "deaf_client")
+"""In the profile and by the clock that the reference has by default."""
 
 
 def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[OutcomeDetails, list[str]]:
@@ -73,6 +73,12 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
             assert details.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, details)
     finally:
         subject.close()
+
+
+@pytest.mark.parametrize("name", [row.id for row in (*managers.REAL_TIME, *managers.TOGETHER)])
+def test_each_fault_that_leaves_threads_or_disorder_is_caught_in_a_process_of_its_own(name: str) -> None:
+    row = kill_matrix.run_fault(registry.faults()[name], list(CASES.values()))
+    assert row.is_caught, row
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder
-from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -69,6 +71,56 @@ def replaced_after_events(context: CaseContext) -> None:
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
         checks.equal(len(npu.events(first)), len(UNDISTURBED), "number of events at the replaced callback")
+
+
+def _at_work(npu: SchedulingFixture, camera: App) -> None:
+    run = camera.start()
+    npu.pass_ms(15)
+    npu.need_running(run)
+
+
+def _behind_the_end(npu: SchedulingFixture, camera: App) -> None:
+    checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
+    npu.pass_ms(10)
+
+
+_POINTS: dict[str, Callable[[SchedulingFixture, App], None]] = {
+    "during_work": _at_work,
+    "before_the_end_is_told": _behind_the_end,
+}
+
+
+def _declare_replaced(name: str, reach: Callable[[SchedulingFixture, App], None]) -> None:
+    @cases.case(f"replaced_{name}", "NPU-HAL-017", "NPU-HAL-020", "NPU-HAL-022", "NPU-HAL-019")
+    def replaced_meanwhile(context: CaseContext) -> None:
+        """What comes behind a replacement goes to the new callback alone, and is what would have come to the old one.
+
+        Also where there was none for a moment. Work that is requested then is part of the burst that goes on, and ids
+        go on to rise.
+        """
+        with scheduling_fixture(context) as npu:
+            npu.need_virtual_clock()
+            camera = npu.app(npu.camera)
+            for is_removed, goes_on in ((False, True), (True, False)):
+                first, second = Recorder(), Recorder()
+                npu.register_callback(first)
+                reach(npu, camera)
+                told = len(npu.events(first))
+                if is_removed:
+                    npu.register_callback(None)
+                npu.register_callback(second)
+                if goes_on:
+                    camera.works()
+                npu.settle()
+                found = [*npu.events(first), *npu.events(second)]
+                checks.equal(len(npu.events(first)), told, "number of events at the replaced callback")
+                checks.equal([event.notification for event in found], list(UNDISTURBED), "events at both callbacks")
+                ids = [event.work.id for event in found]
+                checks.equal(ids, sorted(ids), "ids of the events at both callbacks, in order")
+
+
+for _name, _reach in _POINTS.items():
+    _declare_replaced(_name, _reach)
 
 
 @cases.case("registered_twice", "NPU-HAL-016", "NPU-HAL-019")

@@ -12,7 +12,14 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, STARTED, UNDISTURBED, Notification
+from npu_conformance.vts.lib.npu_scheduling.events import (
+    COMPLETED,
+    REQUESTED,
+    STARTED,
+    UNDISTURBED,
+    Notification,
+    without_pauses,
+)
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -250,6 +257,69 @@ def by_the_requesting_uid(context: CaseContext) -> None:
         _run_to_its_end(npu, camera, InferenceRun(original_uid=_OTHER_UID))
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("two_processes", "NPU-HAL-022", "NPU-HAL-025")
+def two_processes(context: CaseContext) -> None:
+    """Work of two processes of a uid, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        first, second = (npu.app(npu.camera, pid) for pid in (4321, 8765))
+        npu.register_recorder()
+        run = first.start()
+        npu.pass_ms(20)
+        npu.need_running(run)
+        _run_to_its_end(npu, second)
+        npu.end_of(run)
+        npu.pass_ms(10)
+        _run_to_its_end(npu, first)
+        npu.settle()
+        npu.expect(first, *UNDISTURBED)
+
+
+@cases.case("two_devices", "NPU-HAL-022", "NPU-HAL-025", "NPU-HAL-032")
+def two_devices(context: CaseContext) -> None:
+    """Work of a uid on two devices, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        runs = [InferenceRun(device_number=number) for number in (0, 1)]
+        if not all(camera.ends(run) for run in runs):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        npu.register_recorder()
+        first = camera.start(runs[0])
+        npu.pass_ms(20)
+        npu.need_running(first)
+        for run in (runs[1], runs[0], runs[1]):
+            _run_to_its_end(npu, camera, run)
+            npu.pass_ms(10)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("another_waits", "NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-024")
+def another_waits(context: CaseContext) -> None:
+    """Where a uid's first work ends and no request follows, while other work of it waits, the burst ends with that.
+
+    The first is the last of its run, since the uid loses its access meanwhile; the other waits for another device.
+    """
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        here, there = InferenceRun(device_number=0), InferenceRun(device_number=1)
+        if not all(weak.ends(run) for run in (here, there)):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        seen = len(weak.events())
+        strong.start(there)
+        weak.start(here)
+        weak.start(there)
+        npu.pass_ms(5)
+        npu.update(config(weak.uid, 1000, direct=False))
+        npu.settle()
+        found = [event_type for event_type, _ in without_pauses(weak.received()[seen:])]
+        checks.equal(found, ["requested", "started", "ended"], f"events of uid {weak.uid}, without pauses")
 
 
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")

@@ -145,11 +145,28 @@ def _while_waiting(context: CaseContext, end: End, notification: Notification) -
         npu.expect(assistant, REQUESTED, *started, notification)
 
 
+def _ends_all(context: CaseContext, end: End, notification: Notification) -> None:
+    """Where a uid has several works, of one process or of two, all of them end, and the burst with that reason."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        npu.register_recorder()
+        runs = [camera.start() for _ in range(3)]
+        npu.pass_ms(15)
+        for run in runs:
+            npu.need_running(run)
+        end(npu, camera)
+        for run in runs:
+            checks.that(not npu.end_of(run), "one of three inferences that were ended: expected no success")
+        npu.settle()
+        npu.expect(camera, REQUESTED, STARTED, notification)
+
+
 _ABOUT = (
     ("", ("NPU-HAL-030",), _has_its_reason),
     ("_then_works", ("NPU-HAL-030", "NPU-HAL-019"), _then_works),
     ("_last", ("NPU-HAL-024", "NPU-HAL-030"), _is_last),
     ("_first", ("NPU-HAL-024", "NPU-HAL-030"), _is_first),
+    ("_ends_all", ("NPU-HAL-030", "NPU-HAL-025"), _ends_all),
     ("_leaves_others", ("NPU-HAL-030", "NPU-HAL-026"), _leaves_others),
     ("_while_waiting", ("NPU-HAL-030", "NPU-HAL-023"), _while_waiting),
 )

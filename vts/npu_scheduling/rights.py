@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -14,6 +16,8 @@ cases = CaseGroup("vts.npu_scheduling.rights", interface="scheduling", group=Gro
 
 _SOMEBODY = 42
 """A uid without app and config; AOSP's tests use it, too."""
+_SOME_APP = 10_298
+"""The uid of an app that no case runs."""
 
 
 @cases.case("no_direct_access", "NPU-HAL-011", scope=Scope.SMOKE)
@@ -108,6 +112,36 @@ def default_attributes_nothing(context: CaseContext) -> None:
             app = npu.app(uid)
             app.is_rejected(InferenceRun(original_uid=_SOMEBODY))
             app.works()
+
+
+@cases.case("no_attribution_to_anybody", "NPU-HAL-012")
+def no_attribution_to_anybody(context: CaseContext) -> None:
+    """A uid that may not attribute cannot work for anybody else, be it root, the system, or an app."""
+    with scheduling_fixture(context) as npu:
+        npu.configure(config(npu.camera, 500))
+        for uid in (ROOT_UID, SYSTEM_UID, _SOMEBODY, _SOME_APP):
+            npu.app(npu.camera).is_rejected(InferenceRun(original_uid=uid))
+
+
+@cases.case("rights_end_with_the_config", "NPU-HAL-001", "NPU-HAL-002", "NPU-HAL-007", "NPU-HAL-012")
+def rights_end_with_the_config(context: CaseContext) -> None:
+    """What a config allowed or denied ends with it, whether it is replaced, left out, or cleared with all others."""
+    with scheduling_fixture(context) as npu:
+        camera = npu.app(npu.camera)
+        ends: tuple[Callable[[], None], ...] = (
+            lambda: npu.update(config(npu.camera, 500)),
+            lambda: npu.configure(config(_SOME_APP, 500)),
+            npu.configure,
+        )
+        for end in ends:
+            npu.configure(config(npu.camera, 500, attribute=True))
+            camera.works(InferenceRun(original_uid=_SOMEBODY))
+            end()
+            camera.is_rejected(InferenceRun(original_uid=_SOMEBODY))
+            npu.configure(config(npu.camera, 500, direct=False))
+            camera.is_rejected()
+            end()
+            camera.works()
 
 
 @cases.case("attribution", "NPU-HAL-012", "NPU-HAL-015", "NPU-HAL-039")

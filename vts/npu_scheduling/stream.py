@@ -12,6 +12,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixtur
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _MANY = 20
+_INTERRUPTIONS = 4
 _FIRST_UID = 10_300
 
 
@@ -117,6 +118,21 @@ def times_of_the_events(context: CaseContext) -> None:
         checks.that(requested <= started <= requested + took, "the start is not within the run")
         late = ended - requested
         checks.that(took - 1 <= late <= took, f"end: expected {took} ms after the request, found {late}")
+
+
+@cases.case("resumed_each_time", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
+def resumed_each_time(context: CaseContext) -> None:
+    """However often stronger work interrupts it, weaker work has one first start, and resumes after each pause."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        run = weak.start()
+        for _ in range(_INTERRUPTIONS):
+            npu.pass_ms(3)
+            strong.works()
+        checks.that(npu.end_of(run), "inferences that others interrupt: expected success, found a failure")
+        npu.settle()
+        checks.equal(without_pauses(weak.received()), list(UNDISTURBED), f"events of uid {weak.uid}, without pauses")
 
 
 @cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015")

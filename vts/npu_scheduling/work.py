@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
+from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, UNDISTURBED, Event, first_of
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.work", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -19,6 +20,8 @@ _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
 _PID, _OTHER_PID = 4321, 8765
 _FEATURE = "camera.night_mode"
 _MOST_DEVICES = 64
+_FRESH_UIDS = (10_291, 10_292, 10_293)
+"""Apps that work in one case each."""
 
 
 def _events_of(npu: SchedulingFixture, run: InferenceRun | None = None) -> list[Event]:
@@ -66,6 +69,22 @@ def complete(context: CaseContext) -> None:
                      "debug_feature_id", "group_id"):  # fmt: skip
             for work in rest:
                 checks.equal(getattr(work, name), getattr(first, name), f"{name} of a later event of the same work")
+
+
+@cases.case("first_of_two_waiting", "NPU-HAL-023", "NPU-HAL-034", "NPU-HAL-039")
+def first_of_two_waiting(context: CaseContext) -> None:
+    """Where two works of a uid wait, the start that is notified is that of the work whose request was."""
+    with scheduling_fixture(context) as npu:
+        strong, weak = npu.strong_and_weak()
+        run = strong.start()
+        npu.wait(lambda: STARTED in strong.received() or run.succeeded is not None, "start", step_ms=1)
+        for job_priority in (100, 900):
+            weak.start(InferenceRun(job_priority=job_priority))
+        npu.need_running(run)
+        npu.settle()
+        requested, started = (first_of(weak.events(), which).work for which in (REQUESTED, STARTED))
+        for name in ("job_priority", "effective_priority", "group_id"):
+            checks.equal(getattr(started, name), getattr(requested, name), f"{name} of the start, as of its request")
 
 
 @cases.case("effective_is_sum", "NPU-HAL-008")
@@ -150,6 +169,23 @@ def pid(context: CaseContext) -> None:
             checks.that(event.work.debug_pid in allowed, what)
 
 
+@cases.case("pid_of_each_process", "NPU-HAL-040", "NPU-HAL-015")
+def pid_of_each_process(context: CaseContext) -> None:
+    """Of two processes of a uid that has not worked before each has its own pid in its events, or 0."""
+    with scheduling_fixture(context) as npu:
+        if context.manifest.inference_tool is not None:
+            raise NotApplicable("an inference tool has the pid that it has")
+        npu.register_recorder()
+        for number in (_PID, _OTHER_PID):
+            app = npu.app(_FRESH_UIDS[0], number)
+            seen = len(app.events())
+            app.works()
+            npu.settle()
+            npu.first_event(app, seen)
+            for event in app.events()[seen:]:
+                checks.member(event.work.debug_pid, (number, 0), f"debugPid in the {event.event_type} event")
+
+
 @cases.case("feature_id", "NPU-HAL-040")
 def feature_id(context: CaseContext) -> None:
     """The feature id is the one submitted, or null where the HAL does not report it."""
@@ -214,9 +250,33 @@ def group_id(context: CaseContext) -> None:
 def group_id_given(context: CaseContext) -> None:
     """A group id that the app gives comes back as it was."""
     with scheduling_fixture(context) as npu:
-        given = Uuid(bytes(range(240, 240 + _UUID_BYTES)))
-        for event in _events_of(npu, InferenceRun(group_id=given)):
-            checks.equal(event.work.group_id, given, f"group id in the {event.event_type} event")
+        ids = (bytes(range(240, 240 + _UUID_BYTES)), bytes(_UUID_BYTES), bytes(_UUID_BYTES - 1) + b"1", b"\xff" * 16)
+        for given in map(Uuid, ids):
+            for event in _events_of(npu, InferenceRun(group_id=given)):
+                checks.equal(event.work.group_id, given, f"group id in the {event.event_type} event")
+
+
+@cases.case("group_ids_apart", "NPU-HAL-033")
+def group_ids_apart(context: CaseContext) -> None:
+    """Efforts that are not one, of two apps or of one after the other, have no group id in common.
+
+    Nor have the first efforts of two apps that have not worked before.
+    """
+    with scheduling_fixture(context) as npu:
+        if context.manifest.inference_tool is not None:
+            raise NotApplicable("an inference tool may have one uid alone")
+        npu.register_recorder()
+        owners: dict[Uuid, set[tuple[int, int]]] = {}
+        for app, effort in itertools.product(map(npu.app, _FRESH_UIDS[1:]), range(2)):
+            seen = len(app.events())
+            app.works()
+            npu.settle()
+            npu.first_event(app, seen)
+            for event in app.events()[seen:]:
+                if event.work.group_id is not None:
+                    owners.setdefault(event.work.group_id, set()).add((app.uid, effort))
+        shared = {group: who for group, who in owners.items() if len(who) > 1}
+        checks.equal(shared, {}, "group ids of several efforts (uid, effort)")
 
 
 @cases.case("device_not_negative", "NPU-HAL-032")

@@ -1,0 +1,136 @@
+"""What packages and importances do over time: what is installed again begins anew, what is removed is let go.
+
+The suite is the HAL below the manager, and so sees each push.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, install_only, package_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import ATTRIBUTION_PERMISSION, BLOCKING_SDK, MAX_PRIORITY, Importance
+
+cases = CaseGroup("cts.npu_manager.packages", interface="manager", group=Group.MANAGER_PRIORITIES)
+
+FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+_ANY_IMPORTANCE = (0, 1, 99, 101, 999, MAX_PRIORITY)
+
+
+@cases.case("any_importance", "NPU-PRI-001", "NPU-PRI-002")
+def any_importance(context: CaseContext) -> None:
+    """An importance that Android has no name for is a priority like any other, 0 included, where it can be set."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        app = fixture.app(CACHED)
+        for importance in _ANY_IMPORTANCE:
+            with suppress(IllegalArgument):  # a control may know those alone that Android names
+                app.moves(importance)
+                hal.expect(app.uid, importance)
+
+
+@cases.case("removed_app_is_let_go", "NPU-PRI-010", "NPU-PRI-005")
+def removed_app_is_let_go(context: CaseContext) -> None:
+    """What becomes of the importance of a removed app is pushed no more."""
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
+        hal.expect(app.uid, VISIBLE)
+        app.client.alive = False
+        fixture.control.remove_app(app.uid)
+        fixture.settle()
+        before = len(hal.pushes)
+        for importance in (FOREGROUND, CACHED):
+            with suppress(IllegalArgument):  # it may be unknown to the control interface, too
+                fixture.control.set_importance(app.uid, importance)
+            fixture.settle()
+        other.moves(CACHED)
+        hal.expect(other.uid, CACHED)
+        named = [config.uid for _, configs in hal.pushes[before:] for config in configs]
+        checks.that(app.uid not in named, f"pushes behind the removal of uid {app.uid}: expected none of it")
+
+
+@cases.case("installed_again", "NPU-PRI-009", "NPU-PRI-004")
+def installed_again(context: CaseContext) -> None:
+    """An app that is installed again, removed before or not, is at 1000 until its importance is known."""
+    for is_removed in (True, False):
+        fixture = ManagerFixture(context)
+        app = fixture.app(FOREGROUND)
+        fixture.settle()
+        app.client.alive = False
+        if is_removed:
+            fixture.control.remove_app(app.uid)
+        fixture.control.install_app(app.uid, package_of(app.uid), True, BLOCKING_SDK)
+        with recording_hal(fixture) as hal:
+            hal.expect(app.uid, MAX_PRIORITY)
+            fixture.control.set_importance(app.uid, VISIBLE)
+            hal.expect(app.uid, VISIBLE)
+
+
+@cases.case("rights_of_an_earlier_app", "NPU-PRI-011", "NPU-PRI-009")
+def rights_of_an_earlier_app(context: CaseContext) -> None:
+    """An app that gets the uid of a removed one has none of its rights."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    fixture.control.grant_permission(app.uid, ATTRIBUTION_PERMISSION, True)
+    app.client.alive = False
+    again = install_only(context, app.uid)
+    fixture.clients.append(again)
+    fixture.control.set_importance(app.uid, CACHED)
+    with recording_hal(fixture) as hal:
+        hal.expect(app.uid, CACHED)
+        checks.equal(
+            hal.table[app.uid].can_attribute_other_uid, False, "attribution of an app with a removed one's uid"
+        )
+
+
+@cases.case("declaration_dropped", "NPU-PRI-014", "NPU-PRI-012")
+def declaration_dropped(context: CaseContext) -> None:
+    """In the public page's profile an update without the declaration takes the ranking, one with it gives it back."""
+    if context.manifest.npu_profile != "page":
+        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    fixture = ManagerFixture(context)
+    cached, app = fixture.app(CACHED), fixture.app(FOREGROUND)
+    held = cached.loads(LARGE)
+    fixture.control.update_app(app.uid, False, 36)
+    with recording_hal(fixture) as hal:
+        _is_not_ranked(fixture, app, hal.priority(app.uid))
+        held.receives(GRANT)
+        fixture.control.update_app(app.uid, True, 36)
+        app.moves(VISIBLE)
+        hal.expect(app.uid, VISIBLE)
+
+
+def _is_not_ranked(fixture: ManagerFixture, app: ClientApp, priority: int | None) -> None:
+    checks.member(priority, (None, MAX_PRIORITY), f"priority of uid {app.uid}, which declares nothing any more")
+    parked = app.asks(LARGE)
+    parked.receives(PARKED)
+    parked.cancel()
+    fixture.settle()
+
+
+@cases.case("known_before_it_works", "NPU-PRI-008", "NPU-PRI-002", "NPU-PRI-013")
+def known_before_it_works(context: CaseContext) -> None:
+    """In AOSP's profile an app that becomes known by its work has the importance that it has by then, for whoever asks.
+
+    Work that another app does for it makes it known as well.
+    """
+    if context.manifest.npu_profile != "aosp":
+        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    fixture = ManagerFixture(context)
+    service = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
+        for original in (False, True):
+            app = fixture.app(CACHED, declares=False, target_sdk=36)
+            app.moves(FOREGROUND)
+            if original:
+                hal.works(service.uid, original=app.uid)
+            else:
+                hal.works(app.uid)
+            hal.expect(app.uid, FOREGROUND)

@@ -1,0 +1,76 @@
+"""Several clients at once: whatever the order in which their calls come, each promise holds for all of them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, Client
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, ManagerFixture
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
+
+cases = CaseGroup("cts.npu_manager.together", interface="manager", group=Group.MANAGER_REQUESTS)
+
+VISIBLE = Importance.VISIBLE
+_AT_ONCE = 4
+_ROUNDS = 3
+_MANY = 900
+"""Requests whose completions fill the channel of a client that reads none."""
+
+
+@cases.case("one_id", "NPU-REQ-012", "NPU-REQ-009", "NPU-POL-010")
+def one_id(context: CaseContext) -> None:
+    """Processes of one app that submit one id at once take its budget once; all but one ought to be rejected."""
+    for _ in range(_ROUNDS):
+        fixture = ManagerFixture(context)
+        app = fixture.app(VISIBLE)
+        processes = [Client(context, app.uid, 5001 + number) for number in range(_AT_ONCE)]
+        fixture.clients += processes
+        request = ModelLoadRequest(1, MEDIUM)
+        answers = context.run_concurrently([partial(process.request, request) for process in processes])
+        rejected = sum(isinstance(answer, IllegalArgument) for answer in answers)
+        checks.that(rejected < _AT_ONCE, "an id that was submitted by several processes: expected one accepted")
+        if rejected < _AT_ONCE - 1:
+            context.warn_quality("a live id is accepted again")
+        fixture.settle()
+        app.client.manager.cancel_model_load(request)
+        app.asks(LARGE, identifier=2).receives(GRANT)
+
+
+@cases.case("one_budget", "NPU-POL-010", "NPU-POL-017", "NPU-LIF-005")
+def one_budget(context: CaseContext) -> None:
+    """Of equal apps that ask at once for all of the budget one is granted, and each is answered."""
+    for _ in range(_ROUNDS):
+        fixture = ManagerFixture(context)
+        apps = [fixture.app(VISIBLE) for _ in range(_AT_ONCE)]
+        request = ModelLoadRequest(1, LARGE)
+        context.run_concurrently([partial(app.client.request, request) for app in apps])
+        answers = [app.client.recorder for app in apps]
+        fixture.wait(lambda found=answers: all(recorder.of(1) for recorder in found))  # type: ignore[misc]
+        decisions = sorted((tuple(recorder.of(1)) for recorder in answers), reverse=True)
+        checks.equal(
+            decisions, [(PARKED,)] * (_AT_ONCE - 1) + [(GRANT,)], "decisions on requests for all of the budget"
+        )
+
+
+@cases.case("deaf_client", "NPU-LIF-005", "NPU-LIF-001")
+def deaf_client(context: CaseContext) -> None:
+    """A client that does not read what it is sent delays neither calls nor the callbacks of others."""
+    if context.manifest.virtual_clock:
+        raise NotApplicable("with a virtual clock callbacks come while a test moves it, one after the other")
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    deaf, other = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    for number in range(_MANY):
+        deaf.client.request(ModelLoadRequest(number))
+    deaf.client.process.is_deaf = True
+    deaf.client.alive = False
+    try:
+        fixture.settings.manager.set_policy(Policy.BUDGET, None)
+        for _ in range(3):
+            other.loads(LARGE).unload()
+    finally:
+        deaf.client.process.close()
