@@ -72,19 +72,21 @@ def new_contents(context: CaseContext) -> None:
 
 @cases.case("slots.freed_then_another", "NNHAL-BURST-009", "NNHAL-BURST-017", since=Version.V1_2, until=HIDL_LAST)
 def freed_then_another(context: CaseContext) -> None:
-    """A slot that was freed means new memory from then on: the driver asks again."""
+    """A slot that was freed means new memory from then on: the driver asks again, whatever the slot's name."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     pools = [fixture.pool, fixture.another_pool(), fixture.pool, fixture.another_pool()]
-    for turn, pool in enumerate(pools):
-        for one in pools:
-            fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
-        fixture.fill(PAIRS[turn], PAIRS[0], pool)
-        before = len(channel.slots.asked)
-        execution = channel.execute(fixture.request(pool), (4,))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot 4", pool)
-        checks.that(len(channel.slots.asked) > before, f"getMemories: expected a call for memory {turn} of slot 4")
-        checks.succeeds(lambda: channel.burst_context.free_memory(4), "freeMemory of a slot in use")
+    for slot in (4, 0, *_NAMES):
+        for turn, pool in enumerate(pools):
+            for one in pools:
+                fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
+            fixture.fill(PAIRS[turn], PAIRS[0], pool)
+            before = len(channel.slots.asked)
+            execution = channel.execute(fixture.request(pool), (slot,))
+            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
+            asked = len(channel.slots.asked) > before
+            checks.that(asked, f"getMemories: expected a call for memory {turn} of slot {slot}")
+            _free(channel, (slot,))
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)

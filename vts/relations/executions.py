@@ -116,6 +116,21 @@ def _open(sample: Sample) -> Check:
     return check
 
 
+def _read_again(sample: Sample) -> Check:
+    def check(fixture: RelationFixture) -> None:
+        """An input of the model, and a temporary, are what they were for whoever reads them after the operation."""
+        given, net = sample.data(fixture), fixture.net()
+        name = net.input(given)
+        between = net.apply("RESHAPE", name, given.shape)
+        results = [sample.build(fixture, net, one, False) for one in (name, between)]
+        copies = [net.apply("RESHAPE", one, given.shape) for one in (name, between)]
+        *_, of_input, of_temporary = fixture.run(net, *results, *copies)
+        fixture.agree("input read again", [of_input, given.array], roundings=1)
+        fixture.agree("temporary read again", [of_temporary, given.array], roundings=2)
+
+    return check
+
+
 def _relaxed(sample: Sample) -> Check:
     def check(fixture: RelationFixture) -> None:
         """Relaxed results lie around those in float32, as far away as float16 may be."""
@@ -189,6 +204,7 @@ def _declare(sample: Sample) -> None:
     if sample.batches and sample.operation not in _FIRST_BATCHES:
         # Counts and offsets do not depend on the type: one of the smallest elements is quick.
         relation("far_batch", _far(sample), (min(sample.types, key=_element_size),), since=oldest)
+    relation("read_again", _read_again(sample), tuple(set(sample.types) & {FLOAT32}), since=oldest)
     relation("open_shapes", _open(sample), sample.types, "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
     relaxed = FLOAT32 in sample.types and catalogue.operation(sample.operation).relaxed
     relaxed = relaxed and sample.operation not in _JUMPS
