@@ -58,6 +58,26 @@ def twice_in_a_packet(context: CaseContext) -> None:
         fixture.succeeded(execution, added(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
 
 
+@cases.case("slots.in_any_order", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
+def in_any_order(context: CaseContext) -> None:
+    """Slots of one packet that are all unknown, or some of them, stand for their own memory in whatever order."""
+    fixture = burst_fixture(context)
+    channel, second, third = Channel(context, fixture.prepared_model), fixture.another_pool(), fixture.another_pool()
+    request = fixture.request()
+    first_input, second_input, output = *request.inputs, *request.outputs
+    request = replace(
+        request,
+        inputs=(first_input, replace(second_input, location=replace(second_input.location, pool_index=1))),
+        outputs=(replace(output, location=replace(output.location, pool_index=2)),),
+        pools=(*request.pools, *fixture.request(second).pools, *fixture.request(third).pools),
+    )
+    for turn, names in enumerate(((9, 2, 5), (1, 2, 0), (7, 8, 6))):
+        fixture.fill(PAIRS[turn], PAIRS[3])
+        fixture.fill(PAIRS[3], PAIRS[turn + 1], second)
+        fixture.fill(PAIRS[3], PAIRS[3], third)
+        fixture.succeeded(channel.execute(request, names), added(PAIRS[turn], PAIRS[turn + 1]), f"slots {names}", third)
+
+
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def new_contents(context: CaseContext) -> None:
     """A driver keeps where the memory of a slot is, not what is in it."""
