@@ -196,11 +196,13 @@ def input_and_output(fixture: BufferFixture) -> None:
 @cases.case("execute.outputs_apart", "NNHAL-MEMDOMAIN-025", since=_SINCE)
 @by_each_executor
 def outputs_apart(fixture: BufferFixture) -> None:
-    """One buffer as two outputs is rejected wherever they stand, also with another output between them."""
+    """One buffer as two outputs is rejected wherever they stand, also with another buffer between them."""
     model, pools = fixture.prepare(3), [fixture.pool() for _ in range(6)]
     for first, second in ((0, 2), (1, 2), (0, 1)):
         made = fixture.allocate(model, outputs=(first, second))
-        outputs = [made if place in (first, second) else fixture.pool() for place in range(3)]
+        outputs = [
+            made if place in (first, second) else fixture.allocate(model, outputs=(place,)) for place in range(3)
+        ]
         what = f"execution with one buffer as outputs {first} and {second}"
         fixture.fails(model, pools, outputs, INVALID, what)
 
