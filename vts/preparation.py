@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
@@ -13,15 +16,18 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
     ExecutionPreference,
+    OperandLifeTime,
     OperandType,
     OperationType,
     Priority,
 )
-from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, constant, graph, tensor
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.preparation", group=Group.EXECUTION)
 
@@ -105,12 +111,47 @@ def side_by_side(context: CaseContext) -> None:
             chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
 
 
+@cases.case("models.told_apart", "NNHAL-PREPARE-013")
+def told_apart(context: CaseContext) -> None:
+    """Models that differ in the value of a constant alone are executed in turn, each as itself."""
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    for prepared_model, values in [*_with_constants(context, chosen)] * 2:
+        what = f"execution of the model with the constant {values}"
+        chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
+
+
+@cases.case("models.of_other_quantization", "NNHAL-PREPARE-013")
+def other_quantization(context: CaseContext) -> None:
+    """Models that differ in a scale or a zero point alone are executed in turn, each as itself."""
+    pool = context.pool(addition.POOL)
+    for chosen in addition.ADDITIONS:
+        if not chosen.scale or chosen.since > context.version:
+            continue
+        with context.configuration(chosen.operand_type.name.lower()):
+            others = replace(chosen, zero_point=chosen.zero_point - 28), replace(chosen, scale=chosen.scale / 2)
+            models = [(one, one.prepared(context)) for one in (chosen, *others)]
+            for one, prepared_model in models * 2:
+                what = f"execution with scale {one.scale} and zero point {one.zero_point}"
+                one.adds(context, prepared_model, pool, what=what)
+
+
+def _with_constants(context: CaseContext, chosen: Addition) -> Iterator[tuple[PreparedModel, Pair]]:
+    """Models that hold constants of their own: among the values of the model."""
+    for values in _CONSTANTS:
+        model = chosen.model_with_constant(location=DataLocation(0, 4, addition.SIZE))
+        main = model.main
+        second = msgspec.structs.replace(main.operands[1], lifetime=OperandLifeTime.CONSTANT_COPY)
+        main = msgspec.structs.replace(main, operands=(main.operands[0], second, *main.operands[2:]))
+        copied = msgspec.structs.replace(model, main=main, operand_values=bytes(4) + chosen.packed(values))
+        yield prepared_or_unsupported(context, copied), values
+
+
 @cases.case("models.of_other_precision", "NNHAL-MODEL-058", "NNHAL-PREPARE-013", since=Version.V1_1)
 def other_precision(context: CaseContext) -> None:
     """A model keeps its precision while a relaxed one is prepared, and executed, beside it."""
     chosen, pool = addition.FLOAT32, context.pool(addition.POOL)
     strict = chosen.prepared(context)
-    preparation = context.prepare(replace(chosen.model(), relax_computation_float32_to_float16=True))
+    preparation = context.prepare(msgspec.structs.replace(chosen.model(), relax_computation_float32_to_float16=True))
     chosen.adds(context, strict, pool, _LONG, what="execution in float32 beside a relaxed model")
     if preparation.prepared_model is not None:
         chosen.adds(context, preparation.prepared_model, pool, what="relaxed execution")
