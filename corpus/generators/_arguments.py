@@ -37,8 +37,8 @@ def vectors(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, axis) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
-    far = tensor(FLOAT32, (70001,), FAR_EXTREMES)
-    yield _positive("float32_index_needs_more_than_16_bits", operation, far, 0)
+    far = tensor(INT32, (100_001,), FAR_EXTREMES)
+    yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
     yield from _ties(operation)
     yield from _limits(operation)
     yield from _open(operation)

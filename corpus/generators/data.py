@@ -9,8 +9,8 @@ from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 Array = numpy.ndarray[Any, Any]
 
-FAR_EXTREMES = GeneratorDocument(kind="uniform", seed=934, low=-2.0, high=2.0)
-"""Of 70001 float32 the two greatest and the smallest lie behind the first 65536, and are unlike all others."""
+FAR_EXTREMES = GeneratorDocument(kind="integers", seed=7, low=-1_000_000_000, high=1_000_000_000)
+"""Of 100001 int32 the two greatest and the smallest lie behind the first 65536, and are unlike all others."""
 
 
 def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:

@@ -39,7 +39,7 @@ def vectors() -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, k) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
-    yield _positive("float32_indices_need_more_than_16_bits", tensor(FLOAT32, (70001,), FAR_EXTREMES), 2)
+    yield _positive("int32_indices_need_more_than_16_bits", tensor(INT32, (100_001,), FAR_EXTREMES), 2)
     yield from _ties()
     yield from _limits()
     yield from _open()
