@@ -26,6 +26,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.client import client
+from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.vector_run import prepared
 
@@ -44,6 +45,7 @@ _VECTORS = {
 }
 """Per-channel quantisation, constants of every element size, omitted inputs, axes, and graphs in a graph."""
 
+_LAYOUT = "three_pools"
 _ODD = b"\xa5"
 """Makes the length of a pool odd."""
 
@@ -74,8 +76,9 @@ def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> 
 
 def _run(context: CaseContext, vector: Vector) -> None:
     attach(context, vector)
-    prepared(context, vector)
-    restored = _restored(context, vector)
+    pools = _Pools(context)
+    prepared(context, vector, constants=PooledConstants(_LAYOUT, pools.create))
+    restored = _restored(context, vector, pools)
     built = build_request(vector, vector.examples[0], context.version)
     with (
         closing(context.pool(len(built.input_data) or 1)) as inputs,
@@ -91,9 +94,9 @@ def _run(context: CaseContext, vector: Vector) -> None:
                 _executed_in_buffers(context, restored, built, inputs, outputs)
 
 
-def _restored(context: CaseContext, vector: Vector) -> PreparedModel:
+def _restored(context: CaseContext, vector: Vector, pools: _Pools) -> PreparedModel:
     """The model, saved and restored. NotApplicable where the device does not cache it, as it may (CACHE-008)."""
-    caching, pools = client(context), _Pools(context)
+    caching = client(context)
     cache = caching.cache()
     saved = caching.save(_pooled(context, vector, pools), cache.handles())
     checks.status(saved.status, {ErrorStatus.NONE}, "prepareModel with cache files")
@@ -106,7 +109,7 @@ def _restored(context: CaseContext, vector: Vector) -> PreparedModel:
 
 
 def _pooled(context: CaseContext, vector: Vector, pools: _Pools) -> Model:
-    return build_model(vector, context.version, create_pool=pools.create, constants="three_pools").model
+    return build_model(vector, context.version, create_pool=pools.create, constants=_LAYOUT).model
 
 
 class _Pools:
