@@ -85,10 +85,10 @@ def _run(context: CaseContext, vector: Vector) -> None:
         closing(context.pool(built.output_size)) as outputs,
     ):
         inputs.write(0, built.input_data)
-        pools = RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)
+        memory = RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)
         for executor in executors(context.version):
             with context.configuration(executor):
-                _executed(context, restored, built, built.request(*pools), outputs, executor)
+                _executed(context, restored, built, built.request(*memory), outputs, executor)
         if context.version >= Version.V1_3:
             with context.configuration("buffers"), checks.about("NNHAL-MEMDOMAIN-032"):
                 _executed_in_buffers(context, restored, built, inputs, outputs)
