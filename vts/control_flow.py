@@ -33,6 +33,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import (
     BRANCHES,
     EXTENSION,
@@ -154,6 +155,16 @@ def operations_of_nested_branches(context: CaseContext) -> None:
         with context.configuration("_in_".join(("then", "else")[number] for number in (inner, outer))):
             model = _nested(_with_foreign_branch(inner), outer)
             checks.equal(context.supported_operations(model), (False,), "support of IF around a foreign operation")
+
+
+@cases.case("IF.branches_of_the_next_model", "NNHAL-CONTROLFLOW-001", "NNHAL-SUPPORT-003", since=Version.V1_3)
+def branches_of_the_next_model(context: CaseContext) -> None:
+    """A model whose main graph is that of the one before is judged by its own branches: the broken one is rejected."""
+    for number, name in enumerate(("then", "else")):
+        with context.configuration(name):
+            context.supported_operations(BRANCHES)
+            context.prepare(BRANCHES)
+            expect_rejected_at_prepare(context, within(BRANCHES, number, 1, dimensions=(-2,)))
 
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
-from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
+from npu_conformance.specs.neuralnetworks.enums import (
+    ErrorStatus,
+    ExecutionPreference,
+    OperandLifeTime,
+    OperandType,
+    OperationType,
+    Priority,
+)
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, constant, graph, tensor
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.preparation", group=Group.EXECUTION)
+
+_LONG = (2049.25, -2051.75)
+"""What float16 does not hold, and A plus which float32 does."""
+
+_CONSTANTS = ((0.25, 4.0), (1.0, -2.5))
 
 
 @cases.case(
@@ -88,6 +109,84 @@ def side_by_side(context: CaseContext) -> None:
     for _ in range(2):
         for prepared_model, values in zip(models, constants, strict=True):
             chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
+
+
+@cases.case("models.told_apart", "NNHAL-PREPARE-013")
+def told_apart(context: CaseContext) -> None:
+    """Models that differ in the value of a constant alone are executed in turn, each as itself."""
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    for prepared_model, values in [*_with_constants(context, chosen)] * 2:
+        what = f"execution of the model with the constant {values}"
+        chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
+
+
+@cases.case("models.of_other_quantization", "NNHAL-PREPARE-013")
+def other_quantization(context: CaseContext) -> None:
+    """Models that differ in a scale or a zero point alone are executed in turn, each as itself."""
+    pool = context.pool(addition.POOL)
+    for chosen in addition.ADDITIONS:
+        if not chosen.scale or chosen.since > context.version:
+            continue
+        with context.configuration(chosen.operand_type.name.lower()):
+            others = replace(chosen, zero_point=chosen.zero_point - 28), replace(chosen, scale=chosen.scale / 2)
+            models = [(one, one.prepared(context)) for one in (chosen, *others)]
+            for one, prepared_model in models * 2:
+                what = f"execution with scale {one.scale} and zero point {one.zero_point}"
+                one.adds(context, prepared_model, pool, what=what)
+
+
+def _with_constants(context: CaseContext, chosen: Addition) -> Iterator[tuple[PreparedModel, Pair]]:
+    """Models that hold constants of their own: among the values of the model."""
+    for values in _CONSTANTS:
+        model = chosen.model_with_constant(location=DataLocation(0, 4, addition.SIZE))
+        main = model.main
+        second = msgspec.structs.replace(main.operands[1], lifetime=OperandLifeTime.CONSTANT_COPY)
+        main = msgspec.structs.replace(main, operands=(main.operands[0], second, *main.operands[2:]))
+        copied = msgspec.structs.replace(model, main=main, operand_values=bytes(4) + chosen.packed(values))
+        yield prepared_or_unsupported(context, copied), values
+
+
+@cases.case("models.of_other_precision", "NNHAL-MODEL-058", "NNHAL-PREPARE-013", since=Version.V1_1)
+def other_precision(context: CaseContext) -> None:
+    """A model keeps its precision while a relaxed one is prepared, and executed, beside it."""
+    chosen, pool = addition.FLOAT32, context.pool(addition.POOL)
+    strict = chosen.prepared(context)
+    preparation = context.prepare(msgspec.structs.replace(chosen.model(), relax_computation_float32_to_float16=True))
+    chosen.adds(context, strict, pool, _LONG, what="execution in float32 beside a relaxed model")
+    if preparation.prepared_model is not None:
+        chosen.adds(context, preparation.prepared_model, pool, what="relaxed execution")
+        chosen.adds(context, strict, pool, _LONG, what="execution in float32 behind a relaxed one")
+
+
+@cases.case("executions.of_constants", "NNHAL-EXECUTE-018", "NNHAL-EXECUTE-001")
+def of_constants(context: CaseContext) -> None:
+    """An operation of whose inputs none comes with the request gives the same each time, early or late."""
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    preparation = context.prepare(_sum_of_constants(chosen))
+    if preparation.prepared_model is None:
+        raise NotSupported("an operation on constants alone is not supported")
+    # What `adds` expects is A and the sum of both constants.
+    total = (_CONSTANTS[0][0] + _CONSTANTS[1][0], _CONSTANTS[0][1] + _CONSTANTS[1][1])
+    for turn in range(3):
+        what = f"execution {turn} of a model with an operation on constants"
+        chosen.adds(context, preparation.prepared_model, pool, total, inputs=1, what=what)
+
+
+def _sum_of_constants(chosen: Addition) -> Model:
+    """x + (first + second)."""
+    quantization = {"scale": chosen.scale, "zero_point": chosen.zero_point}
+    first, second = (
+        constant(chosen.operand_type, (chosen.elements,), 4 + at * addition.SIZE, addition.SIZE, **quantization)
+        for at in (0, 1)
+    )
+    x, between, result = (
+        tensor(chosen.operand_type, (chosen.elements,), lifetime, **quantization)
+        for lifetime in (INPUT, TEMPORARY, OUTPUT)
+    )
+    activation = constant(OperandType.INT32, (), 0, 4)
+    additions = [Operation(OperationType.ADD, inputs, (output,)) for inputs, output in (((1, 2, 3), 4), ((0, 4, 3), 5))]
+    values = bytes(4) + b"".join(map(chosen.packed, _CONSTANTS))
+    return Model(main=graph([x, first, second, activation, between, result], additions), operand_values=values)
 
 
 @cases.case("executions.fresh_results", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")

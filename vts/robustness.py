@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.run.caching import CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
@@ -124,10 +125,15 @@ def leaks(context: CaseContext) -> None:
 
 
 def _passing_client(context: CaseContext, chosen: Addition) -> None:
-    """An app that dies without giving anything back."""
+    """An app that prepares, executes, and caches its model, and dies without giving anything back."""
     application = context.application(_FIRST_UID)
     pool = application.memory.create("ashmem", addition.POOL)
     chosen.adds(context, _prepared_as(context, application, chosen.model()), pool)
+    if context.version >= Version.V1_2:
+        caching = CacheClient(context, application)
+        cache = caching.cache()
+        caching.save(chosen.model(), cache.handles())
+        caching.restore(cache.handles())
     application.close()
 
 

@@ -4,7 +4,7 @@ import math
 
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
-from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
 from npu_conformance.corpus.generators.operands import OperandSpec, int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -37,6 +37,8 @@ def vectors(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, axis) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
+    far = tensor(INT32, (100_001,), FAR_EXTREMES)
+    yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
     yield from _ties(operation)
     yield from _limits(operation)
     yield from _open(operation)

@@ -11,6 +11,7 @@ from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.versions import Version
 
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED, "int32": INT32}
@@ -33,6 +34,16 @@ def source(
     steps = first + numpy.arange(prod(dimensions)).reshape(dimensions)
     data: Any = (steps - 40) / _PARTS[kind] if kind in _PARTS else _STARTS[kind] + steps * _STEPS[kind]
     return tensor(KINDS[kind], dimensions, data, **quantization(kind, zero_point, scale))
+
+
+FAR = 70001
+"""How many places there are where their numbers need more than 16 bits."""
+
+
+def bytes_at_load(dimensions: Sequence[int]) -> OperandSpec:
+    """A large unsigned input, whose bytes are made from a seed when the vector is loaded."""
+    data = GeneratorDocument(kind="integers", seed=dimensions[0], low=0, high=255)
+    return tensor(QUANT8, dimensions, data, **quantization("quant8", 3, 0.5))
 
 
 def result(kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: float = 0.5) -> OperandSpec:

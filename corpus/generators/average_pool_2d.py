@@ -25,13 +25,13 @@ def _rounding() -> Vectors:
     for kind in ("quant8", "quant8_signed"):
         inputs, outputs = operands(kind, sizes, window, data.T.reshape(1, 1, 3, 6), zero_point=128)
         yield positive(f"{kind}_rounds_to_nearest", OPERATION, inputs, outputs, hazards=["pool-divisor"])
-    many = numpy.arange(16 * 16 * 2).reshape(1, 16, 16, 2) % 2 * 255
+    many = numpy.arange(16 * 17 * 2).reshape(1, 16, 17, 2) % 2 * 255
     for kind in ("quant8", "quant8_signed"):
-        inputs, outputs = operands(kind, Sizes(1, (16, 16), 2, (16, 16)), window, many)
+        inputs, outputs = operands(kind, Sizes(1, (16, 17), 2, (16, 17)), window, many)
         yield positive(
             f"{kind}_sum_needs_17_bits",
             OPERATION,
             inputs,
             outputs,
-            description="one channel of 256 elements at the lower limit, one at the upper",
+            description="one channel of 272 elements at the lower limit, one at the upper",
         )

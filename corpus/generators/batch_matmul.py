@@ -161,6 +161,10 @@ def _corners() -> Vectors:
     yield _positive(
         "float32_all_bits", "float32", (2,), (3, 2, 5), data=bits, description="values that need all 24 bits"
     )
+    # Sums of 16 products below a half: float32 keeps them within 1e-5 in any order.
+    blocks = uniform(43, (1, 2, 16), -1.0, 1.0), uniform(44, (1, 16, 8), -0.5, 0.5)
+    about = "values that need all 24 bits, in rows of whole blocks of 16"
+    yield _positive("float32_all_bits_in_blocks", "float32", (1,), (2, 16, 8), data=blocks, description=about)
 
 
 def _found_late() -> Vectors:

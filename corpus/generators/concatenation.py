@@ -105,6 +105,11 @@ def _requantized(kind: str) -> Vectors:
         "first_equal": ((0.3, 40), (0.11, 77), (0.3, 40)),
         "all_saturate": ((3.0, 130), (9.0, 120), (0.01, 128)),
     }
+    several = ((0.5, 100), (0.25, 30), (0.5, 60), (0.5, 100), (1.0, 200), (0.125, 10))
+    inputs = {f"input{place}": _bytes(kind, 20 + place, (2, 3), *one) for place, one in enumerate(several)}
+    joint = result(kind, (2, 18), zero_point=100)
+    vector = _positive(f"{kind}_requantized_six_inputs", inputs, 1, joint, since="1.2")
+    yield replace(vector, requirements=("NNHAL-OPERATION-004",))
     for seed, (name, (first, second, output)) in enumerate(parameters.items()):
         inputs = {"input0": _bytes(kind, seed, (2, 7), *first), "input1": _bytes(kind, seed + 9, (2, 5), *second)}
         scale, zero_point = output

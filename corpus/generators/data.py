@@ -5,7 +5,12 @@ from typing import Any
 
 import numpy
 
+from npu_conformance.specs.documents.vectors import GeneratorDocument
+
 Array = numpy.ndarray[Any, Any]
+
+FAR_EXTREMES = GeneratorDocument(kind="integers", seed=7, low=-1_000_000_000, high=1_000_000_000)
+"""Of 100001 int32 the two greatest and the smallest lie behind the first 65536, and are unlike all others."""
 
 
 def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:

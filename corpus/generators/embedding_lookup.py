@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._moves import FIVE, late, opened, result, source, special_floats, unknown
+from npu_conformance.corpus.generators._moves import (
+    FAR,
+    FIVE,
+    bytes_at_load,
+    late,
+    opened,
+    result,
+    source,
+    special_floats,
+    unknown,
+)
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.operands import OperandSpec, constant, int32s
@@ -40,6 +50,9 @@ def vectors() -> Vectors:
         yield _positive(f"{kind}_special_values", int32s(1, 0), special_floats(kind, (2, 3)), result(kind, (2, 3)))
     inputs = {"lookups": unknown(late(int32s(2, 0, 1)), (0,)), "values": source("float32", (3, 2))}
     yield from opened(OPERATION, inputs, (3, 2), "1.0", hazards=["lookup-misses"], key="values")
+    for bits, rows, lookups in ((8, 300, (299, 256, 255, 43)), (16, FAR, (FAR - 1, 65536, 65535, 4464))):
+        name, values = f"quant8_lookups_need_more_than_{bits}_bits", bytes_at_load((rows, 2))
+        yield _positive(name, int32s(*lookups), values, result("quant8", (4, 2)))
     yield _positive("float32_vocabulary", int32s(41, 7, 0), source("float32", (42, 5)), result("float32", (3, 5)))
     yield from _rejected()
 

@@ -133,6 +133,12 @@ def _cover() -> Vectors:
         "float32", source=uniform(1, (2, 3), 0.5, 1), weights=uniform(2, (4, 3), 0.5, 1), bias=uniform(3, (4,), 0.5, 1)
     )
     yield _positive("float32_all_bits", ((2, 3), 3, 4), bits, description="values that need all 24 bits")
+    # Sums of 16 products below a half: float32 keeps them within 1e-5 in any order.
+    blocks = Values(
+        "float32", source=uniform(4, (2, 16), -1, 1), weights=uniform(5, (8, 16), -0.5, 0.5), bias=[0.0] * 8
+    )
+    about = "values that need all 24 bits, in rows of whole blocks of 16"
+    yield _positive("float32_all_bits_in_blocks", ((2, 16), 16, 8), blocks, description=about)
 
 
 def _corners() -> Vectors:

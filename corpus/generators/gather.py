@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy
 
 from npu_conformance.corpus.generators._moves import (
+    FAR,
     FIVE,
+    bytes_at_load,
     late,
     opened,
     rejected_outputs,
@@ -61,6 +63,10 @@ def vectors() -> Vectors:
             yield positive(
                 f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"]
             )
+    for bits, rows in {8: (300, [299, 256, 255, 43]), 16: (FAR, [FAR - 1, 65536, 65535, 4464])}.items():
+        inputs = {"input": bytes_at_load((rows[0], 2)), "axis": int32(0), "indices": chosen(rows[1])}
+        outputs = {"output": result("quant8", (4, 2))}
+        yield positive(f"quant8_indices_need_more_than_{bits}_bits", OPERATION, inputs, outputs, since="1.2")
     for kind in ("float32", "float16"):
         inputs = {"input": special_floats(kind, (4, 3)), "axis": int32(1), "indices": chosen([2, 1, 0])}
         yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (4, 3))}, since="1.2")

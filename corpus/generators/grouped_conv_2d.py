@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, cover_wide, operands, vector
+from npu_conformance.corpus.generators._many_channels import many_channels
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections, without_layout
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
@@ -33,8 +34,9 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; rejections."""
+    """Pairwise over parameters; quantised corners; geometries; many channels; by hand; a real size; rejections."""
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 4, (1, 1), 6, groups=2))
+    yield from many_channels(Sizes(1, (2, 1), 32, (1, 1), 8, groups=2), Sizes(1, (1, 1), 6, (1, 1), 69, groups=3))
     yield _by_hand()
     yield _many_groups()
     yield _groups_from_request()

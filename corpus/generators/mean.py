@@ -10,6 +10,7 @@ from npu_conformance.corpus.generators.operands import OperandSpec, int32, int32
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 
 def vectors() -> Vectors:
@@ -40,6 +41,10 @@ def _rounding() -> Vectors:
         about = "quantised sums must not overflow, and the zero point is not added twice"
         source = tensor(kind, (2, 4), limits, scale=0.5, zero_point=77 - shift)
         yield _mean(f"{SHORT[kind]}_limits", source, (1,), 0, about)
+        for name, low in {"lowest": 0, "highest": 250}.items():
+            data = GeneratorDocument(kind="integers", seed=3, low=low - shift, high=low + 5 - shift)
+            many = tensor(kind, (1, 272), data, scale=0.5, zero_point=77 - shift)
+            yield _mean(f"{SHORT[kind]}_{name}_need_17_bits", many, (1,), 0, "272 elements near an end of the type")
 
 
 def _mean(name: str, source: OperandSpec, axes: Sequence[int], keep: int, about: str = "") -> Vector:

@@ -1,8 +1,10 @@
 """The generator of SLICE."""
 
 from npu_conformance.corpus.generators._moves import (
+    FAR,
     FOUR,
     KINDS,
+    bytes_at_load,
     quantization,
     rejected_outputs,
     result,
@@ -44,6 +46,9 @@ def vectors() -> Vectors:
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (3, 4)), "begin": int32s(0, 0), "size": int32s(3, -1)}
         yield positive(f"{kind}_negative_zeros", "SLICE", inputs, {"output": result(kind, (3, 4))}, since="1.2")
+    inputs = {"input": bytes_at_load((FAR,)), "begin": int32s(65537), "size": int32s(5)}
+    outputs = {"output": result("quant8", (5,))}
+    yield positive("quant8_begin_needs_more_than_16_bits", "SLICE", inputs, outputs, since="1.2")
     for kind in FOUR:
         scale = quantization(kind, 128, 0.1)
         yield zero_sized(

@@ -7,6 +7,7 @@ import numpy
 
 from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import FAR_EXTREMES
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
@@ -38,6 +39,7 @@ def vectors() -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, k) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
+    yield _positive("int32_indices_need_more_than_16_bits", tensor(INT32, (100_001,), FAR_EXTREMES), 2)
     yield from _ties()
     yield from _limits()
     yield from _open()

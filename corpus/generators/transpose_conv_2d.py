@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, operands, vector
+from npu_conformance.corpus.generators._many_channels import many_channels
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections, without_layout
 from npu_conformance.corpus.generators._windows import RELU6, Pads, Pair, Window
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
@@ -31,8 +32,11 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; paddings; batch 0; a real size; rejections."""
+    """Pairwise over parameters; corners; geometries; many channels; paddings; batch 0; upsampling; rejections."""
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3, transposed=True))
+    yield from many_channels(
+        Sizes(1, (2, 1), 16, (1, 1), 8, transposed=True), Sizes(1, (1, 1), 2, (1, 1), 67, transposed=True)
+    )
     yield from _negative_tails()
     yield from _schemes()
     yield from _by_hand()

@@ -44,7 +44,12 @@ def _structures() -> Vectors:
     outputs = {"last": _like(FLOAT32), "following": _like(FLOAT32)}
     yield _while("two_results_crossed", start, outputs, (condition, fibonacci), about=about)
 
+    about = "more rounds than 8 bits count"
+    start = {"sum": _number(INT32, 0), "count": _number(INT32, 0), "bound": _number(INT32, 258)}
+    yield _while("int32_258_rounds", start, {"total": _like(INT32)}, (_less(INT32), _sum_of_counts(INT32)), about=about)
+
     about = "only the first of the two values that the body gives is a result"
+    start = {"a": _number(FLOAT32, 1), "b": _number(FLOAT32, 1), "bound": _number(FLOAT32, 20)}
     yield _while("second_is_state", start, {"last": _like(FLOAT32)}, (condition, fibonacci), about=about)
 
     doubled = graph(_floats("x", "twice"), [("ADD", ("x", "x", "none"), ("twice",))], "x", ("twice",))

@@ -58,6 +58,26 @@ def twice_in_a_packet(context: CaseContext) -> None:
         fixture.succeeded(execution, added(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
 
 
+@cases.case("slots.in_any_order", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
+def in_any_order(context: CaseContext) -> None:
+    """Slots of one packet that are all unknown, or some of them, stand for their own memory in whatever order."""
+    fixture = burst_fixture(context)
+    channel, second, third = Channel(context, fixture.prepared_model), fixture.another_pool(), fixture.another_pool()
+    request = fixture.request()
+    first_input, second_input, output = *request.inputs, *request.outputs
+    request = replace(
+        request,
+        inputs=(first_input, replace(second_input, location=replace(second_input.location, pool_index=1))),
+        outputs=(replace(output, location=replace(output.location, pool_index=2)),),
+        pools=(*request.pools, *fixture.request(second).pools, *fixture.request(third).pools),
+    )
+    for turn, names in enumerate(((9, 2, 5), (1, 2, 0), (7, 8, 6))):
+        fixture.fill(PAIRS[turn], PAIRS[3])
+        fixture.fill(PAIRS[3], PAIRS[turn + 1], second)
+        fixture.fill(PAIRS[3], PAIRS[3], third)
+        fixture.succeeded(channel.execute(request, names), added(PAIRS[turn], PAIRS[turn + 1]), f"slots {names}", third)
+
+
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def new_contents(context: CaseContext) -> None:
     """A driver keeps where the memory of a slot is, not what is in it."""
@@ -72,19 +92,21 @@ def new_contents(context: CaseContext) -> None:
 
 @cases.case("slots.freed_then_another", "NNHAL-BURST-009", "NNHAL-BURST-017", since=Version.V1_2, until=HIDL_LAST)
 def freed_then_another(context: CaseContext) -> None:
-    """A slot that was freed means new memory from then on: the driver asks again."""
+    """A slot that was freed means new memory from then on: the driver asks again, whatever the slot's name."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     pools = [fixture.pool, fixture.another_pool(), fixture.pool, fixture.another_pool()]
-    for turn, pool in enumerate(pools):
-        for one in pools:
-            fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
-        fixture.fill(PAIRS[turn], PAIRS[0], pool)
-        before = len(channel.slots.asked)
-        execution = channel.execute(fixture.request(pool), (4,))
-        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot 4", pool)
-        checks.that(len(channel.slots.asked) > before, f"getMemories: expected a call for memory {turn} of slot 4")
-        checks.succeeds(lambda: channel.burst_context.free_memory(4), "freeMemory of a slot in use")
+    for slot in (4, 0, *_NAMES):
+        for turn, pool in enumerate(pools):
+            for one in pools:
+                fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
+            fixture.fill(PAIRS[turn], PAIRS[0], pool)
+            before = len(channel.slots.asked)
+            execution = channel.execute(fixture.request(pool), (slot,))
+            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
+            asked = len(channel.slots.asked) > before
+            checks.that(asked, f"getMemories: expected a call for memory {turn} of slot {slot}")
+            _free(channel, (slot,))
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)

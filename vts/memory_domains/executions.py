@@ -9,6 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.harness.run.executing.launching import finish, launch
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
@@ -23,6 +24,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     Place,
     addition_with_activation,
     by_each_executor,
+    in_each_type,
     request_of,
 )
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
@@ -189,6 +191,37 @@ def input_and_output(fixture: BufferFixture) -> None:
     with asked_by_text_alone(fixture.context):
         what = "execution with one buffer, named twice, as two outputs"
         fixture.fails(model, pools, (twice, twice.token), INVALID, what)
+
+
+@cases.case("execute.outputs_apart", "NNHAL-MEMDOMAIN-025", since=_SINCE)
+@by_each_executor
+def outputs_apart(fixture: BufferFixture) -> None:
+    """One buffer as two outputs is rejected wherever they stand, also with another buffer between them."""
+    model, pools = fixture.prepare(3), [fixture.pool() for _ in range(6)]
+    for first, second in ((0, 2), (1, 2), (0, 1)):
+        made = fixture.allocate(model, outputs=(first, second))
+        outputs = [
+            made if place in (first, second) else fixture.allocate(model, outputs=(place,)) for place in range(3)
+        ]
+        what = f"execution with one buffer as outputs {first} and {second}"
+        fixture.fails(model, pools, outputs, INVALID, what)
+
+
+@cases.case("execute.failed_fence", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@in_each_type
+def failed_fence(fixture: BufferFixture) -> None:
+    """An output in a buffer is without content once a wait fence has failed; to keep it is a warning."""
+    model, inputs = fixture.prepare(), [fixture.pool(fixture.chosen.packed(values)) for values in (A, B)]
+    made, fence = fixture.allocate(model, outputs=(0,)), fixture.context.fence()
+    fixture.fill(made, A)
+    launched = launch(fixture.context, model, request_of(inputs, (made,)), (fence,), settle=fence.fail)
+    launched.settle()
+    outcome = finish(fixture.context, launched)
+    checks.that(outcome.status != NONE, "fenced execution whose wait fence failed: expected a failure, found NONE")
+    # A call that was rejected leaves the buffer as it is.
+    if launched.callback is not None:
+        with asked_by_text_alone(fixture.context):
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
 
 
 @cases.case("execute.two_inputs", "NNHAL-MEMDOMAIN-026", "NNHAL-EXECUTE-002", since=_SINCE)

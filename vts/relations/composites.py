@@ -6,13 +6,17 @@ intermediate value is the magnitude.
 
 from __future__ import annotations
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
-from npu_conformance.vts.lib.relations.nets import BYTES, FLOATS, MOVED, SIGNED, UNSIGNED, like
+from npu_conformance.vts.lib.relations.nets import BYTES, FLOAT32, FLOATS, INT32, MOVED, SIGNED, UNSIGNED, like
 
 cases = RelationGroup()
 _SHAPE = (2, 23, 17, 9)
 _LIMITS: dict[str, tuple[float, float | None]] = {"RELU": (0.0, None), "RELU1": (-1.0, 1.0), "RELU6": (0.0, 6.0)}
+_OFF_STEP, _MOST_STEPS = 0.01, 1.51
+"""How far from a whole step float32 may be, and from the exact value what is rounded, and may be a step off."""
+
 _ACTIVATIONS = {"RELU": 1, "RELU1": 2, "RELU6": 3}
 
 
@@ -252,3 +256,32 @@ def product_of_parts(fixture: RelationFixture) -> None:
     first, second = net.results("SPLIT", [name, 1, 2], [like(fixture.operand_type)] * 2)
     both = net.apply("REDUCE_PROD", name, (1,), True), net.apply("MUL", first, second, 0)
     fixture.agree("product", fixture.run(net, *both), roundings=6, magnitude=4)
+
+
+@cases.relation("of_quantized", "DEQUANTIZE QUANTIZE", (FLOAT32,))
+def quantized_and_back(fixture: RelationFixture) -> None:
+    """What was quantised on the way is whole steps of the scale, within the type, and at most one and a half away."""
+    import numpy
+
+    given, net, step = fixture.tensor(*_SHAPE, low=-20.0, high=20.0), fixture.net(), like(UNSIGNED)
+    stored = net.apply("QUANTIZE", net.input(given), result=step)
+    (found,) = fixture.run(net, net.apply("DEQUANTIZE", stored, result=like(fixture.operand_type)))
+    steps = found.astype("float64") / step.scale + step.zero_point
+    off = abs(steps - numpy.rint(steps)).max()
+    checks.that(bool(off < _OFF_STEP), f"DEQUANTIZE of QUANTIZE: expected whole steps of {step.scale}, found {off} off")
+    wanted = numpy.clip(given.array.astype("float64") / step.scale + step.zero_point, 0, 255)
+    far = abs(steps - wanted).max()
+    checks.that(bool(far <= _MOST_STEPS), f"DEQUANTIZE of QUANTIZE: expected at most 1.5 steps off, found {far}")
+
+
+@cases.relation("there_and_back", "CAST", (FLOAT32,))
+def cast_to_integers(fixture: RelationFixture) -> None:
+    """What was an integer on the way has no fraction, and is less than one away from what it was."""
+    import numpy
+
+    given, net = fixture.tensor(*_SHAPE, low=-90.0, high=90.0), fixture.net()
+    whole = net.apply("CAST", net.input(given), result=like(INT32))
+    (found,) = fixture.run(net, net.apply("CAST", whole, result=like(fixture.operand_type)))
+    off = abs(found - numpy.rint(found)).max()
+    checks.that(bool(off < _OFF_STEP), f"CAST to TENSOR_INT32 and back: expected whole numbers, found {off} off")
+    checks.that(bool((abs(found - given.array) < 2).all()), "CAST to TENSOR_INT32 and back: expected less than 2 apart")

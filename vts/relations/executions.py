@@ -3,6 +3,7 @@ in the other 8-bit form, and with constants that come as inputs."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from npu_conformance.corpus import variations
@@ -11,6 +12,7 @@ from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
@@ -19,6 +21,10 @@ from npu_conformance.vts.lib.relations.samples import SAMPLES, Sample
 
 cases = RelationGroup()
 _NCHW, _NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
+_SIXTEEN_BITS = 1 << 16
+_FIRST_BATCHES = ("STRIDED_SLICE",)
+"""Whose sample takes batches by their numbers."""
+
 _JUMPS = ("ARGMAX", "EQUAL", "FLOOR")
 """Where a rounded input makes quite another result: float16 is not to be compared with float32."""
 
@@ -76,6 +82,28 @@ def _split(sample: Sample) -> Check:
     return check
 
 
+def _far(sample: Sample) -> Check:
+    def check(fixture: RelationFixture) -> None:
+        """The last batch of more than 2^16 elements gives what it gives alone."""
+        first, second, given = _two(fixture, replace(sample, shape=(_far_batches(sample), *sample.shape[1:])))
+        vector = _vector(first, sample, given)
+        (whole,) = fixture.execute(vector)
+        (alone,) = fixture.execute(_vector(second, sample, given.of(given.array[-1:])))
+        fixture.agree(
+            "the last batch against itself alone",
+            [whole[-len(alone) :], alone],
+            roundings=2,
+            operand_type=_output_type(fixture, vector),
+        )
+
+    return check
+
+
+def _far_batches(sample: Sample) -> int:
+    """So many batches that the last one lies behind the first 2^16 elements."""
+    return -(-_SIXTEEN_BITS // math.prod(sample.shape[1:])) + 1
+
+
 def _open(sample: Sample) -> Check:
     def check(fixture: RelationFixture) -> None:
         """With output shapes left open the device finds the same shapes and values."""
@@ -84,6 +112,21 @@ def _open(sample: Sample) -> Check:
         fixture.agree(
             "open against known shapes", [found, known], roundings=2, operand_type=_output_type(fixture, vector)
         )
+
+    return check
+
+
+def _read_again(sample: Sample) -> Check:
+    def check(fixture: RelationFixture) -> None:
+        """An input of the model, and a temporary, are what they were for whoever reads them after the operation."""
+        given, net = sample.data(fixture), fixture.net()
+        name = net.input(given)
+        between = net.apply("RESHAPE", name, given.shape)
+        results = [sample.build(fixture, net, one, False) for one in (name, between)]
+        copies = [net.apply("RESHAPE", one, given.shape) for one in (name, between)]
+        *_, of_input, of_temporary = fixture.run(net, *results, *copies)
+        fixture.agree("input read again", [of_input, given.array], roundings=1)
+        fixture.agree("temporary read again", [of_temporary, given.array], roundings=2)
 
     return check
 
@@ -135,6 +178,10 @@ def _given(sample: Sample) -> Check:
     return check
 
 
+def _element_size(operand_type: OperandType) -> int:
+    return OPERAND_TYPES[operand_type].size
+
+
 def _has_data_constants(sample: Sample) -> bool:
     """True for operations on two or three tensors of data, of which all but the first are constants here."""
     return sample.operation in (
@@ -154,6 +201,10 @@ def _declare(sample: Sample) -> None:
         relation("nchw", _layouts(sample), sample.types, since=Version.V1_2)
     if sample.batches:
         relation("batches", _split(sample), sample.types, since=oldest)
+    if sample.batches and sample.operation not in _FIRST_BATCHES:
+        # Counts and offsets do not depend on the type: one of the smallest elements is quick.
+        relation("far_batch", _far(sample), (min(sample.types, key=_element_size),), since=oldest)
+    relation("read_again", _read_again(sample), tuple(set(sample.types) & {FLOAT32}), since=oldest)
     relation("open_shapes", _open(sample), sample.types, "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
     relaxed = FLOAT32 in sample.types and catalogue.operation(sample.operation).relaxed
     relaxed = relaxed and sample.operation not in _JUMPS

@@ -51,17 +51,17 @@ class Client(CacheClient):
 
     def must_restore(self, chain: Chain, handles: Handles, token: bytes = TOKEN) -> None:
         """Restore from files to which a model has just been saved that the device does cache."""
-        self.prepared_right(chain, self._restored(handles, token), "prepareModelFromCache of what was saved")
+        self.prepared_right(chain, self.restored(handles, token), "prepareModelFromCache of what was saved")
 
     def _may_restore(self, chain: Chain, cache: Cache, token: bytes, before: list[bytes]) -> None:
-        restored = self._restored(cache.handles(), token)
+        restored = self.restored(cache.handles(), token)
         if outcome(restored) == GENERAL:
             if any(now != then for now, then in zip(cache.contents(), before, strict=True)):
                 self.context.warn_quality("the device wrote cache files from which it does not restore the model")
             raise NotApplicable("the device does not cache this model")
         self.prepared_right(chain, restored, "prepareModelFromCache of what was saved")
 
-    def _restored(self, handles: Handles, token: bytes) -> Preparation:
+    def restored(self, handles: Handles, token: bytes) -> Preparation:
         """Restore; a device may still be writing when it has notified: while the files change, it is asked again."""
         restored = self.restore(handles, token)
         for _ in range(_MOST_TRIES):

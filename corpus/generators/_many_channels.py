@@ -1,0 +1,38 @@
+"""Convolutions of many channels: what a device computes in whole blocks of them, and what it keeps in a table."""
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.generators._convolutions import Sizes, Values, vector
+from npu_conformance.corpus.generators._windows import Window
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import uniform
+from npu_conformance.corpus.vectors import Vector
+
+_SCALE_CYCLE, _SCALE_STEP = 67, 7
+
+
+def many_channels(blocks: Sizes, table: Sizes) -> Vectors:
+    """blocks: with windows of whole blocks. table: with more than 64 output channels."""
+    yield _blocks_need_all_bits(blocks)
+    for kind in ("per_channel", "per_channel_signed"):
+        scales = tuple(map(_channel_scale, range(table.out_channels)))
+        values = Values(kind, scales=(1 / 16, 1.0, 0.25), filter_scales=scales, seed=31)
+        about = "a scale for each of more than 64 channels: those 8, 16, 32 or 64 places apart differ"
+        name = f"{kind}_{table.out_channels}_channels"
+        yield vector(name, table, Window("valid", nchw=False), values, description=about, hazards=["bias-scale"])
+
+
+def _channel_scale(channel: int) -> float:
+    return (1 + channel * _SCALE_STEP % _SCALE_CYCLE / _SCALE_CYCLE) / 128
+
+
+def _blocks_need_all_bits(sizes: Sizes) -> Vector:
+    """Sums of 16 products below a half: float32 keeps them within 1e-5 in any order, fewer bits do not."""
+    shape: Sequence[int] = (sizes.batches, *sizes.size, sizes.in_channels)
+    values = Values(
+        source=uniform(24, shape, -1.0, 1.0),
+        weights=uniform(25, sizes.filter, -0.5, 0.5),
+        bias=uniform(26, (sizes.out_channels,), -0.5, 0.5),
+    )
+    about = "values that need all 24 bits, in windows of whole blocks of 16"
+    return vector("float32_all_bits_in_blocks", sizes, Window("valid"), values, description=about)
