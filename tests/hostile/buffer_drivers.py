@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.reference.device.tensors import element_type
 from npu_conformance.reference.hal.buffers import Buffers, Plan, ReferenceBuffer, Role
@@ -20,7 +21,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
-from npu_conformance.specs.neuralnetworks.types import BufferDesc, BufferRole, Memory, Request
+from npu_conformance.specs.neuralnetworks.types import BufferDesc, BufferRole, Memory, Request, RequestMemoryPool
 from npu_conformance.specs.plugin import Caller, Context, MemoryMap, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST
 
@@ -182,13 +183,7 @@ class _FollowsClient(_Buffer):
 
 
 class _SharesOutputs(_Buffer):
-    """One buffer may have several roles in a request, outputs included."""
-
-    def __eq__(self, other: object) -> bool:
-        return False
-
-    def __hash__(self) -> int:
-        return id(self)
+    """One buffer may be two outputs of a request: the last one stays."""
 
 
 class _ClearsNext(_Buffer):
@@ -264,7 +259,7 @@ class _Buffers(Buffers):
         return hal.DeviceBuffer(buffer, token)
 
 
-class _Prepared(ReferencePreparedModel):
+class _ConsumingModel(ReferencePreparedModel):
     """A prepared model whose fenced executions consume their inputs."""
 
     def execute_fenced(self, request: Request, *rest: Any) -> hal.FencedExecutionResult:
@@ -278,6 +273,28 @@ class _Prepared(ReferencePreparedModel):
         return found
 
 
+class _SharingModel(ReferencePreparedModel):
+    """A prepared model whose outputs go to scratch memory where a later one goes to the same buffer."""
+
+    def _launch(self, request: Request, terms: Any) -> Any:
+        pools, outputs, scratch = list(request.pools), list(request.outputs), []
+        for place, argument in enumerate(outputs):
+            index = argument.location.pool_index
+            is_again = any(later.location.pool_index == index for later in outputs[place + 1 :])
+            if 0 <= index < len(request.pools) and request.pools[index].pool is None and is_again:
+                buffer: Any = self.prepared.buffers.find(request.pools[index].token)
+                scratch.append(self.prepared.buffers.allocate(buffer.plan))
+                outputs[place] = replace(argument, location=replace(argument.location, pool_index=len(pools)))
+                pools.append(RequestMemoryPool(token=scratch[-1].token))
+        return super()._launch(replace(request, outputs=tuple(outputs), pools=tuple(pools)), terms)
+
+
+_MODELS: dict[type[_Buffer], type[ReferencePreparedModel]] = {
+    _ConsumedWhenFenced: _ConsumingModel,
+    _SharesOutputs: _SharingModel,
+}
+
+
 class _Device(ReferenceDevice):
     def __init__(self, context: Context, kind: type[_Buffer]) -> None:
         super().__init__(context, NEWEST)
@@ -286,7 +303,7 @@ class _Device(ReferenceDevice):
 
     def _prepared(self, *arguments: Any) -> ReferencePreparedModel:
         made = super()._prepared(*arguments)
-        return _Prepared(made.prepared) if issubclass(self._kind, _ConsumedWhenFenced) else made
+        return next((model(made.prepared) for kind, model in _MODELS.items() if issubclass(self._kind, kind)), made)
 
     def allocate(
         self,
