@@ -24,7 +24,10 @@ _REJECTED = frozenset({_INVALID, _GENERAL})
 
 @dataclass(frozen=True)
 class Presented:
-    """What a device is asked to restore from. odd: what is wrong about the handles; empty where nothing is. becomes: what its files are behind some read; None where they stay."""
+    """What a device is asked to restore from.
+
+    odd: what is wrong about the handles. becomes: what the files are behind some read; None where they stay.
+    """
 
     contents: Contents
     token: bytes

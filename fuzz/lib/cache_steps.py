@@ -169,8 +169,8 @@ def seeds_of(names: Sequence[str]) -> tuple[bytes, ...]:
     found += [
         [Save(one, access=access), Restore(access=access), Save(other), Restore(access=access)] for access in (1, 2)
     ]
-    found += [[Save(one), Save(other, 1), Restore(moment=moment), Restore(), Restore(1)] for moment in _MOMENTS]
-    found += [[Save(one, 1), Restore(1), Save(other, moment=moment), Restore()] for moment in _MOMENTS[:4]]
+    found += [[Save(one), Save(other, 1, 4), Restore(moment=moment), Restore(), Restore(1, 4)] for moment in _MOMENTS]
+    found += [[Save(one, 1, 4), Restore(1, 4), Save(other, moment=moment), Restore()] for moment in _MOMENTS[:4]]
     found += [
         [Save(one), Restore(), Save(other, 1), Restore(1), Restore(mixed=[0]), Restore(mixed=[1]), Restore(mixed=[2])],
         [Save(one), Restore(), Save(other, 1), Copy(1, 0), Restore(), Copy(1, 0, 2), Restore()],
