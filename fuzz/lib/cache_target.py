@@ -37,11 +37,37 @@ from npu_conformance.harness.subject.files import CacheFile, Watch
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.versions import Version
 
+_LATE_SECONDS, _QUIET_SECONDS = 0.2, 0.03
+"""How long the first saving is watched, and how long those of a device must be quiet that writes late."""
+
 
 class _Header:
     """A history of the fuzzer, as a case."""
 
     id, description, requirements = "fuzz.cache.short.runs", "One history of caches.", ("FUZ-001",)
+
+
+class Patience:
+    """Waits for devices that write their caches behind the notification, as they may; the first saving tells."""
+
+    def __init__(self, subject: SubjectHandle) -> None:
+        self._subject = subject
+        self._is_late: bool | None = None
+
+    def settled(self, read: Callable[[], Contents]) -> Contents:
+        """What is in the files once the device has done with them. read: looks."""
+        found = read()
+        if self._is_late is None:
+            quiet = self._after(found, read, _LATE_SECONDS)
+            self._is_late, found = quiet != found, quiet
+        while self._is_late and (later := self._after(found, read, _QUIET_SECONDS)) != found:
+            found = later
+        return found
+
+    def _after(self, found: Contents, read: Callable[[], Contents], seconds: float) -> Contents:
+        """What is there after a time, or as soon as something has changed."""
+        self._subject.wait_until(lambda: read() != found, seconds * self._subject.manifest.time_scale)
+        return read()
 
 
 class CacheTarget(HistoryTarget[Step]):
@@ -52,13 +78,13 @@ class CacheTarget(HistoryTarget[Step]):
     def __init__(self, subject: SubjectHandle) -> None:
         if subject.version < Version.V1_2:
             raise NotApplicable("there are no compilation caches before HAL 1.2")
-        self._models = CachedModels(subject)
+        self._models, self._patience = CachedModels(subject), Patience(subject)
         super().__init__(subject, histories_of(self._models.names), seeds_of(self._models.names))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         context = CaseContext(_Header(), self._subject)
         try:
-            return _Play(context, self._models).run(steps)
+            return _Play(context, self._models, self._patience).run(steps)
         finally:
             context.close()
 
@@ -70,8 +96,8 @@ class CacheTarget(HistoryTarget[Step]):
 class _Play:
     """One history."""
 
-    def __init__(self, context: CaseContext, models: CachedModels) -> None:
-        self._context, self._models = context, models
+    def __init__(self, context: CaseContext, models: CachedModels, patience: Patience) -> None:
+        self._context, self._models, self._patience = context, models, patience
         self._client = CacheClient(context)
         self._ledger = Ledger()
         self._caches = [self._client.cache() for _ in range(CACHES)]
@@ -117,8 +143,9 @@ class _Play:
             saved = guarded("prepareModel", lambda: self._client.save(found.model, handles, token, transport=transport))
         judge_saved(self._models, step.model, saved, token)
         is_right = not step.odd and step.access % len(ACCESSES) == 0 and step.moment <= 0
-        self._ledger.note(before, self._contents(cache), step.model, token, is_right=is_right)
-        return f"{saved.status} {step.odd} {step.moment > 0} {before == self._contents(cache)}"
+        after = self._patience.settled(lambda: self._contents(cache))
+        self._ledger.note(before, after, step.model, token, is_right=is_right)
+        return f"{saved.status} {step.odd} {step.moment > 0} {before == after}"
 
     def _restore(self, step: Restore) -> str:
         token, cache = TOKENS[step.token % len(TOKENS)], self._mixed(step)
