@@ -22,5 +22,6 @@ _SHORT = ShortCase(
     "A device computes {runs} drawn models and graphs as the oracles do, within the public bounds.",
     "One drawn model.",
     lambda context: DifferentialTarget(context.subject, context.beside, one_each=True),
+    runs=80,
 )
 cases, case_from, cases_from = _SHORT.cases, _SHORT.case_from, _SHORT.cases_from

@@ -37,8 +37,8 @@ from npu_conformance.harness.subject.files import CacheFile, Watch
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.versions import Version
 
-_LATE_SECONDS, _QUIET_SECONDS = 0.2, 0.03
-"""How long the first saving is watched, and how long those of a device must be quiet that writes late."""
+_LATE_SECONDS = 0.2
+"""How long the first saving is watched, and how long the files of a device must be quiet that writes late."""
 
 
 class _Header:
@@ -57,16 +57,17 @@ class Patience:
     def settled(self, read: Callable[[], Contents]) -> Contents:
         """What is in the files once the device has done with them. read: looks."""
         found = read()
-        if self._is_late is None:
-            quiet = self._after(found, read, _LATE_SECONDS)
-            self._is_late, found = quiet != found, quiet
-        while self._is_late and (later := self._after(found, read, _QUIET_SECONDS)) != found:
+        while self._is_late is not False:
+            later = self._after(found, read)
+            self._is_late = self._is_late or later != found
+            if later == found:
+                break
             found = later
         return found
 
-    def _after(self, found: Contents, read: Callable[[], Contents], seconds: float) -> Contents:
+    def _after(self, found: Contents, read: Callable[[], Contents]) -> Contents:
         """What is there after a time, or as soon as something has changed."""
-        self._subject.wait_until(lambda: read() != found, seconds * self._subject.manifest.time_scale)
+        self._subject.wait_until(lambda: read() != found, _LATE_SECONDS * self._subject.manifest.time_scale)
         return read()
 
 

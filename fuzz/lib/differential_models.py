@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 LARGEST_SEED = 1 << 13
-"""Bytes of a stored vector that is taken; small models are tried more often in the same time."""
+"""Bytes of a model to begin with: small ones are tried more often in the same time."""
 _GRAPHS, _LARGEST_GRAPH = 12, 6
 """Graphs to begin with, and operations of a graph."""
 _PIECES = 80
@@ -44,7 +44,7 @@ def encoded(vector: Vector) -> bytes:
 
 
 def decoded(data: bytes) -> Vector | None:
-    """The vector of an input; None where it is none, or one without values."""
+    """The vector of an input; None where it is none with values."""
     try:
         file = msgspec.json.decode(data, type=VectorFile)
         vector = loading.vector(file.operation, file.vectors[0], "input")
@@ -69,8 +69,8 @@ def seeds(version: Version, *, with_stored: bool) -> list[bytes]:
     """A drawn model of each operation, some graphs, and small stored vectors of each operation."""
     drawn = [one for name in _operations(version) for one in islice(_draws(name, version), 1)]
     graphs = [graph for seed in range(_GRAPHS) if (graph := _graph(Choices.seeded(seed), version)) is not None]
-    stored = [data for data in map(encoded, _stored(version)) if len(data) <= LARGEST_SEED] if with_stored else []
-    return [*map(encoded, (*drawn, *graphs)), *stored]
+    stored = [one for one in _stored(version) if with_values(one) is not None] if with_stored else []
+    return [data for data in map(encoded, (*drawn, *graphs, *stored)) if len(data) <= LARGEST_SEED]
 
 
 def _operations(version: Version) -> list[str]:
@@ -87,9 +87,10 @@ def _draws(operation: str, version: Version) -> Iterator[Vector]:
 
 def _drawn(choices: Choices, version: Version, operation: str) -> Vector | None:
     try:
-        return strategies.draw(choices.pick(strategies.forms(version, operation)), version, choices)
+        drawn = strategies.draw(choices.pick(strategies.forms(version, operation)), version, choices)
     except Unfit:
         return None
+    return with_values(drawn)
 
 
 def _graph(choices: Choices, version: Version) -> Vector | None:
@@ -116,7 +117,8 @@ def mutated(data: bytes, choices: Choices, version: Version) -> bytes:
     elif kind < 5:
         made = _drawn(choices, version, choices.pick(_operations(version)))
     else:
-        made = _edited(vector, choices, kind)
+        edited = _edited(vector, choices, kind)
+        made = None if edited is None else with_values(edited)
     return data if made is None else encoded(made)
 
 
@@ -136,7 +138,7 @@ def _edited(vector: Vector, choices: Choices, kind: int) -> Vector | None:
 
 def _with_other_values(vector: Vector, choices: Choices) -> Vector | None:
     """Elements of one tensor changed, where no rule looks at them."""
-    tensors = {name: array for name, array in data_of(vector).items() if array.size}
+    tensors = {name: array for name, array in data_of(vector).items() if array.size and array.dtype != numpy.int32}
     if not tensors or any(reads_data(catalogue.operation_code(one.type)) for one in vector.operations):
         return None
     name = choices.pick(sorted(tensors))
@@ -155,8 +157,6 @@ def _elements(array: Array, choices: Choices) -> Array:
     else:
         limits = numpy.iinfo(array.dtype)
         value = choices.pick((limits.min, limits.max, 0, 1, limits.max // 2))
-    if array.dtype == numpy.int32:
-        return array[::-1].copy()
     if kind == 0:
         changed.flat[choices.below(array.size)] = value
     elif kind == 1:

@@ -74,7 +74,7 @@ def _smallest(target: DifferentialTarget, data: bytes) -> Vector:
         ("broadcasts-first", "wrong-result", "", 1),
         ("in-place", "wrong-result", "between operations", 2),
         ("half-inside", "wrong-result", "between operations", 2),
-        ("loses-tail", "wrong-result", "", 1),
+        ("loses-tail", "wrong-result", "", 2),
         ("wraps", "wrong-result", "", 1),
         ("axis-from-front", "", "", 1),
         ("reads-once", "wrong-result", "", 1),
@@ -128,9 +128,7 @@ def test_what_is_no_vector_is_passed_over(data: bytes, reference: SubjectHandle)
     target = DifferentialTarget(reference, one_each=True)
     assert target.run(data) == ()
     assert target.pieces(data) == []
-    assert decoded(target.mutate(data, Choices.seeded(1), 65535)) is not None or data == target.mutate(
-        data, Choices.seeded(1), 65535
-    )
+    assert decoded(target.mutate(data, Choices.seeded(1), 65535)) is not None
 
 
 def test_values_without_limits_are_no_finding(reference: SubjectHandle) -> None:
