@@ -169,7 +169,10 @@ def _elements(array: Array, choices: Choices) -> Array:
 
 
 def _with_other_parameter(vector: Vector, choices: Choices) -> Vector | None:
-    """Another value of a scalar that is a constant: an activation, an axis, a stride."""
+    """Another value of a scalar that is a constant: an activation, an axis, a stride.
+
+    Negative ones only where they count from the end: of a negative radius or exponent no document says what it means.
+    """
     scalars = [
         name for name, operand in vector.operands.items() if operand.value is not None and not operand.dimensions
     ]
@@ -178,7 +181,8 @@ def _with_other_parameter(vector: Vector, choices: Choices) -> Vector | None:
     name = choices.pick(scalars)
     value = vector.operands[name].value
     assert value is not None
-    other: Any = not value if value.dtype == numpy.bool_ else value.dtype.type(choices.pick((-2, -1, 0, 1, 2, 3)))
+    least = -2 if "axis" in name else 0
+    other: Any = not value if value.dtype == numpy.bool_ else value.dtype.type(least + choices.below(4 - least))
     return next(over(vector, {name: numpy.asarray(other, value.dtype)}), None)
 
 
