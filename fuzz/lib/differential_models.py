@@ -23,6 +23,7 @@ from npu_conformance.fuzz.lib.model_mutator import headers
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.vectors import VectorFile
 from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.validate import reads_data
 from npu_conformance.specs.versions import Version
 
@@ -34,6 +35,8 @@ LARGEST_SEED = 1 << 13
 _GRAPHS, _LARGEST_GRAPH = 12, 6
 """Graphs to begin with, and operations of a graph."""
 _PIECES = 80
+_BOXES = {"ROI_ALIGN", "ROI_POOLING", "HEATMAP_MAX_KEYPOINT", "AXIS_ALIGNED_BBOX_TRANSFORM"}
+"""Operations on boxes, which have to lie within an image, as no rule says that reads them."""
 _NO_VECTOR = (DocumentError, msgspec.MsgspecError, ValueError, LookupError, ArithmeticError)
 """What reading, cutting and computing raise where there is no such model."""
 
@@ -90,7 +93,8 @@ def _drawn(choices: Choices, version: Version, operation: str) -> Vector | None:
         drawn = strategies.draw(choices.pick(strategies.forms(version, operation)), version, choices)
     except Unfit:
         return None
-    return with_values(drawn)
+    ignored = tuple(name for place, name in enumerate(drawn.outputs) if results.is_ignored(operation, place))
+    return with_values(replace(drawn, ignored=ignored))
 
 
 def _graph(choices: Choices, version: Version) -> Vector | None:
@@ -139,7 +143,8 @@ def _edited(vector: Vector, choices: Choices, kind: int) -> Vector | None:
 def _with_other_values(vector: Vector, choices: Choices) -> Vector | None:
     """Elements of one tensor changed, where no rule looks at them."""
     tensors = {name: array for name, array in data_of(vector).items() if array.size and array.dtype != numpy.int32}
-    if not tensors or any(reads_data(catalogue.operation_code(one.type)) for one in vector.operations):
+    names = {one.type for one in vector.operations}
+    if not tensors or names & _BOXES or any(reads_data(catalogue.operation_code(name)) for name in names):
         return None
     name = choices.pick(sorted(tensors))
     return next(over(vector, {name: _elements(tensors[name], choices)}), None)
@@ -182,7 +187,8 @@ def _with_other_parameter(vector: Vector, choices: Choices) -> Vector | None:
     value = vector.operands[name].value
     assert value is not None
     least = -2 if "axis" in name else 0
-    other: Any = not value if value.dtype == numpy.bool_ else value.dtype.type(least + choices.below(4 - least))
+    is_bool = vector.operands[name].type is OperandType.BOOL
+    other: Any = not value if is_bool else least + choices.below(4 - least)
     return next(over(vector, {name: numpy.asarray(other, value.dtype)}), None)
 
 

@@ -35,11 +35,14 @@ def expect(what: str, status: int, wanted: Collection[int], clause: str) -> None
     raise Found(kind, f"{what} ({clause}): expected {names}, found {status_name(status)}", clause)
 
 
-def judge_allocation(status: int, clause: str) -> None:
-    """A legal wish is granted or declined, an illegal one refused: devices without buffers need not look why."""
+def judge_allocation(status: int, clause: str, *, is_open: bool) -> None:
+    """A legal wish is granted or declined, an illegal one refused: devices without buffers need not look why.
+
+    is_open: it may be refused as well.
+    """
     if clause:
         expect(f"allocate of what breaks {clause}", status, {_INVALID, _GENERAL}, clause)
-    elif status == _INVALID:
+    elif status == _INVALID and not is_open:
         raise Found("valid-refused", "allocate of legal roles: found INVALID_ARGUMENT", "allocate")
 
 

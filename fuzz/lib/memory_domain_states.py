@@ -145,12 +145,17 @@ class Wish:
                 found = self.models[model] if 0 <= model < len(self.models) else None
                 yield (found, side, number) if found is not None and (side, number) in found.operands else None
 
+    def _used(self) -> list[BufferModel | None]:
+        """The models that a role names: AOSP's driver does not look at others."""
+        indexes = {model for model, _ in (*self.step.inputs, *self.step.outputs)}
+        return [model for index, model in enumerate(self.models) if index in indexes]
+
     def clause(self) -> str:
         """The requirement that the wish breaks; empty for a legal one, which may be declined all the same."""
         step, roles = self.step, list(self.named())
         if not step.models or not roles:
             return "NNHAL-MEMDOMAIN-005"
-        if None in self.models:
+        if any(model is None for model in self._used()):
             return "NNHAL-MEMDOMAIN-007" if IMPOSTOR in step.models else "NNHAL-MEMDOMAIN-006"
         if not 0.0 < step.probability <= 1.0:
             return "NNHAL-MEMDOMAIN-009"

@@ -223,7 +223,7 @@ class _Play:
         except ServiceError as error:
             status = error.status
         checks.status(status, allowed(self._bench.subject, hal.Device, "allocate"), "allocate")
-        judge_allocation(status, clause)
+        judge_allocation(status, clause, is_open=bool(odd))
         if status == ErrorStatus.NONE:
             judge_buffer(made.token, made.buffer is not None, [state.token for state in self._living.values()])
             self._living[step.buffer % BUFFERS] = wish.state(made)
