@@ -35,8 +35,10 @@ LARGEST_SEED = 1 << 13
 _GRAPHS, _LARGEST_GRAPH = 12, 6
 """Graphs to begin with, and operations of a graph."""
 _PIECES = 80
+_CUT = 10
+"""The mutation that leaves an operation out."""
 _BOXES = {"ROI_ALIGN", "ROI_POOLING", "HEATMAP_MAX_KEYPOINT", "AXIS_ALIGNED_BBOX_TRANSFORM"}
-"""Operations on boxes, which have to lie within an image, as no rule says that reads them."""
+"""Operations on boxes, which have to lie within an image, as no rule says that is asked here: they stay as drawn."""
 _NO_VECTOR = (DocumentError, msgspec.MsgspecError, ValueError, LookupError, ArithmeticError)
 """What reading, cutting and computing raise where there is no such model."""
 
@@ -127,12 +129,14 @@ def mutated(data: bytes, choices: Choices, version: Version) -> bytes:
 
 
 def _edited(vector: Vector, choices: Choices, kind: int) -> Vector | None:
+    if _has_boxes(vector) and kind != _CUT:
+        return None
     try:
         if kind < 9:
             return _with_other_values(vector, choices)
         if kind == 9:
             return _with_other_parameter(vector, choices)
-        if kind == 10 and len(vector.operations) > 1:
+        if kind == _CUT and len(vector.operations) > 1:
             left = choices.below(len(vector.operations))
             return cut(vector, [*vector.operations[:left], *vector.operations[left + 1 :]])
         return next(islice(smaller(vector), choices.below(8), None), None)
@@ -143,11 +147,14 @@ def _edited(vector: Vector, choices: Choices, kind: int) -> Vector | None:
 def _with_other_values(vector: Vector, choices: Choices) -> Vector | None:
     """Elements of one tensor changed, where no rule looks at them."""
     tensors = {name: array for name, array in data_of(vector).items() if array.size and array.dtype != numpy.int32}
-    names = {one.type for one in vector.operations}
-    if not tensors or names & _BOXES or any(reads_data(catalogue.operation_code(name)) for name in names):
+    if not tensors or any(reads_data(catalogue.operation_code(one.type)) for one in vector.operations):
         return None
     name = choices.pick(sorted(tensors))
     return next(over(vector, {name: _elements(tensors[name], choices)}), None)
+
+
+def _has_boxes(vector: Vector) -> bool:
+    return any(one.type in _BOXES for one in vector.operations)
 
 
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 6.0, 6.5, 100.0, -100.0, 1e-3, 1e-20, 2049.0)
@@ -198,9 +205,11 @@ def pieces(data: bytes) -> list[bytes]:
     if vector is None:
         return []
     try:
-        return [encoded(one) for one in islice(smaller(vector), _PIECES)]
+        found = list(islice(smaller(vector), _PIECES))
     except _NO_VECTOR:
         return []
+    count = len(vector.operations)
+    return [encoded(one) for one in found if not _has_boxes(one) or len(one.operations) < count]
 
 
 def sights(vector: Vector) -> Iterator[str]:
