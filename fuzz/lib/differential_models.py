@@ -129,19 +129,24 @@ def mutated(data: bytes, choices: Choices, version: Version) -> bytes:
 
 
 def _edited(vector: Vector, choices: Choices, kind: int) -> Vector | None:
-    if _has_boxes(vector) and kind != _CUT:
-        return None
     try:
+        if kind == _CUT or _has_boxes(vector):
+            return _without_one(vector, choices)
         if kind < 9:
             return _with_other_values(vector, choices)
         if kind == 9:
             return _with_other_parameter(vector, choices)
-        if kind == _CUT and len(vector.operations) > 1:
-            left = choices.below(len(vector.operations))
-            return cut(vector, [*vector.operations[:left], *vector.operations[left + 1 :]])
         return next(islice(smaller(vector), choices.below(8), None), None)
     except _NO_VECTOR:
         return None
+
+
+def _without_one(vector: Vector, choices: Choices) -> Vector | None:
+    """The graph without one of its operations."""
+    if len(vector.operations) == 1:
+        return None
+    left = choices.below(len(vector.operations))
+    return cut(vector, [*vector.operations[:left], *vector.operations[left + 1 :]])
 
 
 def _with_other_values(vector: Vector, choices: Choices) -> Vector | None:
