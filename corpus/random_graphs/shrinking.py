@@ -157,7 +157,8 @@ def _simpler_values(vector: Vector) -> Iterator[Vector]:
 
 def data_of(vector: Vector) -> dict[str, Array]:
     """Inputs and constants that are data, not parameters: inputs of the model, and constants that are no int32."""
-    found = dict(vector.examples[0].inputs)
+    given = vector.examples[0].inputs
+    found = {name: array for name, array in given.items() if vector.operands[name].channel_quant is None}
     for name, operand in vector.operands.items():
         is_data = operand.channel_quant is None and OPERAND_TYPES[operand.type].dtype != "int32"
         if operand.value is not None and operand.dimensions and is_data:
