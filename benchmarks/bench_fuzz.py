@@ -18,7 +18,10 @@ from npu_conformance.harness.subject.loading import open_subject
 
 DRIVERS = {
     "burst": "burst_drivers",
+    "cache": "cache_drivers",
+    "differential": "differing_drivers",
     "manager": "managed_drivers",
+    "memory_domain": "buffer_drivers",
     "models": "fuzzed_drivers",
     "requests": "requested_drivers",
     "runtime": "called_runtimes",

@@ -62,12 +62,13 @@ def check_values(alone: Vector, found: Mapping[str, Array], dice: Dice) -> None:
     for position, (name, values) in enumerate(found.items()):
         if is_ignored(operation.type, position) or not values.size:
             continue
-        _check_magnitude(name, values)
+        check_magnitude(name, values)
         if values.size > 1 and bool((values == values.flat[0]).all()) and dice.chance(7, 8):
             raise Unfit(f"all elements of {name} are equal")
 
 
-def _check_magnitude(name: str, values: Array) -> None:
+def check_magnitude(name: str, values: Array) -> None:
+    """Raises Unfit where an element is not finite or too large for operations behind it."""
     if values.dtype.kind == "f":
         largest = _LARGEST[values.dtype.itemsize]
         # Not a number is not within any limits.

@@ -39,6 +39,12 @@ def shrunk(vector: Vector, fails: Fails, trials: int = TRIALS) -> Vector:
     return shrinking.best
 
 
+def smaller(vector: Vector) -> Iterator[Vector]:
+    """Every smaller graph that `shrunk` would try first, those without most of the graph in front."""
+    for candidates in (_single_operations, _without_operations, _single_outputs, _smaller_sizes, _simpler_values):
+        yield from candidates(vector)
+
+
 @dataclass
 class _Shrinking:
     best: Vector
@@ -130,28 +136,29 @@ def _smaller_sizes(vector: Vector) -> Iterator[Vector]:
     """Halve every dimension of a size at once, or one dimension of one tensor."""
     if vector.referenced:
         return
-    tensors = {name: array for name, array in _data(vector).items() if array.ndim}
+    tensors = {name: array for name, array in data_of(vector).items() if array.ndim}
     sizes = sorted({size for array in tensors.values() for size in array.shape if size > 1}, reverse=True)
     for size in sizes:
-        yield from _rebuilt(vector, {name: _halved(array, size) for name, array in tensors.items()})
+        yield from over(vector, {name: _halved(array, size) for name, array in tensors.items()})
     for name, array in tensors.items():
         for axis, size in enumerate(array.shape):
             if size > 1:
-                yield from _rebuilt(vector, {name: array.take(range(size // 2), axis)})
+                yield from over(vector, {name: array.take(range(size // 2), axis)})
 
 
 def _simpler_values(vector: Vector) -> Iterator[Vector]:
     """Nothing but zeros, or whole numbers, in one tensor."""
-    for name, array in _data(vector).items():
+    for name, array in data_of(vector).items():
         zero = numpy.full_like(array, vector.operands[name].zero_point)
         for simpler in (zero, numpy.round(array) if array.dtype.kind == "f" else array):
             if not numpy.array_equal(simpler, array):
-                yield from _rebuilt(vector, {name: simpler})
+                yield from over(vector, {name: simpler})
 
 
-def _data(vector: Vector) -> dict[str, Array]:
+def data_of(vector: Vector) -> dict[str, Array]:
     """Inputs and constants that are data, not parameters: inputs of the model, and constants that are no int32."""
-    found = dict(vector.examples[0].inputs)
+    given = vector.examples[0].inputs
+    found = {name: array for name, array in given.items() if vector.operands[name].channel_quant is None}
     for name, operand in vector.operands.items():
         is_data = operand.channel_quant is None and OPERAND_TYPES[operand.type].dtype != "int32"
         if operand.value is not None and operand.dimensions and is_data:
@@ -166,7 +173,7 @@ def _halved(array: Array, size: int) -> Array:
     return array
 
 
-def _rebuilt(vector: Vector, changed: Mapping[str, Array]) -> Iterator[Vector]:
+def over(vector: Vector, changed: Mapping[str, Array]) -> Iterator[Vector]:
     """The graph over changed inputs and constants, with the shapes and values that follow; nothing if it is illegal."""
     try:
         operands, results = _operands_over(vector, changed)

@@ -13,6 +13,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.versions import Version
 
 SIZE = 2 * HALF
 """Bytes of each memory."""
@@ -58,6 +59,11 @@ class BurstBench:
         self._next = 0
         self._used: set[int] = set()
         self.serials = [self._create() for _ in range(MEMORIES)]
+
+    @property
+    def version(self) -> Version:
+        """The version that is tested."""
+        return self.subject.version
 
     @property
     def manifest(self) -> Manifest:

@@ -56,7 +56,7 @@ class _Recorder(ExecutionCallback):
 
 
 @dataclass
-class _Layout:
+class Layout:
     """Arguments one behind the other."""
 
     alignment: int
@@ -95,9 +95,14 @@ def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found
     return str(status)
 
 
-def _laid_out(version: Version, model: Model) -> tuple[_Layout, _Layout]:
+def layouts_of(version: Version) -> tuple[Layout, Layout]:
+    """Layouts of pool 0, with inputs, and of pool 1, with outputs."""
     alignment = AIDL_ALIGNMENT if version.is_aidl else CONSTANT_ALIGNMENT
-    layouts = tuple(_Layout(alignment, version.is_aidl, pool) for pool in (0, 1))
+    return Layout(alignment, version.is_aidl, 0), Layout(alignment, version.is_aidl, 1)
+
+
+def _laid_out(version: Version, model: Model) -> tuple[Layout, Layout]:
+    layouts = layouts_of(version)
     graph = model.main
     for layout, indexes in zip(layouts, (graph.input_indexes, graph.output_indexes), strict=True):
         for index in indexes:
@@ -105,7 +110,7 @@ def _laid_out(version: Version, model: Model) -> tuple[_Layout, _Layout]:
             is_input = layout.pool == 0
             is_open = not _is_specified(graph.operands[index])
             layout.append(max(_size(operand), 1), operand.dimensions if is_input and is_open else ())
-    return layouts[0], layouts[1]
+    return layouts
 
 
 def _is_specified(operand: Operand) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.corpus import vectors
-from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.fuzz.lib.model_judge import NEUTRAL
 from npu_conformance.fuzz.lib.model_mutator import headers
@@ -38,10 +38,13 @@ class PreparedVectors:
         self._found.clear()
 
     def _prepare(self, header: VectorHeader) -> Prepared:
-        vector, version = vectors.load(header.operation, header.name), self._subject.version
-        model = build_model(vector, version).model
-        device = self._subject.interfaces.device
-        assert device is not None
-        prepared = prepare(self._subject, device, model, NEUTRAL, PreparationRecorder()).prepared_model
-        example = vector.examples[0]
-        return Prepared(vector, example, model, build_request(vector, example, version), prepared)
+        return prepared_vector(self._subject, vectors.load(header.operation, header.name))
+
+
+def prepared_vector(subject: SubjectHandle, vector: Vector) -> Prepared:
+    """A vector whose model is prepared, unless the device refuses that."""
+    model, example = build_model(vector, subject.version).model, vector.examples[0]
+    device = subject.interfaces.device
+    assert device is not None
+    prepared = prepare(subject, device, model, NEUTRAL, PreparationRecorder()).prepared_model
+    return Prepared(vector, example, model, build_request(vector, example, subject.version), prepared)

@@ -67,13 +67,14 @@ def draft_of(found: Prepared, version: Version) -> Draft:
     request = found.built.request(pool, pool)
     sizes = [max(len(found.built.input_data), 1), found.built.output_size]
     return Draft(
-        [_fields(argument, version) for argument in request.inputs],
-        [_fields(argument, version) for argument in request.outputs],
+        [fields_of(argument, version) for argument in request.inputs],
+        [fields_of(argument, version) for argument in request.outputs],
         sizes,
     )
 
 
-def _fields(argument: RequestArgument, version: Version) -> dict[str, Any]:
+def fields_of(argument: RequestArgument, version: Version) -> dict[str, Any]:
+    """What edits may change of an argument: numbers of its location beside the rest."""
     place = argument.location
     numbers = {"poolIndex": place.pool_index, "offset": place.offset, "length": place.length}
     padding = {"padding": place.padding} if version.is_aidl else {}

@@ -101,8 +101,8 @@ class ReferenceBuffer(hal.Buffer):
     def _full_shape(self, dimensions: tuple[int, ...]) -> tuple[int, ...]:
         """The shape that a copy gives: the given one, or the buffer's where that is known (MEMDOMAIN-018, -019)."""
         shape = dimensions or self._plan.dimensions
-        is_open = OPERAND_TYPES[self._plan.operand_type].is_tensor and not shape
-        if is_open or any(size <= 0 for size in shape) or not compatible(self._plan.dimensions, shape):
+        is_tensor = OPERAND_TYPES[self._plan.operand_type].is_tensor
+        if is_tensor != bool(shape) or any(size <= 0 for size in shape) or not compatible(self._plan.dimensions, shape):
             raise _invalid(f"dimensions {dimensions} for a buffer of shape {self._plan.dimensions}")
         return shape
 

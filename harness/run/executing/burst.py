@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution, Surroundings
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -19,7 +18,7 @@ NO_IDENTITY = -1
 class Burst:
     """A burst of the version that is tested: queues in HIDL, calls in AIDL. names: slots, or identifier tokens."""
 
-    def __init__(self, context: CaseContext, prepared_model: hal.PreparedModel) -> None:
+    def __init__(self, context: Surroundings, prepared_model: hal.PreparedModel) -> None:
         """NotSupported where the device opens no burst: `configure.succeeds` says that it must."""
         self._channel: Channel | None = None
         self._calls: hal.Burst | None = None

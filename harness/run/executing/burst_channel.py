@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst_packets import Elements, read_result, request_elements
-from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.run.executing.execution import Execution, Surroundings
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
-from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback, BurstContext, PreparedModel
@@ -24,24 +21,6 @@ CAPACITY = 1024
 """Elements of each queue, as the framework makes them."""
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.004
-
-
-class Surroundings(Protocol):
-    """What a channel needs of whoever opens it: a running case, or a fuzzer."""
-
-    @property
-    def subject(self) -> SubjectHandle:
-        """The implementation under test."""
-        ...
-
-    @property
-    def manifest(self) -> Manifest:
-        """Its manifest."""
-        ...
-
-    def pool(self, size: int) -> Pool:
-        """Memory that lasts as long as whoever opens the channel."""
-        ...
 
 
 class SlotTable(BurstCallback):

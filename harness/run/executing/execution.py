@@ -9,9 +9,10 @@ from typing import Protocol
 from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError, status_name
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -35,6 +36,24 @@ class Versioned(Protocol):
     @property
     def version(self) -> Version:
         """The HAL version."""
+        ...
+
+
+class Surroundings(Versioned, Protocol):
+    """What an execution needs of whoever makes it: a running case, or a fuzzer."""
+
+    @property
+    def subject(self) -> SubjectHandle:
+        """The implementation under test."""
+        ...
+
+    @property
+    def manifest(self) -> Manifest:
+        """Its manifest."""
+        ...
+
+    def pool(self, size: int) -> Pool:
+        """Memory that lasts as long as whoever makes the execution."""
         ...
 
 
@@ -71,14 +90,14 @@ class ExecutionOptions:
     deadline: int = NO_DEADLINE
 
 
-def in_pools(context: CaseContext, built: BuiltRequest) -> tuple[Request, Pool]:
+def in_pools(context: Surroundings, built: BuiltRequest) -> tuple[Request, Pool]:
     """The request in two pools of its own, one with its inputs and one for its outputs; and the latter."""
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)), outputs
 
 
-def request_of(context: CaseContext, built: BuiltRequest) -> Request:
+def request_of(context: Surroundings, built: BuiltRequest) -> Request:
     """The request in two pools of its own, where nobody looks at its outputs."""
     return in_pools(context, built)[0]
 
@@ -106,7 +125,7 @@ def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
 
 
 def asynchronous(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     *,
@@ -129,7 +148,7 @@ def asynchronous(
     return replace(answer, launch_status=launched)
 
 
-def _notified(context: CaseContext, recorder: ExecutionRecorder, launched: int) -> Execution:
+def _notified(context: Surroundings, recorder: ExecutionRecorder, launched: int) -> Execution:
     """The one answer that the callback gets."""
     seconds = context.manifest.deadlines.execute * context.manifest.time_scale
     answered = context.subject.wait_until(lambda: bool(recorder.answers), seconds)

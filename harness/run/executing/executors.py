@@ -17,6 +17,7 @@ from npu_conformance.harness.run.executing.execution import (
     NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
+    Surroundings,
     answer_of,
     asynchronous,
     config_of,
@@ -32,7 +33,7 @@ from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 Run = Callable[[], Execution]
 """Executes one request once more."""
 
-Bind = Callable[[CaseContext, PreparedModel, Request, ExecutionOptions], Run]
+Bind = Callable[[Surroundings, PreparedModel, Request, ExecutionOptions], Run]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +106,21 @@ def execute(
 
 
 def _bind_synchronous(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
+    context: Surroundings, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
 ) -> Run:
     times = {"loop_timeout": options.loop_timeout, "deadline": options.deadline}
     return lambda: synchronous(prepared_model, request, measure=options.measure, **times)
 
 
 def _bind_asynchronous(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
+    context: Surroundings, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
 ) -> Run:
     times = {"loop_timeout": options.loop_timeout, "deadline": options.deadline}
     return lambda: asynchronous(context, prepared_model, request, measure=options.measure, **times)
 
 
 def _bind_with_config(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
+    context: Surroundings, prepared_model: PreparedModel, request: Request, options: ExecutionOptions
 ) -> Run:
     config = config_of(options)
     return lambda: answer_of(
@@ -128,7 +129,7 @@ def _bind_with_config(
 
 
 def _bind_reusable(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     options: ExecutionOptions,
@@ -144,7 +145,7 @@ def _bind_reusable(
 
 
 def run_reusable(
-    context: CaseContext, reusable: ReusableExecution, executor: str, deadline: int, *, measured: bool = False
+    context: Surroundings, reusable: ReusableExecution, executor: str, deadline: int, *, measured: bool = False
 ) -> Execution:
     """Run a reusable execution once; with executor `reusable_fenced` without wait fences, and its end is waited for."""
     if executor == "reusable":
@@ -160,7 +161,7 @@ def run_reusable(
 
 
 def _bind_burst(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     options: ExecutionOptions,
@@ -181,7 +182,7 @@ def _bind_burst(
 
 
 def _bind_fenced(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     options: ExecutionOptions,

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import Execution, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, Surroundings, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -98,7 +97,7 @@ class _WhileItLasts:
 
 
 def launch(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     wait_for: tuple[Fence | None, ...] = (),
@@ -132,7 +131,7 @@ def launch(
     return Launched(status, result.callback, result.sync_fence, is_waiting, during.settle if during else lambda: None)
 
 
-def finish(context: CaseContext, launched: Launched, *, measured: bool = False) -> Outcome:
+def finish(context: Surroundings, launched: Launched, *, measured: bool = False) -> Outcome:
     """Wait for the end and ask how it went. Hung where the fence never signals; `measured`: times were asked for."""
     if launched.callback is None:
         return Outcome(launched.status)
@@ -152,7 +151,7 @@ def finish(context: CaseContext, launched: Launched, *, measured: bool = False) 
 
 
 def execute(
-    context: CaseContext,
+    context: Surroundings,
     prepared_model: PreparedModel,
     request: Request,
     *,
@@ -166,7 +165,7 @@ def execute(
 
 
 @checks.about("NNHAL-FENCED-006")
-def wait(context: CaseContext, fence: Fence, seconds: float | None = None) -> int:
+def wait(context: Surroundings, fence: Fence, seconds: float | None = None) -> int:
     """Wait for a fence of the driver, until the manifest's deadline of executions; return its state.
 
     seconds: wait as long at most, and return UNSIGNALLED; without it, Hung.
@@ -206,7 +205,7 @@ def _is_open(fence: Fence | None) -> bool:
     return isinstance(fence, SettableFence) and fence.get_state() == FenceState.UNSIGNALLED
 
 
-def _documented(context: CaseContext, status: int, what: str) -> None:
+def _documented(context: Surroundings, status: int, what: str) -> None:
     """A status outside of its list, OUTPUT_INSUFFICIENT_SIZE above all, is never legal."""
     letters = "NUGAMR" if what == "executeFenced" else "NUGMR"
     insufficient = status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
@@ -214,7 +213,7 @@ def _documented(context: CaseContext, status: int, what: str) -> None:
         checks.status(status, documented_statuses(letters, context.version), what)
 
 
-def _timings(context: CaseContext, outcome: Outcome, measured: bool) -> None:
+def _timings(context: Surroundings, outcome: Outcome, measured: bool) -> None:
     """Both timings have the form of every timing; both end together, so the one from the last signal is no longer."""
     for timing in (outcome.launched, outcome.fenced):
         timing_rules(context, Execution(outcome.status, (), timing), measured=measured)

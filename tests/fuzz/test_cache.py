@@ -1,0 +1,199 @@
+"""The fuzzer of compilation caches: what trusts files too much is found and made small; what conforms has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz import cache
+from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
+from npu_conformance.fuzz.lib.cache_steps import EDITS, TOKENS
+from npu_conformance.fuzz.lib.cache_target import CacheTarget
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.leaks import LeakWatch
+from npu_conformance.fuzz.lib.target import failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import NEWEST, Version, parse
+
+FAULTS = "npu_conformance.faults.plugin:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The hostile driver with the bug of the parameter."""
+    opened = open_subject("cache_drivers:plugin", {"bug": request.param}, "inprocess")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("subject", "kinds", "where", "steps"),
+    [
+        ("no-seal", {"invalid-accepted", "wrong-status"}, "", 3),
+        ("seal-of-head", {"invalid-accepted", "wrong-status"}, "", 3),
+        ("forgets-token", {"invalid-accepted"}, "NNHAL-CACHE-015", 2),
+        ("half-of-token", {"invalid-accepted"}, "NNHAL-CACHE-015", 2),
+        ("ignores-tail", {"invalid-accepted"}, "NNHAL-CACHE-015", 3),
+        ("reads-twice", {"wrong-result"}, "NNHAL-CACHE-021", 3),
+        ("never-truncates", {"valid-refused"}, "NNHAL-CACHE-010", 5),
+        ("follows-position", {"valid-refused"}, "NNHAL-CACHE-010", 3),
+        ("counts-loosely", {"invalid-accepted", "wrong-status"}, "", 2),
+        ("fails-to-prepare", {"valid-refused"}, "NNHAL-CACHE-001", 1),
+        ("trusts-data", {"wrong-status"}, "", 3),
+        ("remembers", {"wrong-result"}, "NNHAL-CACHE-010", 3),
+        ("binds-no-saving", {"wrong-result", "wrong-status", "invalid-accepted"}, "", 4),
+        ("notifies-twice", {"wrong-status"}, "", 2),
+        ("gives-nothing", {"wrong-status"}, "", 3),
+    ],
+    indirect=["subject"],
+)
+def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kinds: set[str], where: str, steps: int) -> None:
+    target, tried = CacheTarget(subject), []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=1, runs=3000)
+    assert kind_of(found.value) in kinds
+    assert where_of(found.value).startswith(where)
+    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.mark.parametrize("subject", ["holds-refused"], indirect=True)
+def test_descriptors_that_remain_are_a_leak(subject: SubjectHandle) -> None:
+    target = CacheTarget(subject)
+    watch = LeakWatch(subject.process)
+    data = b'[{"do":"save","model":"sum/one"},{"do":"damage"},{"do":"restore"}]'
+    leak = watch.leak(target.run, data)
+    assert isinstance(leak, Found)
+    assert (leak.kind, leak.where) == ("leak", "descriptors")
+
+
+@pytest.mark.parametrize(("version", "runs"), [("1.2", 100), ("1.3", 100), ("fl5", 100), ("fl8", 150)])
+def test_the_reference_has_no_finding(version: str, runs: int) -> None:
+    opened = open_subject("reference", {}, "inprocess", version=parse(version))
+    target = CacheTarget(opened)
+    for data in target.seeds:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "version"),
+    [
+        ("no-caching", NEWEST),
+        ("no-caching-1.3", Version.V1_3),
+        ("no-caching-at-all", NEWEST),
+        ("one-cache-file", NEWEST),
+        ("five-cache-files", NEWEST),
+        ("never-caches", NEWEST),
+        ("caches-some", NEWEST),
+        ("cache-of-a-process", NEWEST),
+        ("cache-of-an-app", NEWEST),
+        ("cache-other-statuses", NEWEST),
+        ("cache-of-wrong-values", NEWEST),
+    ],
+)
+def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
+    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
+    target = CacheTarget(opened)
+    for data in target.seeds[::3]:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=3, runs=20)
+    opened.close()
+
+
+def test_what_is_written_behind_the_notification_is_waited_for() -> None:
+    opened = open_subject(FAULTS, {"fault": "saves-later"}, "inprocess")
+    target = CacheTarget(opened)
+    for data in target.seeds[:2]:
+        assert any(seen.startswith("Restore 0 NNHAL-CACHE-010") for seen in target.run(data))
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"save","model":"no/model"},{"do":"swap"},{"do":"restore"}]'],
+)
+def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    CacheTarget(opened).run(data)
+    opened.close()
+
+
+def test_before_there_were_caches_there_is_nothing_to_attack() -> None:
+    opened = open_subject("reference", {}, "inprocess", version=Version.V1_1)
+    with pytest.raises(NotApplicable, match="no compilation caches"):
+        CacheTarget(opened)
+    opened.close()
+
+
+def test_contents_tell_which_saving_they_are_of() -> None:
+    ledger, nothing = Ledger(), Contents((b"", b""), (b"",))
+    one, other = Contents((b"a", b"b"), (b"c",)), Contents((b"d", b"e"), (b"c",))
+    ledger.note(nothing, one, "one", TOKENS[0], is_right=True)
+    ledger.note(nothing, other, "other", TOKENS[0], is_right=True)
+    ledger.note(nothing, nothing, "unsaved", TOKENS[0], is_right=True)
+
+    def names(contents: Contents, token: bytes = TOKENS[0]) -> tuple[list[str], list[str]]:
+        found = ledger.meaning(contents, token)
+        return [saving.model for saving in found.whole], [saving.model for saving in found.parts]
+
+    assert names(one) == (["one"], ["one"])
+    assert names(Contents((b"a", b"e"), (b"c",))) == ([], ["one", "other"])
+    assert names(Contents((b"b", b"a"), (b"c",))) == ([], ["one"])
+    assert names(Contents((b"a", b"b"), (b"x",))) == ([], ["one"])
+    assert names(Contents((b"a", b"x"), (b"c",))) == ([], [])
+    assert names(one, TOKENS[1]) == ([], [])
+
+
+def test_edits_change_contents() -> None:
+    assert [edited(b"abc", edit, 1, 1) for edit in EDITS] == [b"a`c", b"a", b"abc\1\1", b"a\1bc", b"a\0\0", b""]
+    assert [edited(b"", edit, 5, 0) for edit in EDITS] == [b"", b"", b"\0", b"\0", b"", b""]
+    assert edited(b"abc", "paint", 0, 0) == b"abc"
+
+
+def test_mutations_are_histories() -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    target, data = CacheTarget(opened), b"[]"
+    for seed in range(300):
+        data = target.mutate(data, Choices.seeded(seed), 65535)
+        assert len(msgspec.json.decode(data)) <= 12
+    opened.close()
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_finding_replays(isolation: str) -> None:
+    opened = open_subject("cache_drivers:plugin", {"bug": "forgets-token"}, isolation)  # type: ignore[arg-type]
+    data = b'[\n{"do":"save","model":"sum/one"},\n{"do":"restore","token":1}\n]'
+    case = cache.case_from(msgspec.to_builtins(lines_of(data)))
+    context = CaseContext(case, opened)
+    with pytest.raises(CaseEnded, match="expected GENERAL_FAILURE, found NONE"):
+        case.run(context)
+    assert context.payload is not None
+    opened.close()
+
+
+def test_the_short_case_passes() -> None:
+    opened = open_subject("reference", {}, "process")
+    (case,) = cache.cases()
+    case.run(CaseContext(case, opened, seed=5))
+    opened.close()

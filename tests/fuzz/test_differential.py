@@ -1,0 +1,169 @@
+"""The fuzzer of numbers: wrong ones are found, with the operation, whichever of two implementations is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+import numpy
+import pytest
+from places import HOSTILE
+
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.fuzz import differential
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.differential_models import decoded, with_values
+from npu_conformance.fuzz.lib.differential_target import DifferentialTarget
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.target import Attacked, failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import Version, parse
+
+DRIVERS, FAULTS = "differing_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The hostile driver with the bug of the parameter."""
+    opened = open_subject(DRIVERS, {"bug": request.param}, "inprocess")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reference() -> Iterator[SubjectHandle]:
+    """The reference, of the newest version."""
+    opened = open_subject("reference", {}, "inprocess")
+    yield opened
+    opened.close()
+
+
+def _found(target: DifferentialTarget, runs: int = 2500) -> tuple[CaseEnded, bytes]:
+    """What a search ends with, and its input."""
+    tried = []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=1, runs=runs)
+    return found.value, tried[-1]
+
+
+def _smallest(target: DifferentialTarget, data: bytes) -> Vector:
+    vector = decoded(minimised(data, target.pieces, lambda piece: failure(target.run, piece), 60))
+    assert vector is not None
+    return vector
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "where", "operations"),
+    [
+        ("relu1-from-zero", "wrong-result", "RELU1", 1),
+        ("broadcasts-first", "wrong-result", "", 1),
+        ("in-place", "wrong-result", "between operations", 2),
+        ("half-inside", "wrong-result", "between operations", 2),
+        ("loses-tail", "wrong-result", "", 2),
+        ("wraps", "wrong-result", "", 1),
+        ("axis-from-front", "", "", 1),
+        ("reads-once", "wrong-result", "", 1),
+        ("four-at-most", "wrong-status", "the execution: GENERAL_FAILURE", 5),
+    ],
+    indirect=["subject"],
+)
+def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str, where: str, operations: int) -> None:
+    target = DifferentialTarget(subject)
+    found, data = _found(target)
+    assert kind_of(found).startswith(kind)
+    assert where_of(found).startswith(where)
+    assert len(_smallest(target, data).operations) <= operations
+
+
+@pytest.mark.parametrize("subject", ["wraps"], indirect=True)
+def test_the_second_implementation_is_judged_too(subject: SubjectHandle, reference: SubjectHandle) -> None:
+    """Which of two is wrong the oracles say."""
+    found, data = _found(differential.FUZZER.target(Attacked(reference, "reference", {}, subject)))  # type: ignore[arg-type]
+    assert where_of(found).endswith(" (differing)")
+    DifferentialTarget(reference).run(data)
+
+
+@pytest.mark.parametrize(("version", "runs"), [("1.0", 100), ("1.2", 150), ("1.3", 150), ("fl8", 300)])
+def test_the_reference_has_no_finding(version: str, runs: int) -> None:
+    opened = open_subject("reference", {}, "inprocess", version=parse(version))
+    target = DifferentialTarget(opened, one_each=True)
+    for data in target.seeds:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "variant",
+    ["sums-reversed", "sums-in-chunks", "float64-inside", "rounds-to-zero", "fixed-point", "float32-inside", "tiny"],
+)
+def test_what_conforms_has_no_finding(variant: str) -> None:
+    opened = open_subject(FAULTS, {"fault": variant}, "process", version=Version.V1_3)
+    target = DifferentialTarget(opened, one_each=True)
+    for data in target.seeds[::2]:
+        target.run(data)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"\xff", b'{"operation":"ADD","vectors":[]}', b'{"operation":"NOTHING","vectors":[{"name":"x"}]}'],
+)
+def test_what_is_no_vector_is_passed_over(data: bytes, reference: SubjectHandle) -> None:
+    target = DifferentialTarget(reference, one_each=True)
+    assert target.run(data) == ()
+    assert target.pieces(data) == []
+    assert decoded(target.mutate(data, Choices.seeded(1), 65535)) is not None
+
+
+def test_values_without_limits_are_no_finding(reference: SubjectHandle) -> None:
+    target = DifferentialTarget(reference, one_each=True)
+    vector = next(found for data in target.seeds if (found := decoded(data)) and found.operation == "EXP")
+    large = {name: numpy.full_like(array, 60000.0) for name, array in vector.examples[0].inputs.items()}
+    assert with_values(replace(vector, examples=(Example(large, {}),))) is None
+
+
+def test_mutations_are_vectors(reference: SubjectHandle) -> None:
+    target = DifferentialTarget(reference, one_each=True)
+    data = target.seeds[0]
+    for seed in range(60):
+        data = target.mutate(data, Choices.seeded(seed), 65535)
+        assert decoded(data) is not None
+    assert len(set(target.seeds)) == len(target.seeds)
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_finding_replays(isolation: str) -> None:
+    opened = open_subject(DRIVERS, {"bug": "relu1-from-zero"}, isolation)  # type: ignore[arg-type]
+    target = DifferentialTarget(opened)
+    _, data = _found(target)
+    readable = target.readable(data)
+    case = differential.case_from(msgspec.to_builtins(lines_of(readable)))
+    context = CaseContext(case, opened)
+    with pytest.raises(CaseEnded, match="RELU1: output"):
+        case.run(context)
+    assert context.payload is not None
+    opened.close()
+
+
+def test_the_short_case_passes() -> None:
+    opened = open_subject("reference", {}, "process")
+    (case,) = differential.cases()
+    case.run(CaseContext(case, opened, seed=5))
+    opened.close()

@@ -1,0 +1,195 @@
+"""The fuzzer of buffers: bugs that need a history are found and made small; what conforms has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from places import HOSTILE
+
+from npu_conformance.fuzz import memory_domain
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.histories import MOST_STEPS
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.memory_domain_target import MemoryDomainTarget
+from npu_conformance.fuzz.lib.target import failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import NEWEST, Version, parse
+
+FAULTS = "npu_conformance.faults.plugin:plugin"
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
+    """The hostile driver with the bug of the parameter."""
+    opened = open_subject("buffer_drivers:plugin", {"bug": request.param}, "inprocess")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("subject", "kind", "where", "steps"),
+    [
+        ("keeps-failed-copy", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 3),
+        ("keeps-failed-output", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 3),
+        ("fresh-has-zeros", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 1),
+        ("reuses-memory", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 3),
+        ("forgets-directions", "invalid-accepted", "NNHAL-MEMDOMAIN-024", 3),
+        ("knows-equal-models", "invalid-accepted", "NNHAL-MEMDOMAIN-024", 4),
+        ("size-of-first", "valid-refused", "NNHAL-MEMDOMAIN-015", 3),
+        ("cuts-copies", "invalid-accepted", "NNHAL-MEMDOMAIN-017", 2),
+        ("counts-elements", "invalid-accepted", "NNHAL-MEMDOMAIN-018", 2),
+        ("follows-client", "wrong-result", "NNHAL-MEMDOMAIN-022", 2),
+        ("shares-outputs", "invalid-accepted", "NNHAL-MEMDOMAIN-025", 2),
+        ("clears-next", "valid-refused", "NNHAL-MEMDOMAIN-015", 4),
+        ("consumed-when-fenced", "valid-refused", "NNHAL-MEMDOMAIN-0", 4),
+        ("tokens-of-count", "wrong-result", "NNHAL-MEMDOMAIN-004", 4),
+        ("takes-aliases", "invalid-accepted", "NNHAL-MEMDOMAIN-010", 1),
+        ("meets-dimensions", "invalid-accepted", "NNHAL-MEMDOMAIN-012", 1),
+    ],
+    indirect=["subject"],
+)
+def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str, where: str, steps: int) -> None:
+    target, tried = MemoryDomainTarget(subject), []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    with pytest.raises(CaseEnded) as found:
+        hypothesis_engine.search(target, attack, seed=1, runs=4000)
+    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
+    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.mark.parametrize(
+    ("subject", "history", "kind", "where"),
+    [
+        (
+            "takes-probabilities",
+            '[{"do":"allocate","inputs":[[0,0]],"probability":0.0}]',
+            "invalid-accepted",
+            "NNHAL-MEMDOMAIN-009",
+        ),
+        (
+            "forgets-last-shape",
+            '[{"do":"allocate","models":[1],"inputs":[[0,0]]},{"do":"fill","dimensions":[4,3]},'
+            '{"do":"execute","model":1,"inputs":[0],"claims":[[2,3],[2,3]]}]',
+            "wrong-status",
+            "NNHAL-MEMDOMAIN-027",
+        ),
+    ],
+    indirect=["subject"],
+)
+def test_rare_steps_are_judged(subject: SubjectHandle, history: str, kind: str, where: str) -> None:
+    """One argument of a step in some thousand: no engine finds them in seconds."""
+    with pytest.raises(CaseEnded) as found:
+        MemoryDomainTarget(subject).run(history.encode())
+    assert (kind_of(found.value), where_of(found.value)) == (kind, where)
+
+
+@pytest.mark.parametrize(("version", "runs"), [("1.3", 100), ("fl5", 100), ("fl8", 200)])
+def test_the_reference_has_no_finding(version: str, runs: int) -> None:
+    opened = open_subject("reference", {}, "inprocess", version=parse(version))
+    target = MemoryDomainTarget(opened)
+    for data in target.seeds:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "version"),
+    [
+        ("no-buffers", NEWEST),
+        ("buffers-of-known-shape", NEWEST),
+        ("buffers-of-one-role", NEWEST),
+        ("buffers-for-outputs", NEWEST),
+        ("tokens-recycled", NEWEST),
+        ("buffers-without-owner", NEWEST),
+        ("buffers-forget-when-refused", NEWEST),
+        ("copies-of-pixels", NEWEST),
+        ("buffers-checked-late", Version.V1_3),
+    ],
+)
+def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
+    opened = open_subject(FAULTS, {"fault": fault}, "inprocess", version=version)
+    target = MemoryDomainTarget(opened)
+    for data in target.seeds[::2]:
+        target.run(data)
+    hypothesis_engine.search(target, target.run, seed=3, runs=25)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"\xff",
+        b'[{"do":"fly"}]',
+        b'[{"do":"execute","model":4,"inputs":[-102]},{"do":"read"},{"do":"free"}]',
+    ],
+)
+def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    MemoryDomainTarget(opened).run(data)
+    opened.close()
+
+
+def test_a_copy_with_dimensions_of_a_scalar_is_refused() -> None:
+    """The fuzzer found that the reference took them."""
+    opened = open_subject("reference", {}, "inprocess")
+    steps = '{"do":"prepare","model":4,"kind":"fused"},{"do":"allocate","models":[4],"inputs":[[0,2]]}'
+    seen = MemoryDomainTarget(opened).run(f'[{steps},{{"do":"fill","dimensions":[1]}},{{"do":"fill"}}]'.encode())
+    assert {"Fill 4 NNHAL-MEMDOMAIN-018", "Fill 0 "} <= set(seen)
+    opened.close()
+
+
+def test_before_there_were_buffers_there_is_nothing_to_attack() -> None:
+    opened = open_subject("reference", {}, "inprocess", version=Version.V1_2)
+    with pytest.raises(NotApplicable, match="no memory domains"):
+        MemoryDomainTarget(opened)
+    opened.close()
+
+
+def test_mutations_are_histories_and_pieces_are_smaller() -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    target, data = MemoryDomainTarget(opened), b"[]"
+    for seed in range(300):
+        data = target.mutate(data, Choices.seeded(seed), 65535)
+        assert len(msgspec.json.decode(data)) <= MOST_STEPS
+    assert all(isinstance(msgspec.json.decode(piece), list) for piece in target.pieces(data))
+    assert target.mutate(b"no history", Choices(bytes(SIZE)), 65535) == b"no history"
+    opened.close()
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_finding_replays(isolation: str) -> None:
+    opened = open_subject("buffer_drivers:plugin", {"bug": "fresh-has-zeros"}, isolation)  # type: ignore[arg-type]
+    data = b'[\n{"do":"allocate","inputs":[[0,0]]}\n]'
+    case = memory_domain.case_from(msgspec.to_builtins(lines_of(data)))
+    context = CaseContext(case, opened)
+    with pytest.raises(CaseEnded, match="copyTo of a buffer without content"):
+        case.run(context)
+    assert context.payload is not None
+    opened.close()
+
+
+def test_the_short_case_passes() -> None:
+    opened = open_subject("reference", {}, "process")
+    (case,) = memory_domain.cases()
+    case.run(CaseContext(case, opened, seed=5))
+    opened.close()
