@@ -144,6 +144,8 @@ VARIANTS = (
     Variant("cache-of-wrong-values", "A data cache that was changed gives wrong values.",
             Edited((SourceEdit(_CACHE, "_compiled",
                                "not hmac.compare_digest(hashlib.sha256(data).digest(), body.digest)",
-                               "body.sizes[0] > len(data) and not (data := data.ljust(sum(body.sizes), b'\\1'))"),))),
+                               "body.sizes[0] > len(data) and not (data := data.ljust(sum(body.sizes), b'\\1'))"),
+                    SourceEdit("reference.hal.device", "ReferenceDevice._executor",
+                               "is_checked=True", "is_checked=False")))),
 )  # fmt: skip
 """Conforming variants of caching."""

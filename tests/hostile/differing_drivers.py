@@ -178,7 +178,7 @@ class _Executor(Executor):
     def __init__(
         self, kind: Callable[..., _Graph], model: Model, version: Version, pools: Sequence[memoryview]
     ) -> None:
-        self._graphs = [kind(model, graph, version, pools) for graph in (model.main, *model.referenced)]
+        self._graphs = [kind(model, graph, version, pools, False) for graph in (model.main, *model.referenced)]
 
 
 class _Device(ReferenceDevice):

@@ -78,10 +78,15 @@ def test_types_younger_than_the_device_are_not_tried() -> None:
         addition.supported(device)
 
 
+_PRECISION, _QUANTIZATION = (f"vts.preparation.models.of_other_{what}" for what in ("precision", "quantization"))
+_OF_OTHER_TYPES = {"quantised-only": {_PRECISION}, "float16-only": {_PRECISION, _QUANTIZATION}}
+"""Cases about types that a device does not have: float32 in relaxed mode, and scales."""
+
+
 @pytest.mark.parametrize("name", ["quantised-only", "float16-only"])
 @pytest.mark.parametrize("area", ["memory", "preparation", "requests"])
 def test_devices_of_one_type_pass_all_that_applies(name: str, area: str) -> None:
     cases = [case for case in kill_matrix.all_cases() if case.id.startswith(f"vts.{area}.") and case.until is NEWEST]
     row = kill_matrix.run_variant(registry.conforming()[name], cases)
     assert row.is_green, row
-    assert row.passed == len(cases)
+    assert row.passed == len([case for case in cases if case.id not in _OF_OTHER_TYPES[name]])
