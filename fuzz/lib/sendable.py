@@ -26,17 +26,22 @@ _UINT32 = range(1 << 32)
 def is_sendable(model: Model, version: Version) -> bool:
     """True where every number of a model fits."""
     graphs = (model.main, *model.referenced)
-    return all(number in fitting for graph in graphs for number, fitting in _graph(graph, version))
+    return all(_fits(number, fitting) for graph in graphs for number, fitting in _graph(graph, version))
 
 
 def are_sendable(arguments: Iterable[RequestArgument], version: Version) -> bool:
     """True where every number of the arguments of a request fits."""
     sizes = _sizes(version)
     return all(
-        all(size in sizes for size in argument.dimensions)
-        and all(number in fitting for number, fitting in _location(argument.location, version))
+        all(_fits(size, sizes) for size in argument.dimensions)
+        and all(_fits(number, fitting) for number, fitting in _location(argument.location, version))
         for argument in arguments
     )
+
+
+def _fits(number: int, fitting: range) -> bool:
+    # Not `in`: for a number of an enumeration it would go through the range one by one.
+    return fitting.start <= number < fitting.stop
 
 
 def _graph(graph: Subgraph, version: Version) -> Iterator[tuple[int, range]]:

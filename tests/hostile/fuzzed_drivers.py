@@ -64,8 +64,7 @@ class FuzzedDevice(ReferenceDevice):
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
-    # Each hang is waited for: shorter would take a call on a busy machine for one, longer is a slow test.
-    quick = Deadlines(prepare=1.0, execute=1.0, call=1.0) if options.get("bug") == "hang" else Deadlines()
+    quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") == "hang" else Deadlines()
     return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick)
 
 
