@@ -121,11 +121,10 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
         ("buffers-without-owner", NEWEST),
         ("buffers-forget-when-refused", NEWEST),
         ("copies-of-pixels", NEWEST),
-        ("buffers-checked-late", Version.V1_3),
     ],
 )
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
-    opened = open_subject(FAULTS, {"fault": fault}, "inprocess", version=version)
+    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
     target = MemoryDomainTarget(opened)
     for data in target.seeds[::2]:
         target.run(data)
