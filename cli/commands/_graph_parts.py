@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from npu_conformance.cli.commands._options import session_options
 from npu_conformance.harness.judge.outcome_table import USAGE
 from npu_conformance.harness.run import commands, workers
 from npu_conformance.harness.run.commands import FOLDER, Ended
@@ -80,12 +82,10 @@ def _add(ended: PartsEnded, name: str, future: Future[Ended], save: Path, tell: 
 
 def _command(options: argparse.Namespace, shard: str) -> tuple[str, ...]:
     """The arguments of a part."""
-    words = ["graphs", "--plugin", options.plugin, "--isolation", options.isolation, "--size", options.size]
+    words = ["graphs", *shlex.split(session_options(options).plugin_words), "--size", options.size]
     words += ["--shard", shard, "--seed", str(options.seed), "--save", FOLDER, "--tally", f"{FOLDER}/{_TALLY}"]
-    for flag, value in (("--hal", options.hal), ("--seeds", options.seeds), ("--seconds", options.seconds)):
+    for flag, value in (("--seeds", options.seeds), ("--seconds", options.seconds)):
         words += [flag, str(value)] if value is not None else []
-    for flag, values in (("--plugin-option", options.plugin_option), ("--transport", options.transport)):
-        words += [word for value in values for word in (flag, value)]
     for flag, names in (("--operations", options.operations), ("--types", options.types)):
         words += [flag, *names] if names else []
     return tuple(words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,25 @@ def test_what_a_process_finds_is_kept(graphs: Graphs, tmp_path: Path) -> None:
     told = [Path(line.strip()) for line in out.splitlines() if line.startswith("  /")]
     assert told
     assert set(told) == {path for path in (tmp_path / "found").rglob("*") if path.is_file()}
+
+
+def test_a_part_gets_every_option_of_the_plug_in(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def look(words: tuple[str, ...], stop: threading.Event) -> Ended:
+        seen.append(words)
+        return Ended(USAGE, "", {})
+
+    monkeypatch.setattr(commands, "run", look)
+    given = ("--hal", "1.2", "--isolation", "inprocess", "--transport", "message", "--longest-wait", "7")
+    graphs("--plugin", "reference", "--plugin-option", "clock=real", "--seeds", "0:4", "-n", "1", *given)
+    (words,) = seen
+    pairs = set(pairwise(words))
+    assert {
+        ("--plugin", "reference"),
+        ("--plugin-option", "clock=real"),
+        *zip(given[::2], given[1::2], strict=True),
+    } <= pairs
 
 
 def test_a_process_that_cannot_start_the_plug_in_is_one_line(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
