@@ -22,6 +22,7 @@ from npu_conformance.corpus import oracles
 from npu_conformance.corpus.random_graphs.accuracy import MOVED
 from npu_conformance.corpus.random_graphs.dice import Dice
 from npu_conformance.corpus.vector_types import Graph
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Spreads:
         for number, step in enumerate(self._steps):
             given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
             if step.operation.type not in _EXACT_FLOATS:
-                normalises = step.operation.type.endswith("LSTM")
-                given = {name: self._moved_input(values, normalises) for name, values in given.items()}
+                given = {name: self._moved_input(step, name, values) for name, values in given.items()}
             try:
                 found = oracles.evaluate(step.graph, given, self._vector.referenced)
             except (ValueError, ArithmeticError):
@@ -98,8 +98,14 @@ class Spreads:
                 arrays[name] = _moved(values, own_error(step, name, values), self._signs(values, number))
         return arrays
 
-    def _moved_input(self, values: Array, normalises: bool) -> Array:
-        """normalises: sums are divided by their deviation, which may be 0, so that elements that are 0 matter too."""
+    def _moved_input(self, step: Step, name: str, values: Array) -> Array:
+        """Cells of an LSTM may divide sums by their deviation, however small: there elements that are 0 matter too.
+
+        So do the roundings of integer sums. A step of what the sums are made of stands for them.
+        """
+        normalises = step.operation.type.endswith("LSTM")
+        if normalises and step.graph.operands[name].type is OperandType.TENSOR_QUANT8_ASYMM_SIGNED:
+            return _moved(values, 1.0, self._dice.integers(0, 2, values.shape) * 2 - 1)
         if values.dtype.kind != "f" or not values.size or not values.ndim:
             return values
         magnitude = numpy.abs(values.astype(numpy.float64))

@@ -90,8 +90,14 @@ def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
 
 
 def expected(vector: Vector) -> dict[str, Array]:
-    """What the oracles compute for the request, by name of the output. Raises KeyError where one is missing."""
-    return oracles.evaluate(vector.main, vector.examples[0].inputs, vector.referenced)
+    """What the oracles compute for the request, by name of the output.
+
+    Raises KeyError where an oracle is missing, Unfit where values grow beyond 2^1024, as states of an LSTM can.
+    """
+    try:
+        return oracles.evaluate(vector.main, vector.examples[0].inputs, vector.referenced)
+    except OverflowError as error:
+        raise Unfit(f"a value has no limits: {error}") from error
 
 
 class _Drawn:

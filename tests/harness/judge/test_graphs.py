@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import oracles
+from npu_conformance.corpus.generators import quantized_lstm
 from npu_conformance.corpus.generators.data import Array
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.random_graphs.accuracy import (
@@ -25,6 +26,7 @@ from npu_conformance.specs.versions import Version
 
 FLOAT32, FLOAT16, BOOL8 = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16, OperandType.TENSOR_BOOL8
 QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
+_FIRST_UNIT = numpy.array([[1], [0]], "int8")
 
 
 class Net:
@@ -170,3 +172,32 @@ def test_aosp_looks_at_bias_from_ten_elements_on() -> None:
     (name,) = vector.outputs
     slightly = vector.examples[0].outputs[name] + numpy.float32(5e-6)
     assert aosp_verdict(vector, name, slightly) == "yes"
+
+
+def _cell_near_a_tie(element: int) -> Vector:
+    """A quantised LSTM that normalises 0 and element / 128: alike once rounded, or as unlike as can be."""
+    inputs, results = quantized_lstm.operands(quantized_lstm.Cell(batch=1, size=1, units=2, norm=True, exponent=-9))
+    builder, names = ModelBuilder(Version.V1_3), []
+    for name, spec in inputs.items():
+        if not isinstance(spec.data, numpy.ndarray):
+            names.append(builder.omitted(spec.operand, name))
+        elif spec.constant:
+            value = spec.data if "norm" in name or "scale" in name else numpy.zeros_like(spec.data)
+            names.append(builder.constant(spec.operand, _FIRST_UNIT if name == "input_to_cell" else value, name))
+        else:
+            value = numpy.full_like(spec.data, element if name == "input" else 0)
+            names.append(builder.input(spec.operand, value, name))
+    kinds = [replace(spec.operand, dimensions=()) for spec in results.values()]
+    made = builder.vector("cell", "QUANTIZED_LSTM", builder.apply("QUANTIZED_LSTM", names, kinds))
+    given = made.examples[0].inputs
+    return replace(made, examples=(Example(given, oracles.evaluate(made.main, given)),))
+
+
+def test_a_sum_that_an_lstm_normalises_may_be_rounded_in_two_steps() -> None:
+    vector, rounded_up = _cell_near_a_tie(63), outputs(_cell_near_a_tie(64))
+    assert max(numpy.abs(array.astype(int)).max() for array in rounded_up.values()) > 1
+    assert judge(vector, rounded_up) == []
+    wrong = {name: array + array.dtype.type(100) for name, array in rounded_up.items()}
+    # The state of the cell has finer units, so that nothing of it is decided.
+    hidden, _, output = vector.outputs
+    assert {finding.output for finding in judge(vector, wrong)} == {hidden, output}

@@ -228,3 +228,10 @@ def test_quantise_and_dequantise() -> None:
         channel_quant=SymmPerChannelQuantParams((1.0, 0.5), 1),
     )
     assert run("DEQUANTIZE", [per_channel]).tolist() == [[1.0, 1.0], [3.0, 2.0]]
+
+
+def test_elu_of_a_large_input_without_alpha_is_a_number() -> None:
+    nothing = tensor(0.0, OperandType.FLOAT32)
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        (found,) = kernel(OperationType.ELU)([tensor([72293.0, 2.0, -2.0]), nothing], [output([3])])
+    assert found.tolist() == [72293.0, 2.0, 0.0]
