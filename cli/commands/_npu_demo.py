@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.private_directory import temporary_folder
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.simulation.demo import processes, sharing, timeline
 from npu_conformance.simulation.demo.processes import GoneError, ManagerProcess
@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:
         write_text(options.trace, "[]\n")  # fails before anything starts where it cannot be written
-    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
+    with temporary_folder() as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
             manager = ManagerProcess(

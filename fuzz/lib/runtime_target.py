@@ -6,8 +6,6 @@ open is not called. Handles that are none are passed only to a runtime that prom
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,6 +20,7 @@ from npu_conformance.harness.nnapi.app import App
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory
 from npu_conformance.harness.nnapi.errors import name_of
 from npu_conformance.harness.nnapi.machine import ApiMachine, WrongValue
+from npu_conformance.harness.subject import private_directory
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import InterfaceError
@@ -37,8 +36,9 @@ class RuntimeTarget(HistoryTarget[Step]):
 
     def __init__(self, subject: SubjectHandle) -> None:
         super().__init__(subject, histories, SEEDS)
-        self._folder = tempfile.mkdtemp(prefix="npu-conformance-cache-")
-        weakref.finalize(self, shutil.rmtree, self._folder, True)
+        folder = private_directory.for_temporary_files()
+        weakref.finalize(self, folder.close)
+        self._folder = folder.path
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         app = FuzzedApp(self._subject, f"{self._folder}/")

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from npu_conformance.harness.subject.private_directory import temporary_folder
 
 FOLDER = "{folder}"
 """Stands for the folder of the command among its arguments."""
@@ -39,11 +40,11 @@ def run(
 
     files: what lies in the folder at the beginning, by relative path.
     """
-    with tempfile.TemporaryDirectory(prefix="npu-conformance-part-") as place:
-        folder = Path(place, "folder")
+    with temporary_folder() as place:
+        folder = place / "folder"
         folder.mkdir()
         write(folder, files or {})
-        errors = Path(place, "errors")
+        errors = place / "errors"
         words = [argument.replace(FOLDER, str(folder)) for argument in arguments]
         with errors.open("wb") as output:
             process = subprocess.Popen(

@@ -1,4 +1,7 @@
-"""The directory in shared memory that only this user can enter, and that is locked as long as its run lives."""
+"""Directories that only this user can enter, and that are locked as long as their run lives.
+
+One in shared memory holds what travels to the implementation; others hold temporary files.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import contextlib
 import fcntl
 import os
 import stat
+from collections.abc import Iterator
+from pathlib import Path
 
 from npu_conformance.harness.judge.verdicts import NoSharedMemory
 from npu_conformance.harness.subject import private_files
@@ -65,6 +70,20 @@ class PrivateDirectory:
         private_files.remove_directory(self.path)
 
 
+def for_temporary_files() -> PrivateDirectory:
+    """A directory where temporary files go. It is the next one that removes what a run that was killed has left."""
+    import tempfile
+
+    return PrivateDirectory(tempfile.gettempdir())
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A directory for temporary files, gone at the end."""
+    with contextlib.closing(for_temporary_files()) as directory:
+        yield Path(directory.path)
+
+
 def _made(path: str) -> int:
     """Make a directory and return it opened and locked. No sweep sees it unlocked under its name."""
     base, name = os.path.split(path)
@@ -72,7 +91,7 @@ def _made(path: str) -> int:
         with private_files.shared_directory(base) as parent:
             return _locked(f".{name}", name, parent)
     except OSError as error:
-        raise NoSharedMemory(f"{base}: no shared memory can be had there: {error.strerror}") from None
+        raise NoSharedMemory(f"{base}: no directory can be made there: {error.strerror}") from None
 
 
 def _locked(first_name: str, name: str, parent: int) -> int:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject import private_directory
 
 
 class CacheFolder:
     """A new folder on this machine, gone when the case ends."""
 
     def __init__(self, context: CaseContext) -> None:
-        self._path = Path(tempfile.mkdtemp(prefix="npu-conformance-cache-"))
+        self._directory = private_directory.for_temporary_files()
         context.close_later(self)
 
     @property
     def argument(self) -> str:
         """What the app passes: files' names are put right behind it."""
-        return f"{self._path}/"
+        return f"{self._directory.path}/"
 
     def files(self) -> list[Path]:
         """The files in it, sorted by name."""
-        return sorted(self._path.iterdir())
+        return sorted(Path(self._directory.path).iterdir())
 
     def close(self) -> None:
         """Remove it with all that is in it."""
-        shutil.rmtree(self._path, ignore_errors=True)
+        self._directory.close()

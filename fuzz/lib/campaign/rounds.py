@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +27,7 @@ from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
+from npu_conformance.harness.subject.private_directory import temporary_folder
 from npu_conformance.specs import documents
 
 Line = TypeVar("Line")
@@ -74,8 +74,8 @@ def run_round(job: RoundJob, stop: threading.Event | None = None) -> RoundResult
     parts: list[_Part] = []
     left: RoundJob | None = job
     while left is not None:
-        with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as folder:
-            part = _Part.of(left, Path(folder), stop or threading.Event())
+        with temporary_folder() as folder:
+            part = _Part.of(left, folder, stop or threading.Event())
         parts.append(part)
         left = _rest(left, part)
     return _whole(job, parts)
@@ -206,8 +206,7 @@ def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting:
     """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
     if death.signature in job.known or not job.plugin or is_elsewhere(job.plugin):
         return death
-    with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as place:
-        folder = Path(place)
+    with temporary_folder() as folder:
         (folder / deaths.DEATH).write_bytes(msgspec.json.encode(death))
         plain: EngineName = "hypothesis"
         process = _Process(replace(job, engine=plain, inputs=()), folder, stop, module="reducing")
@@ -233,7 +232,7 @@ class _Process:
     def watch(self) -> None:
         """Run the process to its end, or kill it where one input takes too long."""
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": commands.import_path()}
+        environment = {**os.environ, "PYTHONPATH": commands.import_path(), "TMPDIR": str(self._folder)}
         with (self._folder / deaths.OUTPUT).open("wb") as output:
             process = subprocess.Popen(
                 [str(self._launcher), str(self._folder / JOB)],

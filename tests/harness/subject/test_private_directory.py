@@ -348,8 +348,27 @@ def test_a_killed_run_leaves_its_directory_to_the_next(base: Path) -> None:
     assert not list(base.iterdir())
 
 
+KILLED_WITH_TEMPORARY_FILES = """
+import os, signal
+from npu_conformance.harness.subject.private_directory import temporary_folder
+with temporary_folder() as folder:
+    (folder / "cache").mkdir()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_temporary_files_of_a_killed_process_are_left_to_the_next(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {**os.environ, "TMPDIR": str(base)}
+    subprocess.run([sys.executable, "-c", KILLED_WITH_TEMPORARY_FILES], check=False, env=environment)
+    assert [path.name for path in base.rglob("*")][1:] == ["cache"]
+    monkeypatch.setattr(tempfile, "tempdir", str(base))
+    with private_directory.temporary_folder() as folder:
+        assert list(base.iterdir()) == [folder]
+    assert not list(base.iterdir())
+
+
 def test_where_nothing_can_be_made_one_line_says_so(base: Path) -> None:
-    with pytest.raises(NoSharedMemory, match="no shared memory can be had there: No such file or directory"):
+    with pytest.raises(NoSharedMemory, match="no directory can be made there: No such file or directory"):
         PrivateDirectory(str(base / "nothing"))
 
 

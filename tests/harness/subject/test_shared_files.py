@@ -266,4 +266,4 @@ def test_a_small_run_needs_no_more_than_containers_have(tmp_path: Path) -> None:
 def test_a_file_system_that_is_read_only_is_one_line(tmp_path: Path) -> None:
     ended = run(tmp_path, "vts.queries", "--plugin", "reference", around=beside("ro"))
     assert ended.returncode == 3
-    assert ended.stderr == "npu-conformance: /dev/shm: no shared memory can be had there: Read-only file system\n"
+    assert ended.stderr == "npu-conformance: /dev/shm: no directory can be made there: Read-only file system\n"
