@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npu_conformance.adapters.engine_interface import NO_CALLEES, Array, Callees, Engine, Run, Shape
-from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype, used_operands
 from npu_conformance.adapters.lowering.operations import PARAMETER_TENSORS
 from npu_conformance.adapters.onnx_lowering.context import Step, Values
 from npu_conformance.adapters.onnx_lowering.graph import OnnxError, onnx, shapes_of
@@ -57,11 +57,12 @@ class OnnxEngine(Engine):
     ) -> OnnxGraph:
         """See Engine."""
         operands = graph.operands
-        for dimensions in (*(operand.dimensions for operand in operands), *shapes.values()):
-            check_size(dimensions)
+        used = used_operands(graph)
+        for index in used:
+            check_size(shapes.get(index, operands[index].dimensions))
         no_value = {index for index, operand in enumerate(operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
         values = Values(operands, known, omitted | no_value, shapes)
-        inputs = tuple(_input(values, index) for index in graph.input_indexes)
+        inputs = tuple(_input(values, index) if index in used else None for index in graph.input_indexes)
         for operation in graph.operations:
             if not self.has(operation.type):
                 raise LoweringError(f"operation {operation.type} is not lowered")
@@ -74,7 +75,10 @@ class OnnxEngine(Engine):
 
 @dataclass(frozen=True)
 class OnnxGraph:
-    """A graph lowered to an ONNX model. inputs: name of each model input, None where it is built in or omitted."""
+    """A graph lowered to an ONNX model.
+
+    inputs: name of each model input, None where it is built in, omitted or not used.
+    """
 
     model: Any
     inputs: tuple[str | None, ...]

@@ -22,6 +22,7 @@ from npu_conformance.adapters.lowering.operands import (
     is_tensor,
     quantization,
     storage_dtype,
+    used_operands,
 )
 from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS
 from npu_conformance.reference.device.executor import agrees
@@ -36,11 +37,11 @@ Array = npt.NDArray[Any]
 class LoweredModel:
     """A .tflite model and how a request meets it.
 
-    inputs: for each model input its tensor, None where the value is built in or omitted. outputs: tensor of each model
-    output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has an
-    input without elements. byte_size: of all tensors of the main graph together. rounds: where there is control flow,
-    the tensor that takes how many rounds all loops together may make, and the one that holds how many are left: none if
-    the loops were cut short.
+    inputs: for each model input its tensor, None where the value is built in, omitted or not used. outputs: tensor of
+    each model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a
+    pool has an input without elements. byte_size: of all tensors of the main graph together. rounds: where there is
+    control flow, the tensor that takes how many rounds all loops together may make, and the one that holds how many are
+    left: none if the loops were cut short.
     """
 
     flatbuffer: bytes
@@ -80,7 +81,8 @@ def lower(
     LoweringError where an operation cannot be lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
     """
     values = _values(subgraph, known, shapes, omitted, callees, has_unsigned)
-    inputs = [_input(values, index) for index in subgraph.input_indexes]
+    used = used_operands(subgraph)
+    inputs = [_input(values, index) if index in used else None for index in subgraph.input_indexes]
     counts = any(operation.type in CONTROL_FLOW for operation in subgraph.operations)
     rounds = _count_rounds(values) if counts else None
     for operation in subgraph.operations:
@@ -103,8 +105,8 @@ def _values(
     callees: Callees,
     has_unsigned: bool = True,
 ) -> Values:
-    for dimensions in (*(operand.dimensions for operand in graph.operands), *shapes.values()):
-        check_size(dimensions)
+    for index in used_operands(graph):
+        check_size(shapes.get(index, graph.operands[index].dimensions))
     no_value = {index for index, operand in enumerate(graph.operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
     call = functools.partial(_call, callees)
     return Values(graph.operands, known, omitted | no_value, shapes, call, has_unsigned)

@@ -12,7 +12,7 @@ from npu_conformance.adapters.engine_interface import EngineError
 from npu_conformance.adapters.lowering.graph import Quantization
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.types import Operand
+from npu_conformance.specs.neuralnetworks.types import Operand, Subgraph
 
 COMPUTED_AS = {OperandType.TENSOR_FLOAT16: "float32"}
 """NNAPI types that flow through the graph as another type. A float16 value is exact in float32."""
@@ -58,6 +58,11 @@ def quantization(operand: Operand) -> Quantization | None:
         return None
     _check_scales((operand.scale,))
     return Quantization((operand.scale,), (operand.zero_point,))
+
+
+def used_operands(graph: Subgraph) -> set[int]:
+    """Those that have to have a tensor: of operations and outputs. Others may be as no engine takes them."""
+    return {*graph.output_indexes, *(index for one in graph.operations for index in (*one.inputs, *one.outputs))}
 
 
 def check_size(dimensions: Sequence[int]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.adapters.engine_interface import (
     NO_CALLEES,
@@ -18,6 +20,9 @@ from npu_conformance.adapters.engine_interface import (
     Shape,
 )
 from npu_conformance.adapters.engine_support import obstacles
+from npu_conformance.adapters.litert_engine import LiteRtEngine
+from npu_conformance.adapters.onnx_engine import OnnxEngine
+from npu_conformance.adapters.tflm_engine import TflmEngine
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
@@ -73,3 +78,20 @@ def chain(lifetimes: Sequence[OperandLifeTime]) -> Model:
 @pytest.mark.parametrize("between", [TEMPORARY, OUTPUT])
 def test_a_result_that_another_operation_reads_is_an_input_of_its_trial(between: OperandLifeTime) -> None:
     assert obstacles(chain([INPUT, between, OUTPUT]), Version.V1_3, (), TanhEngine()) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("package", "engine"),
+    [("ai_edge_litert", LiteRtEngine("optimized")), ("tflite_micro", TflmEngine()), ("onnx", OnnxEngine())],
+    ids=["litert", "tflm", "onnx"],
+)
+def test_what_no_operation_uses_may_be_as_no_engine_takes_it(package: str, engine: Engine) -> None:
+    pytest.importorskip(package)
+    chained = chain([INPUT, OUTPUT]).main
+    unread = Operand(OperandType.TENSOR_QUANT8_SYMM, (1,), 1e30, 0, INPUT)
+    unmade = Operand(OperandType.TENSOR_FLOAT32, (2**32 - 1,), lifetime=TEMPORARY)
+    graph = replace(chained, operands=(*chained.operands, unread, unmade), input_indexes=(0, 2))
+    values = numpy.zeros((2, 3), numpy.float32)
+    run = engine.lower(graph, {}, {0: (2, 3), 2: (1,)}).load()
+    (result,) = run([values, numpy.zeros(1, numpy.int8)], lambda: None)
+    assert result.tolist() == values.tolist()
