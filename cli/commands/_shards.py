@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import functools
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -198,19 +199,11 @@ def part(options: argparse.Namespace, cases: Sequence[Case]) -> list[Case]:
 
 
 def _command(options: argparse.Namespace, directory: Path) -> list[str]:
-    command = ["run", *options.targets, "--plugin", options.plugin, "--part", str(directory)]
-    command += ["--time-scale", str(options.time_scale)]
-    command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
-    for flag, values in (
-        ("--plugin-option", options.plugin_option),
-        ("--transport", options.transport),
-        ("--catalogue", options.catalogue),
-    ):
-        for value in values:
-            command += [flag, str(value)]
+    plugin = shlex.split(session_options(options).plugin_words)
+    command = ["run", *options.targets, *plugin, "--part", str(directory)]
+    command += ["--scope", options.scope, "--seed", str(options.seed), "--time-scale", str(options.time_scale)]
     for flag, value in (
         ("-k", options.expression),
-        ("--hal", options.hal),
         ("--vectors", options.vectors),
         ("--waivers", options.waivers),
         ("--baseline", options.baseline),
@@ -219,6 +212,4 @@ def _command(options: argparse.Namespace, directory: Path) -> list[str]:
     ):
         if value:
             command += [flag, str(value)]
-    session = session_options(options)
-    command += [*session.tool_words, *session.wait_words, *session.beside_words]
     return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet"]

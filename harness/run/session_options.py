@@ -70,25 +70,25 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
-        words += [*self.tool_words, *self.wait_words, *self.beside_words]
+        words += [*self._tool_words, *self._wait_words, *self._beside_words]
         for folder in self.catalogues:
             words += ["--catalogue", folder]
         return shlex.join(words)
 
     @property
-    def tool_words(self) -> list[str]:
+    def _tool_words(self) -> list[str]:
         """The options that name the inference tool."""
         command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
         uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
         return [*command, *uid]
 
     @property
-    def wait_words(self) -> list[str]:
+    def _wait_words(self) -> list[str]:
         """The option that limits all waits."""
         return [] if self.longest_wait is None else [patience.OPTION, f"{self.longest_wait:g}"]
 
     @property
-    def beside_words(self) -> list[str]:
+    def _beside_words(self) -> list[str]:
         """The options that name the implementation to compare with."""
         named = [word for option in self.beside_options for word in ("--beside-option", option)]
         return [] if self.beside is None else ["--beside", self.beside, *named]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import burst
 from npu_conformance.fuzz.lib.burst_packets import edited, read
@@ -26,20 +23,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pac
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The hostile driver with the bug of the parameter."""
-    opened = open_subject("burst_drivers:plugin", {"bug": request.param}, "inprocess")
-    yield opened
-    opened.close()
+DRIVERS, FAULTS = "burst_drivers:plugin", "npu_conformance.faults.plugin:plugin"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +182,7 @@ def test_edited_packets_are_told_from_packets(edit: tuple[str, int, int], answer
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
 def test_a_finding_replays(isolation: str) -> None:
-    opened = open_subject("burst_drivers:plugin", {"bug": "releases-known"}, isolation)  # type: ignore[arg-type]
+    opened = open_subject(DRIVERS, {"bug": "releases-known"}, isolation)  # type: ignore[arg-type]
     vector = msgspec.json.decode(BurstTarget(opened).seeds[0])[0]["vector"]
     data = f'[{{"do":"open","vector":"{vector}"}},{{"do":"release","token":9}}]'.encode()
     case = burst.case_from(msgspec.to_builtins(lines_of(data)))

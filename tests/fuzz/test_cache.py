@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import cache
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
@@ -24,20 +21,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The hostile driver with the bug of the parameter."""
-    opened = open_subject("cache_drivers:plugin", {"bug": request.param}, "inprocess")
-    yield opened
-    opened.close()
+DRIVERS, FAULTS = "cache_drivers:plugin", "npu_conformance.faults.plugin:plugin"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +166,7 @@ def test_mutations_are_histories() -> None:
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
 def test_a_finding_replays(isolation: str) -> None:
-    opened = open_subject("cache_drivers:plugin", {"bug": "forgets-token"}, isolation)  # type: ignore[arg-type]
+    opened = open_subject(DRIVERS, {"bug": "forgets-token"}, isolation)  # type: ignore[arg-type]
     data = b'[\n{"do":"save","model":"sum/one"},\n{"do":"restore","token":1}\n]'
     case = cache.case_from(msgspec.to_builtins(lines_of(data)))
     context = CaseContext(case, opened)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import msgspec
 import numpy
 import pytest
-from places import HOSTILE
 
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.fuzz import differential
@@ -26,19 +25,6 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import Version, parse
 
 DRIVERS, FAULTS = "differing_drivers:plugin", "npu_conformance.faults.plugin:plugin"
-
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The hostile driver with the bug of the parameter."""
-    opened = open_subject(DRIVERS, {"bug": request.param}, "inprocess")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

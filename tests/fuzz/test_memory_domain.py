@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import memory_domain
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
@@ -22,20 +19,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The hostile driver with the bug of the parameter."""
-    opened = open_subject("buffer_drivers:plugin", {"bug": request.param}, "inprocess")
-    yield opened
-    opened.close()
+DRIVERS, FAULTS = "buffer_drivers:plugin", "npu_conformance.faults.plugin:plugin"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +161,7 @@ def test_mutations_are_histories_and_pieces_are_smaller() -> None:
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
 def test_a_finding_replays(isolation: str) -> None:
-    opened = open_subject("buffer_drivers:plugin", {"bug": "fresh-has-zeros"}, isolation)  # type: ignore[arg-type]
+    opened = open_subject(DRIVERS, {"bug": "fresh-has-zeros"}, isolation)  # type: ignore[arg-type]
     data = b'[\n{"do":"allocate","inputs":[[0,0]]}\n]'
     case = memory_domain.case_from(msgspec.to_builtins(lines_of(data)))
     context = CaseContext(case, opened)

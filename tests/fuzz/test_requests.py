@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import requests
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
@@ -20,18 +17,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version
 
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The hostile driver with the bug of the parameter."""
-    opened = open_subject("requested_drivers:plugin", {"bug": request.param}, "inprocess")
-    yield opened
-    opened.close()
+DRIVERS = "requested_drivers:plugin"
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,6 @@ from npu_conformance.specs.versions import NEWEST
 DRIVERS = "fuzzed_drivers:plugin"
 
 
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
 @pytest.fixture(scope="module")
 def six() -> bytes:
     """A model with the zero point that the hostile drivers do not survive."""

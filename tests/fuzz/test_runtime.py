@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import runtime
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
@@ -25,37 +22,22 @@ pytestmark = pytest.mark.usefixtures("extensions_of_one_test_alone")
 FAULTS = "npu_conformance.faults.plugin:plugin"
 
 
-@pytest.fixture(autouse=True)
-def _runtimes_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The plug-in and its option of the parameter."""
-    plugin, options = request.param
-    opened = open_subject(plugin, options, "inprocess")
-    yield opened
-    opened.close()
-
-
-def _bug(name: str) -> tuple[str, dict[str, str]]:
-    return "called_runtimes:plugin", {"bug": name}
+DRIVERS = "called_runtimes:plugin"
 
 
 @pytest.mark.parametrize(
     ("subject", "kind", "where", "steps"),
     [
-        (_bug("takes-other-bursts"), "invalid-accepted", "execution_burst_compute FW-EXE-014", 6),
-        (_bug("computes-stale"), "wrong-result", "execution_compute FW-EXE-013", 4),
-        (_bug("writes-behind"), "wrong-result", "event_wait FW-EXE-007", 6),
-        (_bug("copies-once"), "wrong-result", "memory_copy FW-MEM-006", 6),
-        (_bug("takes-late-priorities"), "invalid-accepted", "compilation_set_priority FW-CMP-003", 3),
-        (_bug("finishes-again"), "wrong-status", "model_finish FW-MDL-025", 4),
-        (_bug("refuses-second-role"), "valid-refused", "memory_desc_add_", 4),
-        (_bug("keeps-events"), "leak", "objects", 3),
-        (_bug("remembers-compilations"), "wrong-status", "execution_create FUZ-011", 3),
-        (_bug("forgets-output"), "wrong-result", "execution_get_output_operand_rank FW-EXE-017", 5),
+        ("takes-other-bursts", "invalid-accepted", "execution_burst_compute FW-EXE-014", 6),
+        ("computes-stale", "wrong-result", "execution_compute FW-EXE-013", 4),
+        ("writes-behind", "wrong-result", "event_wait FW-EXE-007", 6),
+        ("copies-once", "wrong-result", "memory_copy FW-MEM-006", 6),
+        ("takes-late-priorities", "invalid-accepted", "compilation_set_priority FW-CMP-003", 3),
+        ("finishes-again", "wrong-status", "model_finish FW-MDL-025", 4),
+        ("refuses-second-role", "valid-refused", "memory_desc_add_", 4),
+        ("keeps-events", "leak", "objects", 3),
+        ("remembers-compilations", "wrong-status", "execution_create FUZ-011", 3),
+        ("forgets-output", "wrong-result", "execution_get_output_operand_rank FW-EXE-017", 5),
     ],
     indirect=["subject"],
     ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.faults import npu_scheduling, source_edits
 from npu_conformance.fuzz import scheduling
@@ -26,34 +23,19 @@ from npu_conformance.harness.subject.loading import open_subject
 FAULTS = "npu_conformance.faults.plugin:plugin"
 
 
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> Iterator[SubjectHandle]:
-    """The plug-in and its option of the parameter."""
-    plugin, options = request.param
-    opened = open_subject(plugin, options, "inprocess")
-    yield opened
-    opened.close()
-
-
-def _bug(name: str) -> tuple[str, dict[str, str]]:
-    return "scheduled_drivers:plugin", {"bug": name}
+DRIVERS = "scheduled_drivers:plugin"
 
 
 @pytest.mark.parametrize(
     ("subject", "kind", "where", "steps"),
     [
-        (_bug("loses"), "wrong-status", "", 6),
-        (_bug("half-updates"), "wrong-status", "NPU-HAL-008", 4),
-        (_bug("withdraws-of-others"), "wrong-status", "NPU-HAL-019", 6),
-        (_bug("remembers-callback"), "wrong-status", "NPU-HAL-017", 6),
-        (_bug("keeps-configs"), "wrong-status", "", 5),
-        (_bug("ends-twice"), "wrong-status", "a run ends twice", 5),
-        (_bug("ranks-late"), "wrong-status", "a run never ends", 6),
+        ("loses", "wrong-status", "", 6),
+        ("half-updates", "wrong-status", "NPU-HAL-008", 4),
+        ("withdraws-of-others", "wrong-status", "NPU-HAL-019", 6),
+        ("remembers-callback", "wrong-status", "NPU-HAL-017", 6),
+        ("keeps-configs", "wrong-status", "", 5),
+        ("ends-twice", "wrong-status", "a run ends twice", 5),
+        ("ranks-late", "wrong-status", "a run never ends", 6),
     ],
     indirect=["subject"],
     ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",
@@ -74,7 +56,7 @@ def test_bugs_of_several_steps_are_found_and_made_small(
     assert len(msgspec.json.decode(smallest)) <= steps
 
 
-@pytest.mark.parametrize("subject", [_bug("forgets-rights")], indirect=True)
+@pytest.mark.parametrize("subject", ["forgets-rights"], indirect=True)
 def test_rights_are_judged_after_updates_during_work(subject: SubjectHandle) -> None:
     """This takes five steps in order, which no engine finds in seconds."""
     update = '{"do":"configure","update":true,"configs":[{"uid":10201,"priority":1}]}'

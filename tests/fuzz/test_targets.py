@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from places import HOSTILE
 
 from npu_conformance.fuzz import models, wire
 from npu_conformance.fuzz.lib import wire_judge
@@ -28,11 +27,6 @@ from npu_conformance.harness.wire.session import Session
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.versions import NEWEST, Version
-
-
-@pytest.fixture(autouse=True)
-def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOSTILE))
 
 
 @contextlib.contextmanager
