@@ -13,10 +13,11 @@ import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from npu_conformance.corpus.importers import jsonl_documents
 from npu_conformance.corpus.vectors import (
     ChannelQuant,
     Example,
@@ -30,7 +31,6 @@ from npu_conformance.corpus.vectors import (
 )
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.vectors import Kind
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -53,83 +53,6 @@ _ROLES = {
     "CONSTANT_REFERENCE": "constant",
     "NO_VALUE": "omitted",
 }
-
-
-class _Data(msgspec.Struct, frozen=True):
-    shape: tuple[int, ...]
-    values: list[int] | None = None
-    b64: str | None = None
-    omitted: bool = False
-
-
-class _ChannelQuant(msgspec.Struct, frozen=True):
-    channel_dim: int
-    scales: tuple[float, ...]
-
-
-class _HeaderOperand(msgspec.Struct, frozen=True):
-    index: int
-    name: str | None
-    type: str
-    dimensions: tuple[int, ...]
-    lifetime: str
-    omitted: bool = False
-
-
-class _Operand(_HeaderOperand, frozen=True):
-    scale: float = 0.0
-    zero_point: int = 0
-    channel_quant: _ChannelQuant | None = None
-    is_ignored: bool = False
-    data: _Data | None = None
-    referenced_index: int | None = None
-
-
-class _Operation(msgspec.Struct, frozen=True):
-    type: str
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
-class _Graph(msgspec.Struct, frozen=True):
-    operands: tuple[_Operand, ...]
-    operations: tuple[_Operation, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
-class _HeaderGraph(msgspec.Struct, frozen=True):
-    operands: tuple[_HeaderOperand, ...]
-    operations: tuple[_Operation, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
-class _Example(msgspec.Struct, frozen=True):
-    inputs: dict[str, _Data]
-    outputs: dict[str, _Data]
-
-
-class _About(msgspec.Struct, frozen=True):
-    """What a document says about itself, apart from its graphs."""
-
-    name: str
-    spec_file: str
-    spec_dir: str
-    hal_version: str
-    test_kind: Kind
-    is_relaxed: bool
-    expect_failure: bool
-
-
-class _Document(_About, frozen=True):
-    expected_multinomial_distribution_tolerance: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    subgraphs: tuple[_Graph, ...]
-    examples: tuple[_Example, ...]
-
-
-class _HeaderDocument(_About, frozen=True):
-    subgraphs: tuple[_HeaderGraph, ...]
 
 
 class Collection:
@@ -156,7 +79,8 @@ class Collection:
         for number, header in self._index.items():
             if isinstance(header, VectorHeader) and header.name == name:
                 where = f"{self.path}:{number}"
-                return _vector(documents.decode(self._lines[number - 1], _Document, where), header, where)
+                document = documents.decode(self._lines[number - 1], jsonl_documents.Document, where)
+                return _vector(document, header, where)
         raise KeyError(f"{self.path} has no vector {name!r}")
 
     @functools.cached_property
@@ -197,7 +121,7 @@ def collections(path: Path) -> tuple[Collection, ...]:
 
 def _header_or_problem(line: bytes, where: str) -> VectorHeader | DocumentError:
     try:
-        document = documents.decode(line, _HeaderDocument, where)
+        document = documents.decode(line, jsonl_documents.HeaderDocument, where)
         since = _since(document, where)
         header = _header(document, since or NEWEST, where)
         return header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
@@ -211,13 +135,13 @@ def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:
     from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 
     try:
-        vector = _vector(documents.decode(line, _Document, where), header, where)
+        vector = _vector(documents.decode(line, jsonl_documents.Document, where), header, where)
         return minimal_version(build_model(vector, NEWEST).model)
     except (DocumentError, ValueError):  # load says what is wrong, where something is; listing goes on
         return NEWEST
 
 
-def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHeader:
+def _header(document: jsonl_documents.HeaderDocument, since: Version, where: str) -> VectorHeader:
     if not document.subgraphs:
         raise DocumentError(where, "$.subgraphs", "expected a main graph")
     main = document.subgraphs[0]
@@ -240,7 +164,7 @@ def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHead
     )
 
 
-def _header_operand(operand: _HeaderOperand) -> HeaderOperand:
+def _header_operand(operand: jsonl_documents.HeaderOperand) -> HeaderOperand:
     role = "omitted" if operand.omitted else _ROLES.get(operand.lifetime, "temporary")
     return HeaderOperand(operand.type, operand.dimensions, role)
 
@@ -250,7 +174,7 @@ def _under_test(operations: tuple[str, ...]) -> str:
     return next((name for name in reversed(operations) if name != "ADD"), operations[-1])
 
 
-def _since(document: _HeaderDocument, where: str) -> Version | None:
+def _since(document: jsonl_documents.HeaderDocument, where: str) -> Version | None:
     """The stated version, or a later one that an argument needs; None where none is stated.
 
     Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
@@ -275,7 +199,7 @@ def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -
     return combination_since(operation, inputs, outputs) if known else None
 
 
-def _stated(document: _About, where: str) -> Version | None:
+def _stated(document: jsonl_documents.About, where: str) -> Version | None:
     """The stated version; where none is stated (relaxed models), that of the directory; None if that names none."""
     stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
     if stated is document.spec_dir and not _VERSION_FOLDER.match(stated):
@@ -289,13 +213,13 @@ def _stated(document: _About, where: str) -> Version | None:
         raise DocumentError(where, "$.hal_version", f"unknown version {stated!r}") from None
 
 
-def _rejected(document: _About) -> Rejected | None:
+def _rejected(document: jsonl_documents.About) -> Rejected | None:
     if not document.expect_failure or document.test_kind == "infinite_loop_timeout":
         return None
     return Rejected("", "execution")
 
 
-def _names(operands: tuple[_HeaderOperand, ...], where: str, path: str) -> list[str]:
+def _names(operands: tuple[jsonl_documents.HeaderOperand, ...], where: str, path: str) -> list[str]:
     """A unique name for each operand, in order of their indexes."""
     names: dict[str, None] = {}
     for position, operand in enumerate(operands):
@@ -313,7 +237,7 @@ def _pick(names: list[str], indexes: tuple[int, ...], where: str, path: str) -> 
     return tuple(names[index] for index in indexes)
 
 
-def _vector(document: _Document, header: VectorHeader, where: str) -> Vector:
+def _vector(document: jsonl_documents.Document, header: VectorHeader, where: str) -> Vector:
     graphs = [
         _graph(part, len(document.subgraphs), where, f"$.subgraphs[{position}]")
         for position, part in enumerate(document.subgraphs)
@@ -346,7 +270,7 @@ def _vector(document: _Document, header: VectorHeader, where: str) -> Vector:
     )
 
 
-def _graph(document: _Graph, graphs: int, where: str, path: str) -> Graph:
+def _graph(document: jsonl_documents.Graph, graphs: int, where: str, path: str) -> Graph:
     names = _names(document.operands, where, f"{path}.operands")
     operands = {
         name: _operand(operand, graphs, where, f"{path}.operands[{operand.index}]")
@@ -364,7 +288,7 @@ def _graph(document: _Graph, graphs: int, where: str, path: str) -> Graph:
     return Graph(operands, tuple(operations), inputs, _pick(names, document.outputs, where, f"{path}.outputs"))
 
 
-def _operand(document: _Operand, graphs: int, where: str, path: str) -> VectorOperand:
+def _operand(document: jsonl_documents.Operand, graphs: int, where: str, path: str) -> VectorOperand:
     if document.type not in OperandType.__members__:
         raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}")
     kind, quant, reference = OperandType[document.type], document.channel_quant, document.referenced_index
@@ -394,7 +318,7 @@ def _scale(scale: float, where: str, path: str) -> float:
         raise DocumentError(where, path, str(error)) from None
 
 
-def _array(data: _Data | None, kind: OperandType, where: str, path: str) -> Array:
+def _array(data: jsonl_documents.Data | None, kind: OperandType, where: str, path: str) -> Array:
     import numpy
 
     if data is None or (data.values is None and data.b64 is None):
@@ -408,7 +332,7 @@ def _array(data: _Data | None, kind: OperandType, where: str, path: str) -> Arra
         raise DocumentError(where, path, str(error)) from None
 
 
-def _example(document: _Example, main: Graph, rejected: bool, where: str, path: str) -> Example:
+def _example(document: jsonl_documents.Example, main: Graph, rejected: bool, where: str, path: str) -> Example:
     names = list(main.operands)
     inputs = _arrays(document.inputs, names, main.operands, where, f"{path}.inputs")
     outputs = {} if rejected else _arrays(document.outputs, names, main.operands, where, f"{path}.outputs")
@@ -416,7 +340,7 @@ def _example(document: _Example, main: Graph, rejected: bool, where: str, path: 
 
 
 def _arrays(
-    data: Mapping[str, _Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
+    data: Mapping[str, jsonl_documents.Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
 ) -> dict[str, Array]:
     arrays = {}
     for index, part in data.items():
