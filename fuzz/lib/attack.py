@@ -14,6 +14,7 @@ from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
+from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.specs.documents import Document
@@ -31,13 +32,23 @@ class Attack:
     """The attack of one round."""
 
     def __init__(
-        self, job: RoundJob, target: Target, folder: Path, renew: Callable[[], Target], process: Callable[[], int]
+        self,
+        job: RoundJob,
+        target: Target,
+        folder: Path,
+        renew: Callable[[], Target],
+        process: Callable[[], int],
+        coverage: NativeCoverage,
     ) -> None:
-        """renew: restarts the subject after its death, and makes the target anew. process: the subject's number."""
+        """renew: restarts the subject after its death, and makes the target anew. process: the subject's number.
+
+        coverage: of the subject's code in C.
+        """
         self.target = target
         self._folder = folder
         self._renew = renew
         self._leaks = LeakWatch(process)
+        self._coverage = coverage
         self._current = CurrentInput(folder / CURRENT)
         self._seen = set(job.features)
         self._known = set(job.known)
@@ -53,6 +64,7 @@ class Attack:
         self._current.begin(data)
         if self._current.count % _TALLY_EVERY == 0:
             self._count()
+        self._coverage.begin()
         try:
             seen = tuple(self.target.run(data))
         except NotApplicable as ended:
@@ -62,8 +74,8 @@ class Attack:
             self._meet(data, ended, self._fails)
             seen = (signature(ended),)
         self._applied += 1
+        features = self._coverage.features().union(zlib.crc32(sight.encode()) for sight in seen)
         self._look_for_leaks(data)
-        features = frozenset(zlib.crc32(sight.encode()) for sight in seen)
         self._keep(data, features)
         return features
 

@@ -16,6 +16,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib.attack import Attack
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
+from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -24,7 +25,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.specs import documents, versions
 
-JOB, START, STACK = "job.json", "start.json", "stack"
+JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
 """Files of a round's folder."""
 
 
@@ -32,6 +33,7 @@ def main(job_file: str) -> int:
     """Do the job of a file; returns the exit code."""
     folder = Path(job_file).parent
     job = documents.read(Path(job_file), RoundJob)
+    coverage = NativeCoverage(folder / COVERAGE)
     try:
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job, fuzzer)
@@ -42,7 +44,7 @@ def main(job_file: str) -> int:
     limit_memory(MEMORY_LIMIT)
     with (folder / STACK).open("w") as stack:
         faulthandler.enable(stack)
-        _search(job, folder, fuzzer, attacked)
+        _search(job, folder, fuzzer, attacked, coverage)
     return OK
 
 
@@ -75,13 +77,13 @@ def _announce(folder: Path, subject: SubjectHandle) -> None:
     fresh.replace(folder / START)
 
 
-def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked) -> None:
+def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked, coverage: NativeCoverage) -> None:
     def renewed() -> Target:
         attacked.subject.restart()
         return fuzzer.target(attacked)
 
     subject = attacked.subject
-    attack = Attack(job, fuzzer.target(attacked), folder, renewed, lambda: subject.process() or os.getpid())
+    attack = Attack(job, fuzzer.target(attacked), folder, renewed, lambda: subject.process() or os.getpid(), coverage)
     _engine(job, folder)(attack)
     attack.finish()
     attacked.subject.close()
