@@ -7,6 +7,7 @@ first; `free` frees it earlier.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from npu_conformance.cts.lib.runtime import codes
@@ -81,6 +82,12 @@ class RuntimeApp(App):
         answer = self.call(function, *arguments, **named)
         self.expect(function, result_of(answer))
         return answer
+
+    def succeed_each(self, calls: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[Any]:
+        """Call functions in turn that all have to succeed; yields their answers."""
+        for function, answer in self.call_each(calls):
+            self.expect(function, result_of(answer))
+            yield answer
 
     def refused(self, function: str, code: int, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to return this code; returns its answer."""
