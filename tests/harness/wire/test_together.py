@@ -14,7 +14,7 @@ from npu_conformance.harness.wire.connection import Connection, marked_concurren
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.specs.errors import DeadObject
 
-_CALLS = [(f"runtime.call{number}", {}, int) for number in range(150)]
+_CALLS: list[tuple[str, object, object]] = [(f"runtime.call{number}", {}, int) for number in range(150)]
 
 
 @pytest.fixture
