@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory
-from npu_conformance.harness.wire.binding import call_each
+from npu_conformance.harness.wire.binding import MethodCall, call_each
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
@@ -54,7 +54,7 @@ class App:
         rest = describe(Runtime)[function].parameters[len(arguments) :]
         return getattr(self.runtime, function)(*arguments, *[named[name] for name, _ in rest])
 
-    def call_each(self, calls: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[tuple[str, Any]]:
+    def call_each(self, calls: Iterable[MethodCall]) -> Iterator[tuple[str, Any]]:
         """Call functions in turn, also where one of them fails; yields the name and the answer of each.
 
         NotApplicable where the runtime does not have one of them.

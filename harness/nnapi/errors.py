@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.wire.binding import call_each
+from npu_conformance.harness.wire.binding import MethodCall, call_each
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
@@ -32,7 +31,7 @@ def require(function: str, result: int) -> None:
         raise CallError(function, result)
 
 
-def require_each(runtime: Runtime, calls: Iterable[tuple[str, tuple[Any, ...]]]) -> None:
+def require_each(runtime: Runtime, calls: Iterable[MethodCall]) -> None:
     """Call functions that return nothing but a code. Raises CallError of the first that does not return NO_ERROR."""
     for function, result in call_each(runtime, calls):
         require(function, result)

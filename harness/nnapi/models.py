@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from npu_conformance.harness.nnapi.caller_memory import CallerMemory, place
 from npu_conformance.harness.nnapi.errors import require, require_each
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, PerChannelDescription
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Subgraph
-
-_Call = tuple[str, tuple[Any, ...]]
-"""A function and its arguments."""
 
 
 def described(operand: Operand) -> OperandDescription:
@@ -71,7 +68,7 @@ class ModelBuilder:
         require("model_finish", self._runtime.model_finish(handle))
         return handle
 
-    def _content(self, handle: int, graph: Subgraph) -> Iterator[_Call]:
+    def _content(self, handle: int, graph: Subgraph) -> Iterator[MethodCall]:
         for index, operand in enumerate(graph.operands):
             yield from self._operand(handle, index, operand)
         for operation in graph.operations:
@@ -91,14 +88,14 @@ class ModelBuilder:
             self._graphs[number] = self._graph(self._model.referenced[number])
         return self._graphs[number]
 
-    def _operand(self, model: int, index: int, operand: Operand) -> Iterator[_Call]:
+    def _operand(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
         yield "model_add_operand", (model, described(operand))
         yield from self._extra(model, index, operand)
         set_value = _VALUES.get(OperandLifeTime(operand.lifetime))
         if set_value is not None:
             yield set_value(self, model, index, operand)
 
-    def _extra(self, model: int, index: int, operand: Operand) -> Iterator[_Call]:
+    def _extra(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
         extra = operand.extra_params
         if extra is not None and extra.channel_quant is not None:
             quant = extra.channel_quant
@@ -108,12 +105,12 @@ class ModelBuilder:
             data = place(self._memory, extra.extension) if extra.extension else None
             yield "model_set_operand_extension_data", (model, index, data, len(extra.extension))
 
-    def _copied(self, model: int, index: int, operand: Operand) -> _Call:
+    def _copied(self, model: int, index: int, operand: Operand) -> MethodCall:
         start, length = operand.location.offset, operand.location.length
         pointer = place(self._memory, self._model.operand_values[start : start + length])
         return "model_set_operand_value", (model, index, pointer, length)
 
-    def _pooled(self, model: int, index: int, operand: Operand) -> _Call:
+    def _pooled(self, model: int, index: int, operand: Operand) -> MethodCall:
         place_of = operand.location
         memory = self._pool(place_of.pool_index)
         return "model_set_operand_value_from_memory", (model, index, memory, place_of.offset, place_of.length)
@@ -124,14 +121,14 @@ class ModelBuilder:
             self._built.memories.append(self._pools[index])
         return self._pools[index]
 
-    def _omitted(self, model: int, index: int, operand: Operand) -> _Call:
+    def _omitted(self, model: int, index: int, operand: Operand) -> MethodCall:
         return "model_set_operand_value", (model, index, None, 0)
 
-    def _graph_value(self, model: int, index: int, operand: Operand) -> _Call:
+    def _graph_value(self, model: int, index: int, operand: Operand) -> MethodCall:
         return "model_set_operand_value_from_model", (model, index, self._referenced(operand.location.offset))
 
 
-_VALUES: dict[OperandLifeTime, Callable[[ModelBuilder, int, int, Operand], _Call]] = {
+_VALUES: dict[OperandLifeTime, Callable[[ModelBuilder, int, int, Operand], MethodCall]] = {
     OperandLifeTime.CONSTANT_COPY: ModelBuilder._copied,
     OperandLifeTime.CONSTANT_POOL: ModelBuilder._pooled,
     OperandLifeTime.NO_VALUE: ModelBuilder._omitted,

@@ -13,6 +13,9 @@ from npu_conformance import specs
 from npu_conformance.specs import interfaces
 from npu_conformance.specs.wire_types import Float, HasFloat, Wire
 
+MethodCall = tuple[str, tuple[Any, ...]]
+"""The name of a method and its arguments."""
+
 
 class BoundMethod:
     """One method as it crosses the wire."""
@@ -63,7 +66,7 @@ class Proxy:
     def __del__(self) -> None:
         self._connection.dropped(self._number, self._received)
 
-    def _call_each(self, calls: list[tuple[str, tuple[Any, ...]]]) -> Iterator[tuple[str, Any]]:
+    def _call_each(self, calls: list[MethodCall]) -> Iterator[tuple[str, Any]]:
         methods = [self._methods[name] for name, _ in calls]
         answers = self._connection.call_each(
             [
@@ -82,7 +85,7 @@ def proxy_class(interface: type) -> type:
     return type(f"Remote{interface.__name__}", (Proxy, interface), {**members, "_methods": methods})
 
 
-def call_each(target: Any, calls: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[tuple[str, Any]]:
+def call_each(target: Any, calls: Iterable[MethodCall]) -> Iterator[tuple[str, Any]]:
     """Call methods (name, arguments) of one object in turn; yields the name and the result of each.
 
     Here the next is called when it is asked for. On the other side of a connection all are called, whatever the first

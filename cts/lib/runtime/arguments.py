@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from npu_conformance.corpus.vectors import Example
 from npu_conformance.corpus.wire_model import BuiltRequest, Region
@@ -16,6 +15,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.nnapi.errors import require
 from npu_conformance.harness.nnapi.executions import overriding
 from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model, RequestArgument, RequestMemoryPool
 
@@ -46,7 +46,7 @@ class Arguments:
 
     def _setting(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
-    ) -> tuple[str, tuple[Any, ...]]:
+    ) -> MethodCall:
         """The call that sets an argument."""
         function, length = f"execution_set_{role}", argument.location.length
         if argument.has_no_value:
@@ -127,7 +127,7 @@ class DescribedArguments(Arguments):
 
     def _setting(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
-    ) -> tuple[str, tuple[Any, ...]]:
+    ) -> MethodCall:
         made = self._described.get((role, index))
         if made is None:
             return super()._setting(execution, role, index, type_, argument)

@@ -13,6 +13,6 @@ _SHAPE = ("execution_get_output_operand_rank", "execution_get_output_operand_dim
 def output_shape(app: RuntimeApp, execution: int, index: int, *, rank: int) -> tuple[int, ...]:
     """The dimensions of an output of an execution that succeeded. rank: what it has to be."""
     functions = _SHAPE if rank else _SHAPE[:1]
-    answers = app.succeed_each((function, (execution, index, True)) for function in functions)
-    checks.equal(next(answers).value, rank, f"rank of output {index}")
-    return cast("tuple[int, ...]", next(answers).values) if rank else ()
+    found, *dimensions = app.succeed_each((function, (execution, index, True)) for function in functions)
+    checks.equal(found.value, rank, f"rank of output {index}")
+    return cast("tuple[int, ...]", dimensions[0].values) if dimensions else ()
