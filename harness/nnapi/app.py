@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory
-from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.harness.wire.binding import MethodCall, call_each
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
@@ -49,10 +50,23 @@ class App:
 
     def call(self, function: str, *arguments: Any, **named: Any) -> Any:
         """Call a function of the API. NotApplicable where the runtime does not have it."""
-        if function not in self._functions:
-            raise NotApplicable(f"the runtime does not have {function}")
+        self._need(function)
         rest = describe(Runtime)[function].parameters[len(arguments) :]
         return getattr(self.runtime, function)(*arguments, *[named[name] for name, _ in rest])
+
+    def call_each(self, calls: Iterable[MethodCall]) -> Iterator[tuple[str, Any]]:
+        """Call functions in turn, also where one of them fails; yields the name and the answer of each.
+
+        NotApplicable where the runtime does not have one of them.
+        """
+        known = list(calls)
+        for function, _ in known:
+            self._need(function)
+        return call_each(self.runtime, known)
+
+    def _need(self, function: str) -> None:
+        if function not in self._functions:
+            raise NotApplicable(f"the runtime does not have {function}")
 
     def has(self, function: str) -> bool:
         """Whether the runtime has a function."""
@@ -75,13 +89,9 @@ class App:
 
     def free_all(self) -> None:
         """Free everything, the newest first."""
-        while self._owned:
-            function, handle = self._owned.pop()
-            try:
-                self.call(function, handle)
-            except InterfaceError:
-                self._owned.clear()
-                raise
+        owned, self._owned = self._owned, []
+        for _ in self.call_each((function, (handle,)) for function, handle in reversed(owned)):
+            pass
 
 
 def functions_of(runtime: Runtime) -> frozenset[str]:

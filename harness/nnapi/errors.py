@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.wire.binding import MethodCall, call_each
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 
@@ -25,3 +29,9 @@ def require(function: str, result: int) -> None:
     """Raise CallError where a function did not return NO_ERROR."""
     if result != ResultCode.NO_ERROR:
         raise CallError(function, result)
+
+
+def require_each(runtime: Runtime, calls: Iterable[MethodCall]) -> None:
+    """Call functions that return nothing but a code. Raises CallError of the first that does not return NO_ERROR."""
+    for function, result in call_each(runtime, calls):
+        require(function, result)

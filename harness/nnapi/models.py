@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.nnapi.caller_memory import CallerMemory, place
-from npu_conformance.harness.nnapi.errors import require
+from npu_conformance.harness.nnapi.errors import require, require_each
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, PerChannelDescription
@@ -63,18 +64,18 @@ class ModelBuilder:
             if operand.lifetime == OperandLifeTime.SUBGRAPH:
                 self._referenced(operand.location.offset)
         handle = self._create()
-        for index, operand in enumerate(graph.operands):
-            self._operand(handle, index, operand)
-        for operation in graph.operations:
-            added = self._runtime.model_add_operation(handle, operation.type, operation.inputs, operation.outputs)
-            require("model_add_operation", added)
-        identified = self._runtime.model_identify_inputs_and_outputs(handle, graph.input_indexes, graph.output_indexes)
-        require("model_identify_inputs_and_outputs", identified)
-        if self._model.relax_computation_float32_to_float16:
-            relaxed = self._runtime.model_relax_computation_float32_to_float16(handle, True)
-            require("model_relax_computation_float32_to_float16", relaxed)
+        require_each(self._runtime, self._content(handle, graph))
         require("model_finish", self._runtime.model_finish(handle))
         return handle
+
+    def _content(self, handle: int, graph: Subgraph) -> Iterator[MethodCall]:
+        for index, operand in enumerate(graph.operands):
+            yield from self._operand(handle, index, operand)
+        for operation in graph.operations:
+            yield "model_add_operation", (handle, operation.type, operation.inputs, operation.outputs)
+        yield "model_identify_inputs_and_outputs", (handle, graph.input_indexes, graph.output_indexes)
+        if self._model.relax_computation_float32_to_float16:
+            yield "model_relax_computation_float32_to_float16", (handle, True)
 
     def _create(self) -> int:
         made = self._runtime.model_create(True)
@@ -87,37 +88,32 @@ class ModelBuilder:
             self._graphs[number] = self._graph(self._model.referenced[number])
         return self._graphs[number]
 
-    def _operand(self, model: int, index: int, operand: Operand) -> None:
-        require("model_add_operand", self._runtime.model_add_operand(model, described(operand)))
-        self._extra(model, index, operand)
+    def _operand(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
+        yield "model_add_operand", (model, described(operand))
+        yield from self._extra(model, index, operand)
         set_value = _VALUES.get(OperandLifeTime(operand.lifetime))
         if set_value is not None:
-            set_value(self, model, index, operand)
+            yield set_value(self, model, index, operand)
 
-    def _extra(self, model: int, index: int, operand: Operand) -> None:
+    def _extra(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
         extra = operand.extra_params
         if extra is not None and extra.channel_quant is not None:
             quant = extra.channel_quant
             description = PerChannelDescription(quant.channel_dim, len(quant.scales), quant.scales)
-            result = self._runtime.model_set_operand_symm_per_channel_quant_params(model, index, description)
-            require("model_set_operand_symm_per_channel_quant_params", result)
+            yield "model_set_operand_symm_per_channel_quant_params", (model, index, description)
         if extra is not None and extra.extension is not None:
             data = place(self._memory, extra.extension) if extra.extension else None
-            result = self._runtime.model_set_operand_extension_data(model, index, data, len(extra.extension))
-            require("model_set_operand_extension_data", result)
+            yield "model_set_operand_extension_data", (model, index, data, len(extra.extension))
 
-    def _copied(self, model: int, index: int, operand: Operand) -> None:
+    def _copied(self, model: int, index: int, operand: Operand) -> MethodCall:
         start, length = operand.location.offset, operand.location.length
         pointer = place(self._memory, self._model.operand_values[start : start + length])
-        require("model_set_operand_value", self._runtime.model_set_operand_value(model, index, pointer, length))
+        return "model_set_operand_value", (model, index, pointer, length)
 
-    def _pooled(self, model: int, index: int, operand: Operand) -> None:
+    def _pooled(self, model: int, index: int, operand: Operand) -> MethodCall:
         place_of = operand.location
         memory = self._pool(place_of.pool_index)
-        result = self._runtime.model_set_operand_value_from_memory(
-            model, index, memory, place_of.offset, place_of.length
-        )
-        require("model_set_operand_value_from_memory", result)
+        return "model_set_operand_value_from_memory", (model, index, memory, place_of.offset, place_of.length)
 
     def _pool(self, index: int) -> int:
         if index not in self._pools:
@@ -125,16 +121,14 @@ class ModelBuilder:
             self._built.memories.append(self._pools[index])
         return self._pools[index]
 
-    def _omitted(self, model: int, index: int, operand: Operand) -> None:
-        require("model_set_operand_value", self._runtime.model_set_operand_value(model, index, None, 0))
+    def _omitted(self, model: int, index: int, operand: Operand) -> MethodCall:
+        return "model_set_operand_value", (model, index, None, 0)
 
-    def _graph_value(self, model: int, index: int, operand: Operand) -> None:
-        value = self._referenced(operand.location.offset)
-        result = self._runtime.model_set_operand_value_from_model(model, index, value)
-        require("model_set_operand_value_from_model", result)
+    def _graph_value(self, model: int, index: int, operand: Operand) -> MethodCall:
+        return "model_set_operand_value_from_model", (model, index, self._referenced(operand.location.offset))
 
 
-_VALUES: dict[OperandLifeTime, Callable[[ModelBuilder, int, int, Operand], None]] = {
+_VALUES: dict[OperandLifeTime, Callable[[ModelBuilder, int, int, Operand], MethodCall]] = {
     OperandLifeTime.CONSTANT_COPY: ModelBuilder._copied,
     OperandLifeTime.CONSTANT_POOL: ModelBuilder._pooled,
     OperandLifeTime.NO_VALUE: ModelBuilder._omitted,

@@ -33,7 +33,10 @@ def partition(cases: Sequence[Case], count: int, seconds: Mapping[str, float] | 
         owner = {case.id: position % count for position, case in enumerate(dealt)}
     else:
         owner = _by_seconds(cases, count, seconds, sum(known) / len(known))
-    return [[case for case in cases if owner[case.id] == part] for part in range(count)]
+    parts: list[list[Case]] = [[] for _ in range(count)]
+    for case in cases:
+        parts[owner[case.id]].append(case)
+    return parts
 
 
 def _by_seconds(cases: Sequence[Case], count: int, seconds: Mapping[str, float], average: float) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -11,6 +12,9 @@ import msgspec
 from npu_conformance import specs
 from npu_conformance.specs import interfaces
 from npu_conformance.specs.wire_types import Float, HasFloat, Wire
+
+MethodCall = tuple[str, tuple[Any, ...]]
+"""The name of a method and its arguments."""
 
 
 class BoundMethod:
@@ -57,16 +61,41 @@ class Proxy:
     _connection: Any
     _number: int
     _received: int
+    _methods: dict[str, BoundMethod]
 
     def __del__(self) -> None:
         self._connection.dropped(self._number, self._received)
+
+    def _call_each(self, calls: list[MethodCall]) -> Iterator[tuple[str, Any]]:
+        methods = [self._methods[name] for name, _ in calls]
+        answers = self._connection.call_each(
+            [
+                (method.wire_name, method.params(self._number, *arguments), method.result)
+                for method, (_, arguments) in zip(methods, calls, strict=True)
+            ]
+        )
+        return zip((name for name, _ in calls), answers, strict=True)
 
 
 @functools.cache
 def proxy_class(interface: type) -> type:
     """A class whose methods call the other side."""
-    members = {method.name: _proxy_method(method) for method in bound_methods(interface).values()}
-    return type(f"Remote{interface.__name__}", (Proxy, interface), dict(members))
+    methods = {method.name: method for method in bound_methods(interface).values()}
+    members = {name: _proxy_method(method) for name, method in methods.items()}
+    return type(f"Remote{interface.__name__}", (Proxy, interface), {**members, "_methods": methods})
+
+
+def call_each(target: Any, calls: Iterable[MethodCall]) -> Iterator[tuple[str, Any]]:
+    """Call methods (name, arguments) of one object in turn; yields the name and the result of each.
+
+    Here the next is called when it is asked for. On the other side of a connection all are called, whatever the first
+    ones return: they travel together. None may be oneway.
+    """
+    if isinstance(target, Proxy):
+        yield from target._call_each(list(calls))
+        return
+    for name, arguments in calls:
+        yield name, getattr(target, name)(*arguments)
 
 
 def _proxy_method(method: BoundMethod) -> Any:

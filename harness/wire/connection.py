@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -35,7 +35,8 @@ from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
 """Params and handler of a method of the protocol itself."""
 
-
+_TOGETHER = 64
+"""Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
 _thread = threading.local()
 
 
@@ -92,10 +93,40 @@ class Connection:
         """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
         deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
         waiter = self._outstanding.add(method)
+        call = protocol.ConcurrentCall if _is_concurrent() else protocol.Call
+        return self._answer_to(waiter, result, deadline, call(waiter.id, method, params), descriptor)
+
+    def call_each(self, calls: Sequence[tuple[str, object, Any]]) -> list[Any]:
+        """Make calls (method, params, type of the answer) one after the other; returns their answers, as `call` does.
+
+        The requests travel together, so that both sides are woken less often. Of calls at once, each waits for the one
+        before it: the other side would mix those that it has.
+        """
+        if _is_concurrent():
+            return [self.call(*each) for each in calls]
+        return [
+            answer
+            for start in range(0, len(calls), _TOGETHER)
+            for answer in self._call_together(calls[start:][:_TOGETHER])
+        ]
+
+    def _call_together(self, calls: Sequence[tuple[str, object, Any]]) -> Iterator[Any]:
+        """Each has its deadline from when the one before it was answered: the first without an answer is to blame."""
+        waiters = [self._outstanding.add(method) for method, _, _ in calls]
+        for waiter, (method, params, _) in zip(waiters, calls, strict=True):
+            self._outbox.add(protocol.Call(waiter.id, method, params))
+        for waiter, (method, _, result) in zip(waiters, calls, strict=True):
+            yield self._answer_to(waiter, result, time.monotonic() + self._deadline_of(method))
+
+    def _answer_to(
+        self, waiter: Waiter, result: Any, deadline: float, request: object = None, descriptor: int | None = None
+    ) -> Any:
+        """Wait for an answer. request: sent before, unless that has been done."""
+        method = waiter.method
         try:
             with trace.span("call", method):
-                call = protocol.ConcurrentCall if getattr(_thread, "is_concurrent", False) else protocol.Call
-                self._send(call(waiter.id, method, params), deadline, descriptor)
+                if request is not None:
+                    self._send(request, deadline, descriptor)
                 while waiter.answer is None:
                     self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
@@ -398,6 +429,10 @@ class Connection:
                 return self._problem(problem, method)
         # The verdict was given when it broke; whoever still holds an object of this connection holds a dead one.
         return LostObject(f"{method}: {problem}")
+
+
+def _is_concurrent() -> bool:
+    return getattr(_thread, "is_concurrent", False)
 
 
 class _UnknownMethodError(Exception):

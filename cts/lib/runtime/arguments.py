@@ -15,6 +15,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.nnapi.errors import require
 from npu_conformance.harness.nnapi.executions import overriding
 from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model, RequestArgument, RequestMemoryPool
 
@@ -35,24 +36,26 @@ class Arguments:
         """Set all inputs and outputs of an execution. Raises CallError."""
         main, request = self._model.main, self._request
         sides = (("input", request.inputs, main.input_indexes), ("output", request.outputs, main.output_indexes))
-        for role, arguments, indexes in sides:
-            for index, argument in enumerate(arguments):
-                self._set(execution, role, index, overriding(main.operands[indexes[index]], argument), argument)
+        calls = (
+            self._setting(execution, role, index, overriding(main.operands[indexes[index]], argument), argument)
+            for role, arguments, indexes in sides
+            for index, argument in enumerate(arguments)
+        )
+        for function, result in self._app.call_each(calls):
+            require(function, result)
 
-    def _set(
+    def _setting(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
-    ) -> None:
+    ) -> MethodCall:
+        """The call that sets an argument."""
         function, length = f"execution_set_{role}", argument.location.length
         if argument.has_no_value:
-            result = self._app.call(function, execution, index, type_, None, 0)
-        elif self._by_objects:
-            function = f"{function}_from_memory"
-            pointer = self._pointer(role, argument)
+            return function, (execution, index, type_, None, 0)
+        pointer = self._pointer(role, argument)
+        if self._by_objects:
             handle = self._object_of(pointer)
-            result = self._app.call(function, execution, index, type_, handle, pointer.offset, length)
-        else:
-            result = self._app.call(function, execution, index, type_, self._pointer(role, argument), length)
-        require(function, result)
+            return f"{function}_from_memory", (execution, index, type_, handle, pointer.offset, length)
+        return function, (execution, index, type_, pointer, length)
 
     def _pointer(self, role: str, argument: RequestArgument) -> Pointer:
         base = self._inputs if role == "input" else self._outputs
@@ -122,15 +125,13 @@ class DescribedArguments(Arguments):
             pool.write(0, self._built.input_data[region.offset : region.offset + region.length])
             self._app.succeed("memory_copy", made.copy, made.handle)
 
-    def _set(
+    def _setting(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
-    ) -> None:
+    ) -> MethodCall:
         made = self._described.get((role, index))
         if made is None:
-            super()._set(execution, role, index, type_, argument)
-            return
-        function = f"execution_set_{role}_from_memory"
-        require(function, self._app.call(function, execution, index, type_, made.handle, 0, 0))
+            return super()._setting(execution, role, index, type_, argument)
+        return f"execution_set_{role}_from_memory", (execution, index, type_, made.handle, 0, 0)
 
     def collect(self) -> bytes:
         """Copy what is in memories from descriptors to where the outputs are; returns the bytes of these."""

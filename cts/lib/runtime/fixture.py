@@ -7,6 +7,7 @@ first; `free` frees it earlier.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import Any, cast
 
 from npu_conformance.cts.lib.runtime import codes
@@ -19,6 +20,7 @@ from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -81,6 +83,14 @@ class RuntimeApp(App):
         answer = self.call(function, *arguments, **named)
         self.expect(function, result_of(answer))
         return answer
+
+    def succeed_each(self, calls: Iterable[MethodCall]) -> list[Any]:
+        """Call functions in turn that all have to succeed; returns their answers."""
+        answers = []
+        for function, answer in self.call_each(calls):
+            self.expect(function, result_of(answer))
+            answers.append(answer)
+        return answers
 
     def refused(self, function: str, code: int, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to return this code; returns its answer."""

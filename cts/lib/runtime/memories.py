@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.nnapi.models import memory_object
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.types import Memory
 
 
@@ -26,11 +27,12 @@ def object_of(app: RuntimeApp, memory: Memory) -> int:
 def descriptor(app: RuntimeApp, roles: Sequence[Role], dimensions: tuple[int, ...] = ()) -> int:
     """A finished descriptor with these roles. dimensions: where the models leave some unknown."""
     made = app.made("memory_desc_create", True)
-    for role in roles:
-        app.succeed(f"memory_desc_add_{role.role}_role", made, role.compilation, role.position, 1.0)
+    calls: list[MethodCall] = [
+        (f"memory_desc_add_{role.role}_role", (made, role.compilation, role.position, 1.0)) for role in roles
+    ]
     if dimensions:
-        app.succeed("memory_desc_set_dimensions", made, len(dimensions), dimensions)
-    app.succeed("memory_desc_finish", made)
+        calls.append(("memory_desc_set_dimensions", (made, len(dimensions), dimensions)))
+    app.succeed_each([*calls, ("memory_desc_finish", (made,))])
     return made
 
 

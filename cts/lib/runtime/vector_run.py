@@ -34,6 +34,7 @@ from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
@@ -194,11 +195,12 @@ class _Runner:
         _, model = self._model(configuration)
         devices = (self._first_device,) if configuration.devices == EXPLICIT else ()
         compilation = self.app.compilation(model, devices)
+        calls: list[MethodCall] = []
         if cached:
             self._folder = self._folder or CacheFolder(self._context)
             token = _TOKEN + bytes((configuration.hidden, configuration.pooled))
-            self.app.succeed("compilation_set_caching", compilation, self._folder.argument, token)
-        self.app.succeed("compilation_finish", compilation)
+            calls.append(("compilation_set_caching", (compilation, self._folder.argument, token)))
+        self.app.succeed_each([*calls, ("compilation_finish", (compilation,))])
         return compilation
 
     def _execution(self, configuration: Configuration, compilation: int, arguments: Arguments) -> int:
