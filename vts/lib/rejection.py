@@ -140,12 +140,12 @@ def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) ->
 
 
 def _warn_of_aosp(context: CaseContext, vector: Vector) -> None:
-    """Say what AOSP's VTS asks for beside the documents: an IF without its condition is taken, and fails when it runs."""
+    """Say what AOSP's VTS asks for: that an IF without its condition is taken, and fails when it runs."""
     branches = [(graph, one) for graph in vector.graphs for one in graph.operations if one.type == "IF"]
     if any(graph.operands[one.inputs[0]].omitted for graph, one in branches):
         context.warn_quality(
-            "an IF whose condition is omitted is refused before it is executed, as the documents say; AOSP's VTS would fail:"
-            " it accepts NONE from getSupportedOperations and the launch of prepareModel, and an execution that fails"
+            "an IF whose condition is omitted is refused before it is executed, as the documents say; AOSP's VTS would"
+            " fail: it accepts NONE from getSupportedOperations and the launch of prepareModel, and a failing execution"
         )
 
 
