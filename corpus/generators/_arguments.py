@@ -2,6 +2,8 @@
 
 import math
 
+import numpy
+
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
@@ -79,6 +81,11 @@ def _ties(operation: str) -> Vectors:
         for axis in (0, 1):
             about = "of equal elements the first one counts"
             yield _positive(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
+    for seed, kind in enumerate((FLOAT32, FLOAT16, INT32, QUANT8)):
+        few = numpy.where(integers(seed, (5, 67), 0, 9) == 0, 3 if operation == "ARGMAX" else 1, 2)
+        source = tensor(kind, (5, 67), few, scale=0.5 if kind is QUANT8 else 0.0)
+        about = "of equal elements the first one counts, also where lanes of a device are compared with each other"
+        yield _positive(f"{SHORT[kind]}_ties_of_67", operation, source, 1, about)
 
 
 def _limits(operation: str) -> Vectors:

@@ -22,6 +22,7 @@ CASES: dict[str, tuple[tuple[tuple[int, ...], ...], int]] = {
     "rank4_axis3": (((1, 2, 3, 2), (1, 2, 3, 1), (1, 2, 3, 4)), 3),
     "one_input": (((2, 3),), 1),
     "six_inputs": (((1, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2)), 0),
+    "19_inputs": (((1, 2),) * 19, 0),
 }
 """Dimensions of the inputs, axis."""
 
@@ -93,7 +94,7 @@ def _positive(name: str, inputs: Operands, axis: int, output: OperandSpec, since
 
 
 def _source(kind: str, shape: tuple[int, ...], index: int) -> OperandSpec:
-    return source(kind, shape, first=20 * index)
+    return source(kind, shape, first=20 * index % 230)
 
 
 def _requantized(kind: str) -> Vectors:

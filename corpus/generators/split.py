@@ -19,6 +19,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
     "axis_minus_one": ((3, 2, 4), -1, 2),
     "axis_minus_rank": ((4, 1, 2, 3), -4, 2),
     "one_part": ((2, 3), 1, 1),
+    "19_parts": ((2, 19), 1, 19),
 }
 """Dimensions, axis, number of parts."""
 
