@@ -76,6 +76,17 @@ def endless_is_aborted(context: CaseContext) -> None:
             _ended(context, prepared_model, NO_LOOP_TIMEOUT)
 
 
+@cases.case("WHILE.timeout_of_zero", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
+def timeout_of_zero(context: CaseContext) -> None:
+    """A timeout of 0 is a timeout like others, not the default one."""
+    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    execution, _ = _run(context, prepared_model, _FOR_EVER, 0)
+    elapsed = time.monotonic() - started
+    expect_aborted(execution, "an endless loop")
+    latest = _DEFAULT_SECONDS * max(context.manifest.time_scale, 1.0)
+    checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
+
+
 @cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3)
 def default_timeout(context: CaseContext) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
