@@ -32,6 +32,10 @@ WRONG_SIZES = (
 """Operands, by the axis along which they can be too long: one for each kind."""
 
 
+SQUARE = "a projection as large as the cell, without bias: shapes do not tell the operands from others"
+"""What is told by such a cell."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A cell. output: size of the output, None without projection. zero_states: both states are constant zeros."""

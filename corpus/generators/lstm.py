@@ -69,6 +69,7 @@ def _special() -> Vectors:
     yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, norms=True))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", replace(full, coupled=True)))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_23_inputs", replace(plain, coupled=True)))
+    yield _positive("square_projection", Cell(seed=33, output=4, peepholes=True), description=_lstm.SQUARE)
     yield from _open_shapes(full)
     yield from _corners()
     yield _realistic()
