@@ -39,6 +39,9 @@ def vectors(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, axis) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
+    for seed, kind in enumerate((FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)):
+        about = "no size tells one axis from another"
+        yield _positive(f"{SHORT[kind]}_cube_axis_1", operation, _input(kind, (3, 3, 3), seed + 90), 1, about)
     far = tensor(INT32, (100_001,), FAR_EXTREMES)
     yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
     yield from _ties(operation)

@@ -70,6 +70,8 @@ def _special() -> Vectors:
     yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", replace(full, coupled=True)))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_23_inputs", replace(plain, coupled=True)))
     yield _positive("square_projection", Cell(seed=33, output=4, peepholes=True), description=_lstm.SQUARE)
+    clipped, large = Cell(seed=34, output=3), _lstm.large_cell_state(Cell(seed=34))
+    yield _positive("projection_clip_alone", clipped, clips=(0.0, 0.25), changes=large, description=_lstm.CLIP_ALONE)
     yield from _open_shapes(full)
     yield from _corners()
     yield _realistic()

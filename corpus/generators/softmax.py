@@ -19,6 +19,7 @@ def vectors() -> Vectors:
     yield from _ranks()
     yield from _axes()
     yield from _extremes()
+    yield from _cubes()
     yield from _many()
     for kind in (FLOAT32, QUANT8):
         shape, scale = (0, 2, 2, 3), 0.1 if kind is QUANT8 else 0.0
@@ -88,6 +89,19 @@ def _extremes() -> Vectors:
             "SOFTMAX",
             {"input": tensor(kind, (3, 3), data, scale=0.2, zero_point=10 - shift), "beta": _beta(kind, 1.0)},
             {"output": _output(kind, (3, 3))},
+        )
+
+
+def _cubes() -> Vectors:
+    for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
+        yield positive(
+            f"{SHORT[kind]}_cube_axis_1",
+            "SOFTMAX",
+            {"input": _input(kind, (3, 3, 3), seed + 90), "beta": _beta(kind, 0.5), "axis": int32(1)},
+            {"output": _output(kind, (3, 3, 3))},
+            since="1.2",
+            hazards=["softmax-axis"],
+            description="no size tells one axis from another",
         )
 
 
