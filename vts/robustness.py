@@ -22,6 +22,8 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, ExecutionRe
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.chain import Chain
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.robustness", group=Group.EXECUTION)
 
@@ -68,6 +70,19 @@ def released_models(context: CaseContext) -> None:
     for _ in range(_MANY):
         chosen.prepared(context)
     chosen.adds(context, kept, pool)
+
+
+@cases.case("models.of_300_operations", "NNHAL-EXECUTE-001", "NNHAL-PREPARE-004")
+def of_300_operations(context: CaseContext) -> None:
+    """A model of more operations than a byte counts is executed to its end."""
+    chain, start = Chain(addition.supported(context), 300), (-20.0, -4.0)
+    prepared_model, contents = prepared_or_unsupported(context, chain.model()), chain.contents(start)
+    pool = context.pool(len(contents))
+    pool.write(0, contents)
+    execution = execute(context, prepared_model, chain.request(pool), measure=False)
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution of 300 additions")
+    found = bytes(pool.read(3 * chain.size, chain.size))
+    checks.that(found == chain.expected(start), "300 additions: the output is not their sum")
 
 
 @cases.case("clients.one_dies", "NNHAL-QOS-011")
