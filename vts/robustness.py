@@ -23,6 +23,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.chain import Chain
+from npu_conformance.vts.lib.memory_domains.fixture import BufferFixture
 from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.robustness", group=Group.EXECUTION)
@@ -83,6 +84,20 @@ def of_300_operations(context: CaseContext) -> None:
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of 300 additions")
     found = bytes(pool.read(3 * chain.size, chain.size))
     checks.that(found == chain.expected(start), "300 additions: the output is not their sum")
+
+
+@cases.case("requests.of_80_inputs", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
+def of_80_inputs(context: CaseContext) -> None:
+    """A request of 80 inputs and 40 outputs, each in a pool of its own: every output is the sum of its own inputs."""
+    fixture = BufferFixture(context, addition.supported(context))
+    values = [((number - 40) / 4, number % 7 / 4) for number in range(80)]
+    inputs = [fixture.pool(fixture.chosen.packed(pair)) for pair in values]
+    outputs = [fixture.pool() for _ in range(40)]
+    fixture.succeeds(fixture.prepare(len(outputs)), inputs, outputs, "execution with 80 inputs")
+    for number, output in enumerate(outputs):
+        one, other = values[2 * number : 2 * number + 2]
+        total = (one[0] + other[0], one[1] + other[1])
+        fixture.chosen.check(bytes(output.read(0, addition.SIZE)), total, f"output {number} of 40")
 
 
 @cases.case("clients.one_dies", "NNHAL-QOS-011")
