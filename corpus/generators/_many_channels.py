@@ -31,6 +31,15 @@ def beyond_a_byte(sizes: Sizes) -> Vectors:
         yield vector(name, sizes, Window("valid", nchw=False), Values(kind, seed=43), description=about)
 
 
+def large_windows(sizes: Sizes) -> Vectors:
+    """sizes: with a window of more than three rows that takes more than sixteen places in a row."""
+    for kind in ("float32", "quant8"):
+        about = "rows of more than a block under a window of five"
+        yield vector(
+            f"{kind}_large_window", sizes, Window("valid", nchw=False), Values(kind, seed=61), description=about
+        )
+
+
 def wide_sums(sizes: Sizes) -> Vectors:
     """Sums of many large products of one sign. sizes: with windows of 900 elements or more."""
     factors = math.prod(sizes.filter) // sizes.out_channels
