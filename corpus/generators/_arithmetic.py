@@ -110,9 +110,9 @@ def quantized(operation: str) -> Vectors:
             "quantization": list(QUANTIZATIONS),
         }
     )
-    yield _output_zero_point_0(operation)
     for seed, row in enumerate(rows):
         yield _quantized(operation, seed, row["type"], row["activation"], row["shapes"], row["quantization"])
+    yield _output_zero_point_0(operation)
 
 
 def _output_zero_point_0(operation: str) -> Vector:
