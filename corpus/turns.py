@@ -11,9 +11,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import vectors
+from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 from npu_conformance.corpus.several_shapes import is_simple, opened
+from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
@@ -26,6 +27,12 @@ _SHAPES = 3
 
 _ROWS = (0, 2, 1, 0, 3)
 """Numbers of rows that are taken of three, one execution after the other."""
+
+_DATA = {
+    "TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED", "TENSOR_BOOL8",
+    "TENSOR_QUANT8_SYMM_PER_CHANNEL",
+}  # fmt: skip
+"""Types of which no operation has parameters."""
 
 _SLICED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED", "TENSOR_INT32"}
 """Types of which SLICE takes rows."""
@@ -40,6 +47,36 @@ def same_size(operation: str, version: Version) -> list[Vector]:
             if len(examples) > 1:
                 return [opened(vector, examples)]
     return []
+
+
+def other_data(operation: str, version: Version) -> list[Vector]:
+    """A vector whose tensors all come with the request, and of which one request after the other changes one alone.
+
+    None where fewer than two of them hold data.
+    """
+    for header in _legal(operation, version):
+        if allowed.applicable(header).get("all_tensors_as_inputs", header.since) > version:
+            continue
+        vector = vectors.load(operation, header.name)
+        given = variations.apply("all_tensors_as_inputs", vector) or vector
+        examples = _changed_one_by_one(given) if is_simple(vector) and not vector.ignored else []
+        if len(examples) > 2:
+            return [replace(given, examples=tuple(examples))]
+    return []
+
+
+def _changed_one_by_one(vector: Vector) -> list[Example]:
+    """The first example, and one for each tensor of data whose elements, moved by one place, change the outputs."""
+    import numpy
+
+    first = vector.examples[0]
+    examples = [_evaluated(vector, first.inputs)]
+    for name, array in first.inputs.items():
+        if vector.operands[name].type.name in _DATA:
+            changed = _evaluated(vector, {**first.inputs, name: numpy.roll(array, 1)})
+            if any((changed.outputs[one] != examples[0].outputs[one]).any() for one in vector.outputs):
+                examples.append(changed)
+    return examples
 
 
 def omitted(operation: str, version: Version) -> list[Vector]:

@@ -231,6 +231,7 @@ def build_request(
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
+    The last one comes first: that an argument is found by its order in memory must show.
     A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
     that byte as padding; meant for outputs of more than one byte. padded_outputs: false keeps the places but offers no
     padding behind outputs, so that a device has no business there. compact: as for HIDL, whatever the version.
@@ -239,12 +240,12 @@ def build_request(
     """
     has_padding = version.is_aidl and not compact
     inputs = _Layout(has_padding=has_padding, aligned=has_padding)
-    for name in vector.inputs:
+    for name in reversed(vector.inputs):
         if name in example.inputs:
             inputs.append(name, example.inputs[name].nbytes)
     outputs = _Layout(has_padding=has_padding and padded_outputs, aligned=has_padding)
     spare = 0 if vector.rejected is None else _SPARE
-    for position, name in enumerate(vector.outputs):
+    for position, name in reversed(list(enumerate(vector.outputs))):
         short = 1 if insufficient_output and position == 0 else 0
         outputs.append(name, max(_output_bytes(name, vector, example), 1) + spare, short)
     data = bytearray(inputs.size)

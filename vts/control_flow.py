@@ -9,10 +9,12 @@ import time
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
 from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -76,6 +78,17 @@ def endless_is_aborted(context: CaseContext) -> None:
             _ended(context, prepared_model, NO_LOOP_TIMEOUT)
 
 
+@cases.case("WHILE.timeout_of_zero", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
+def timeout_of_zero(context: CaseContext) -> None:
+    """A timeout of 0 is a timeout like others, not the default one."""
+    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    execution, _ = _run(context, prepared_model, _FOR_EVER, 0)
+    elapsed = time.monotonic() - started
+    expect_aborted(execution, "an endless loop")
+    latest = _DEFAULT_SECONDS * max(context.manifest.time_scale, 1.0)
+    checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
+
+
 @cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3)
 def default_timeout(context: CaseContext) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
@@ -101,16 +114,19 @@ def longer_timeout(context: CaseContext) -> None:
 def one_after_the_other(context: CaseContext) -> None:
     """Each of two loops in one model has the timeout for itself; a device that aborts them every time gets a warning.
 
-    How long a loop takes is measured just before, and may change.
+    How long a loop takes is measured just before, and may change: of several times the shortest counts.
     """
     one, both = addition.prepared(context, LOOP), prepared_or_unsupported(context, _two_loops())
     request = _request(_filled(context, _MANY_ROUNDS), _SIZE)
     second = replace(request.outputs[0], location=DataLocation(0, _POOL - _SIZE, _SIZE))
     twice = replace(request, inputs=request.inputs * 2, outputs=(*request.outputs, second))
+    lengths = []
     for _ in range(_TRIES):
         started = time.monotonic_ns()
         execute(context, one, request, measure=False, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
-        timeout = max(MILLISECOND, (time.monotonic_ns() - started) * 5 // 4)
+        lengths.append(time.monotonic_ns() - started)
+    timeout = max(MILLISECOND, min(lengths) * 5 // 4)
+    for _ in range(_TRIES):
         if execute(context, both, twice, measure=False, loop_timeout=timeout).status == ErrorStatus.NONE:
             return
     context.warn_quality("two loops that end in time one by one are aborted where they are in one model")
@@ -165,6 +181,17 @@ def branches_of_the_next_model(context: CaseContext) -> None:
             context.supported_operations(BRANCHES)
             context.prepare(BRANCHES)
             expect_rejected_at_prepare(context, within(BRANCHES, number, 1, dimensions=(-2,)))
+
+
+@cases.case("IF.support_of_another_model", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004", since=Version.V1_3)
+def support_of_another_model(context: CaseContext) -> None:
+    """A supported model is prepared, although the last model that was asked about has its main graph and is not."""
+    if not all(context.supported_operations(BRANCHES)):
+        raise NotSupported("IF of ADD and RELU is not supported")
+    for number, name in enumerate(("then", "else")):
+        with context.configuration(name):
+            context.supported_operations(_with_foreign_branch(number))
+            model_of(context.prepare(BRANCHES), "prepareModel of a supported IF, notified")
 
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)

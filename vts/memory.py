@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ _KINDS = {
 
 _READ_ONLY = 1
 _PAGE = 4096
+_FAR = 1 << 16
 
 
 def cases() -> Iterator[Case]:
@@ -86,21 +88,21 @@ def _adds_constant_of(context: CaseContext, chosen: Addition, constant: Memory) 
 
 @_behaviours.case("several.pools", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 def several_pools(context: CaseContext) -> None:
-    """Each argument lies in a pool of its own; inputs are left as they were."""
+    """Each argument lies in a pool of its own, wherever that stands in the list; inputs are left as they were."""
     chosen = addition.supported(context)
-    first, second, output = (context.pool(addition.POOL) for _ in range(3))
-    first.write(0, chosen.packed(addition.A))
-    second.write(8, chosen.packed(addition.B))
-    places = (DataLocation(0, 0, addition.SIZE), DataLocation(1, 8, addition.SIZE), DataLocation(2, 16, addition.SIZE))
-    request = Request(
-        tuple(RequestArgument(location=place) for place in places[:2]),
-        (RequestArgument(location=places[2]),),
-        tuple(RequestMemoryPool(pool=pool.memory) for pool in (first, second, output)),
-    )
-    execution = execute(context, chosen.prepared(context), request, measure=False)
-    checks.status(execution.status, {ErrorStatus.NONE}, "execution with three pools")
-    chosen.check(bytes(output.read(16, addition.SIZE)), addition.SUM, "sum in the third pool")
-    checks.equal(bytes(first.read(0, addition.SIZE)), chosen.packed(addition.A), "first input after the execution")
+    prepared_model = chosen.prepared(context)
+    for order in itertools.permutations(range(3)):
+        pools = [context.pool(addition.POOL) for _ in order]
+        first, second, output = (pools[at] for at in order)
+        first.write(0, chosen.packed(addition.A))
+        second.write(8, chosen.packed(addition.B))
+        arguments = [RequestArgument(location=DataLocation(at, 8 * n, addition.SIZE)) for n, at in enumerate(order)]
+        in_list = tuple(RequestMemoryPool(pool=pool.memory) for pool in pools)
+        request = Request(tuple(arguments[:2]), tuple(arguments[2:]), in_list)
+        execution = execute(context, prepared_model, request, measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, f"execution with arguments in pools {order}")
+        chosen.check(bytes(output.read(16, addition.SIZE)), addition.SUM, f"sum of arguments in pools {order}")
+        checks.equal(bytes(first.read(0, addition.SIZE)), chosen.packed(addition.A), "first input after the execution")
 
 
 @_behaviours.case("inputs.read_only", "NNHAL-EXECUTE-010", since=Version.FL5)
@@ -154,6 +156,23 @@ def large_pool(context: CaseContext) -> None:
     chosen, size = addition.supported(context), 4 << 20
     what = "execution at the end of a large pool"
     chosen.adds(context, chosen.prepared(context), context.pool(size), start=size - _PAGE, what=what)
+
+
+@_behaviours.case("model.constant_in_one_of_four", "NNHAL-MEMORY-001", "NNHAL-EXECUTE-001")
+def constant_in_one_of_four(context: CaseContext) -> None:
+    """A constant lies behind the first 64 KiB of any pool of four; all else in them are other values."""
+    chosen, start = addition.supported(context), _FAR + addition.SIZE
+    decoy = chosen.packed((-3.0, 1.5)) * (2 * _FAR // addition.SIZE)
+    for number in range(4):
+        pools = [context.filled_pool(decoy) for _ in range(4)]
+        pools[number] = context.filled_pool(_with(decoy, start, chosen.packed(addition.B)))
+        model = chosen.model_with_constant(*pools, location=DataLocation(number, start, addition.SIZE))
+        what = f"execution with a constant in pool {number}"
+        chosen.adds(context, addition.prepared(context, model), context.pool(addition.POOL), inputs=1, what=what)
+
+
+def _with(data: bytes, start: int, part: bytes) -> bytes:
+    return data[:start] + part + data[start + len(part) :]
 
 
 @_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)

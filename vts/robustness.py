@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.harness.run.caching import CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.subject.remote import RemoteApplication
-from npu_conformance.harness.subject.resources import Resources, resources_of
+from npu_conformance.harness.subject.resources import Resources, private_kib, resources_of
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import ExecutionResult, Model
+from npu_conformance.specs.neuralnetworks.types import DataLocation, ExecutionResult, Model
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.chain import Chain
+from npu_conformance.vts.lib.memory_domains.fixture import BufferFixture
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.robustness", group=Group.EXECUTION)
 
 _FIRST_UID = 10_120
 _MANY = 64
 _ROUNDS = 12
+_LARGE = 1 << 21
+"""Bytes of a constant."""
 _NUMBERS = range(1, 60)
 """Numbers that a driver may have given to objects of others."""
 
@@ -62,6 +71,33 @@ def released_models(context: CaseContext) -> None:
     for _ in range(_MANY):
         chosen.prepared(context)
     chosen.adds(context, kept, pool)
+
+
+@cases.case("models.of_300_operations", "NNHAL-EXECUTE-001", "NNHAL-PREPARE-004")
+def of_300_operations(context: CaseContext) -> None:
+    """A model of more operations than a byte counts is executed to its end."""
+    chain, start = Chain(addition.supported(context), 300), (-20.0, -4.0)
+    prepared_model, contents = prepared_or_unsupported(context, chain.model()), chain.contents(start)
+    pool = context.pool(len(contents))
+    pool.write(0, contents)
+    execution = execute(context, prepared_model, chain.request(pool), measure=False)
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution of 300 additions")
+    found = bytes(pool.read(3 * chain.size, chain.size))
+    checks.that(found == chain.expected(start), "300 additions: the output is not their sum")
+
+
+@cases.case("requests.of_80_inputs", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
+def of_80_inputs(context: CaseContext) -> None:
+    """A request of 80 inputs and 40 outputs, each in a pool of its own: every output is the sum of its own inputs."""
+    fixture = BufferFixture(context, addition.supported(context))
+    values = [((number - 40) / 4, number % 7 / 4) for number in range(80)]
+    inputs = [fixture.pool(fixture.chosen.packed(pair)) for pair in values]
+    outputs = [fixture.pool() for _ in range(40)]
+    fixture.succeeds(fixture.prepare(len(outputs)), inputs, outputs, "execution with 80 inputs")
+    for number, output in enumerate(outputs):
+        one, other = values[2 * number : 2 * number + 2]
+        total = (one[0] + other[0], one[1] + other[1])
+        fixture.chosen.check(bytes(output.read(0, addition.SIZE)), total, f"output {number} of 40")
 
 
 @cases.case("clients.one_dies", "NNHAL-QOS-011")
@@ -122,6 +158,55 @@ def leaks(context: CaseContext) -> None:
     context.subject.wait_until(lambda: not _grown(before, _resources(context)), seconds)
     for name, growth in _grown(before, _resources(context)).items():
         context.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
+
+
+@cases.case("leaks.released", "NNHAL-ROBUST-005", "NNHAL-PREPARE-017")
+def released(context: CaseContext) -> None:
+    """What a living app lets go of leaves nothing behind: a model of 2 MiB no memory, a burst no thread."""
+    chosen = addition.supported(context)
+    small, large = chosen.prepared(context), _with_large_constant(context, chosen)
+    pool = context.pool(addition.POOL)
+    chosen.put(pool)
+    for _ in range(2):
+        _let_go(context, small, large, pool)
+    before = _resources(context).threads, private_kib(context.subject.process())
+    for _ in range(_ROUNDS):
+        _let_go(context, small, large, pool)
+
+    def growth() -> tuple[int, int]:
+        return _resources(context).threads - before[0], private_kib(context.subject.process()) - before[1]
+
+    def is_back() -> bool:
+        threads, memory = growth()
+        return 2 * threads < _ROUNDS and 2 * memory < _ROUNDS * _LARGE // 1024
+
+    seconds = context.manifest.deadlines.call * context.manifest.time_scale
+    if not context.subject.wait_until(is_back, seconds):
+        threads, memory = growth()
+        left = f"{threads} threads and {memory} KiB"
+        context.warn_quality(f"{_ROUNDS} models and as many bursts that were let go of have left {left} behind")
+
+
+def _let_go(context: CaseContext, small: PreparedModel, large: Model, pool: Pool) -> None:
+    """Prepare the large model, open a burst on the small one and execute in it, and keep neither."""
+    addition.prepared(context, large)
+    if context.version >= Version.V1_2:
+        execute(context, small, addition.request(pool.memory), measure=False, executor="burst")
+
+
+def _with_large_constant(context: CaseContext, chosen: Addition) -> Model:
+    """One element and a constant of 2 MiB."""
+    repeated = chosen.packed(addition.B) * (_LARGE // addition.SIZE)
+    model = chosen.model_with_constant(context.filled_pool(repeated), location=DataLocation(length=_LARGE))
+    first, second, activation, total = model.main.operands
+    sizes = (_LARGE * chosen.elements // addition.SIZE,)
+    operands = (
+        replace(first, dimensions=(1,)),
+        replace(second, dimensions=sizes),
+        activation,
+        replace(total, dimensions=sizes),
+    )
+    return replace(model, main=replace(model.main, operands=operands))
 
 
 def _passing_client(context: CaseContext, chosen: Addition) -> None:

@@ -52,6 +52,14 @@ _EMPTIED = {
 }  # fmt: skip
 """Operations that are given tensors without elements."""
 
+_OF_SEVERAL_TENSORS = {
+    "ADD", "BATCH_MATMUL", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "CONCATENATION", "CONV_2D",
+    "DEPTHWISE_CONV_2D", "DIV", "EQUAL", "FULLY_CONNECTED", "GREATER", "GREATER_EQUAL", "GROUPED_CONV_2D", "LESS",
+    "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_OR", "LSTM", "MAXIMUM", "MINIMUM", "MUL", "NOT_EQUAL", "PACK", "POW", "PRELU",
+    "RNN", "SELECT", "SUB", "SVDF", "TRANSPOSE_CONV_2D", "UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN",
+}  # fmt: skip
+"""Operations of two tensors of data or more, of which any elements are legal and far from every limit."""
+
 _WITH_OPTIONAL = {
     "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM",
     "SQUEEZE", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
@@ -93,6 +101,14 @@ _KINDS = (
         lambda operation: operation in _EMPTIED,
         (*_SHAPES, "NNHAL-SHAPE-010", "NNHAL-ACCURACY-008"),
         "Tensors of a model are empty in one execution and not in the next; a further output is there in each.",
+    ),
+    _Kind(
+        "other_data",
+        turns.other_data,
+        lambda operation: operation in _OF_SEVERAL_TENSORS,
+        ("NNHAL-EXECUTE-018",),
+        "Weights and other tensors that come with the request count anew in each: what an earlier one gave is gone.",
+        Version.V1_0,
     ),
     _Kind(
         "omitted",

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy
+
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
@@ -37,6 +39,9 @@ def vectors(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         kind, (shape, axis) = row["type"], _CASES[row["case"]]
         yield _positive(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
+    for seed, kind in enumerate((FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)):
+        about = "no size tells one axis from another"
+        yield _positive(f"{SHORT[kind]}_cube_axis_1", operation, _input(kind, (3, 3, 3), seed + 90), 1, about)
     far = tensor(INT32, (100_001,), FAR_EXTREMES)
     yield _positive("int32_index_needs_more_than_16_bits", operation, far, 0)
     yield from _ties(operation)
@@ -79,6 +84,11 @@ def _ties(operation: str) -> Vectors:
         for axis in (0, 1):
             about = "of equal elements the first one counts"
             yield _positive(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
+    for seed, kind in enumerate((FLOAT32, FLOAT16, INT32, QUANT8)):
+        few = numpy.where(integers(seed, (5, 67), 0, 9) == 0, 3 if operation == "ARGMAX" else 1, 2)
+        source = tensor(kind, (5, 67), few, scale=0.5 if kind is QUANT8 else 0.0)
+        about = "of equal elements the first one counts, also where lanes of a device are compared with each other"
+        yield _positive(f"{SHORT[kind]}_ties_of_67", operation, source, 1, about)
 
 
 def _limits(operation: str) -> Vectors:

@@ -112,6 +112,17 @@ def quantized(operation: str) -> Vectors:
     )
     for seed, row in enumerate(rows):
         yield _quantized(operation, seed, row["type"], row["activation"], row["shapes"], row["quantization"])
+    yield _output_zero_point_0(operation)
+
+
+def _output_zero_point_0(operation: str) -> Vector:
+    first = tensor(QUANT8, (2, 3), [200, 180, 160, 240, 255, 190], scale=0.5, zero_point=7)
+    second = tensor(QUANT8, (2, 3), [30, 40, 50, 20, 60, 35], scale=0.5, zero_point=3)
+    output = tensor(QUANT8, (2, 3), scale=16.0 if operation == "MUL" else 1.0)
+    about = "a zero point of 0 is one like any other"
+    return positive(
+        "quant8_output_zero_point_0", operation, operands(first, second), {"output": output}, description=about
+    )
 
 
 def _quantized(

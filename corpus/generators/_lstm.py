@@ -32,6 +32,13 @@ WRONG_SIZES = (
 """Operands, by the axis along which they can be too long: one for each kind."""
 
 
+SQUARE = "a projection as large as the cell, without bias: shapes do not tell the operands from others"
+"""What is told by such a cell."""
+
+CLIP_ALONE = "the projection is clipped, and the cell state, which is larger, is not"
+"""What is told by a projection clip without a cell clip."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A cell. output: size of the output, None without projection. zero_states: both states are constant zeros."""
@@ -200,6 +207,12 @@ def resized(operands: Operands, name: str, axis: int) -> Operands:
 def without(operands: Operands, *names: str) -> Operands:
     """Some operands, without value."""
     return {name: omitted(operands[name].operand.type, operands[name].operand.dimensions) for name in names}
+
+
+def large_cell_state(cell: Cell) -> Operands:
+    """A cell state to begin with that lies well beyond common clips."""
+    shape = (cell.batch, cell.units)
+    return {"cell_state_in": tensor(cell.type, shape, dyadic(cell.seed, shape, 2.0, 4.0))}
 
 
 def presence_rejections(

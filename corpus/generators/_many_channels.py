@@ -1,5 +1,6 @@
 """Convolutions of many channels: what a device computes in whole blocks of them, and what it keeps in a table."""
 
+import math
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, vector
@@ -7,6 +8,7 @@ from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _SCALE_CYCLE, _SCALE_STEP = 67, 7
 
@@ -20,6 +22,39 @@ def many_channels(blocks: Sizes, table: Sizes) -> Vectors:
         about = "a scale for each of more than 64 channels: those 8, 16, 32 or 64 places apart differ"
         name = f"{kind}_{table.out_channels}_channels"
         yield vector(name, table, Window("valid", nchw=False), values, description=about, hazards=["bias-scale"])
+
+
+def beyond_a_byte(sizes: Sizes) -> Vectors:
+    """sizes: with more than 256 output channels, whose number is no multiple of a block."""
+    for kind in ("float32", "quant8"):
+        name, about = f"{kind}_{sizes.out_channels}_channels", "the number of a channel needs more than a byte"
+        yield vector(name, sizes, Window("valid", nchw=False), Values(kind, seed=43), description=about)
+
+
+def large_windows(sizes: Sizes) -> Vectors:
+    """sizes: with a window of more than three rows that takes more than sixteen places in a row."""
+    for kind in ("float32", "quant8"):
+        about = "rows of more than a block under a window of five"
+        yield vector(
+            f"{kind}_large_window", sizes, Window("valid", nchw=False), Values(kind, seed=61), description=about
+        )
+
+
+def wide_sums(sizes: Sizes) -> Vectors:
+    """Sums of many large products of one sign. sizes: with windows of 900 elements or more."""
+    factors = math.prod(sizes.filter) // sizes.out_channels
+    for kind, low, high in (("quant8", 200, 255), ("per_channel", 100, 127)):
+        largest = (1 / 16) * (1 / 128) * factors * 255 * high
+        values = Values(
+            kind,
+            scales=(1 / 16, 1 / 128, largest / 255),
+            zero_points=(0, 0, 0),
+            source=GeneratorDocument(kind="integers", seed=51, low=200, high=255),
+            weights=GeneratorDocument(kind="integers", seed=52, low=low, high=high),
+            filter_scales=(1 / 128,) * sizes.out_channels,
+        )
+        about = "sums of products that need more than 24 bits"
+        yield vector(f"{kind}_wide_sums", sizes, Window("valid", nchw=False), values, description=about)
 
 
 def _channel_scale(channel: int) -> float:

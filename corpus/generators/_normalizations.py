@@ -52,6 +52,9 @@ class Along:
             source = self.source(kind, SHAPES[rank], seed + 30)
             spelled = f"minus_{-axis}" if axis < 0 else str(axis)
             yield self.vector(f"{SHORT[kind]}_rank{rank}_axis_{spelled}", kind, source, axis)
+        for seed, kind in enumerate(kinds):
+            about = "no size tells one axis from another"
+            yield self.vector(f"{SHORT[kind]}_cube_axis_1", kind, self.source(kind, (3, 3, 3), seed + 90), 1, about)
 
     def open(self) -> Vectors:
         """Sizes or rank that only the request tells, and an axis that it brings."""

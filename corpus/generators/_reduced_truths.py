@@ -28,4 +28,8 @@ def vectors(operation: str) -> Vectors:
     bytes_ = [2, 254, 128, 0, 0, 0, 64, 0, 0, 3, 1, 254]
     about = "every byte but 0 is true; a bitwise operation would see no common bit"
     yield reduction("bool8_other_bytes", operation, tensor(BOOL8, (4, 3), bytes_), (1,), True, about)
+    far = numpy.full((2, 261), int(operation == "REDUCE_ALL"))
+    far[0, 259] = 1 - far[0, 259]
+    about = "one element behind the 256th decides the first row"
+    yield reduction("bool8_261_columns", operation, tensor(BOOL8, (2, 261), far), (1,), False, about)
     yield from rejections(operation, BOOL8, truths)

@@ -79,6 +79,9 @@ def cases(operation: str, kinds: Sequence[OperandType], data: Data) -> Vectors:
         for name, axis in (("last", -1), ("first", -4)):
             source = data(kind, (2, 3, 5, 4), 70 + seed)
             yield reduction(f"{SHORT[kind]}_{name}_axis_negative_alone", operation, source, (axis,), False)
+        about = "no size tells one axis from another"
+        cube = data(kind, (3, 3, 3), 90 + seed)
+        yield reduction(f"{SHORT[kind]}_cube_axis_1", operation, cube, (1,), False, about)
     yield from _open(operation, kinds[0], data)
 
 

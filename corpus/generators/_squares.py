@@ -1,20 +1,32 @@
-"""Broadcasting where sizes alone do not tell which axes belong together: a vector and a square of its length.
+"""Broadcasting where sizes alone do not tell which axes belong together, such as a vector and a square of its length.
 
 Axes are lined up from the last one on, whichever operand has fewer of them.
 """
 
 from collections.abc import Sequence
 
+import numpy
+
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
+Shape = tuple[int, ...]
+
 _ROW = (0.5, 2.0, 4.0)
 _SQUARE = (1.0, 2.0, 0.5, 4.0, 0.25, 2.0, 0.5, 1.0, 8.0)
 """Powers of two: sums, products, quotients and powers are exact."""
 
-_DESCRIPTION = "the vector is a row of the square, not a column"
+_CASES: dict[str, tuple[Shape, Shape, Shape, str]] = {
+    "row_with_square": ((3,), (3, 3), (3, 3), "the vector is a row of the square, not a column"),
+    "square_with_row": ((3, 3), (3,), (3, 3), "the vector is a row of the square, not a column"),
+    "columns_in_cube": ((2, 3, 4), (3, 1), (2, 3, 4), "the operand of lower rank is not repeated as it lies in memory"),
+    "cube_of_columns": ((3, 1), (2, 3, 4), (2, 3, 4), "the operand of lower rank is not repeated as it lies in memory"),
+    "second_is_one": ((2, 3, 4), (1,), (2, 3, 4), "one element for all"),
+    "67_columns": ((3, 67), (67,), (3, 67), "rows that are no multiples of a block"),
+}
+"""Shapes of the inputs and the output, and what is told by them."""
 
 
 def squares(
@@ -25,18 +37,17 @@ def squares(
     result: OperandType = FLOAT32,
     sign: float = 1.0,
 ) -> Vectors:
-    """A vector with a square, and a square with a vector. rest: further inputs. sign: of the first input."""
-    for name, shapes in {"row_with_square": ((3,), (3, 3)), "square_with_row": ((3, 3), (3,))}.items():
-        first, second = (_of(shape, factor) for shape, factor in zip(shapes, (sign, 1.0), strict=True))
+    """A vector with a square, a square with a vector, and others. rest: further inputs. sign: of the first input."""
+    for name, (first, second, output, about) in _CASES.items():
         yield positive(
             f"float32_{name}",
             operation,
-            {names[0]: first, names[1]: second, **(rest or {})},
-            {"output": tensor(result, (3, 3))},
-            description=_DESCRIPTION,
+            {names[0]: _of(first, sign), names[1]: _of(second, 1.0), **(rest or {})},
+            {"output": tensor(result, output)},
+            description=about,
         )
 
 
-def _of(shape: tuple[int, ...], factor: float) -> OperandSpec:
-    values = _ROW if len(shape) == 1 else _SQUARE
-    return tensor(FLOAT32, shape, [factor * value for value in values])
+def _of(shape: Shape, factor: float) -> OperandSpec:
+    values = numpy.resize(_ROW if len(shape) == 1 else _SQUARE, shape)
+    return tensor(FLOAT32, shape, factor * values)

@@ -43,6 +43,11 @@ def floats(operation: str, low: float, high: float, *, rank5: bool = True, relax
     yield _of("float32_realistic", operation, tensor(FLOAT32, (1, 28, 28, 16), data), "a feature map")
 
 
+def small(operation: str) -> Vector:
+    """Numbers near 0 that float16 has, too."""
+    return _of("float32_small", operation, tensor(FLOAT32, (4,), [0.0009, 0.0005, 0.0002, 0.0001]), "numbers near 0")
+
+
 def undefined(operation: str, values: Sequence[float]) -> Vectors:
     """Values of whose results the documents do not speak: only the shape is compared, and that the device lives."""
     for kind in (FLOAT32, FLOAT16):

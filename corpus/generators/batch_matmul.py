@@ -116,6 +116,7 @@ def _squares() -> Vectors:
     }.items():
         for kind in ("float32", "quant8_signed"):
             yield _positive(f"{kind}_square_{name}", kind, (2,), (3, 3, 3), turns)
+            yield _positive(f"{kind}_square_rank4_{name}", kind, (2, 2), (2, 2, 2), turns)
 
 
 def _by_hand() -> Vectors:

@@ -27,6 +27,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
     "rank3_minus_rank": ((4, 1, 3), 2, -3),
     "rank4_channels_last": ((1, 2, 2, 8), 4, 3),
     "rank4_channels_first": ((2, 6, 1, 2), 3, -3),
+    "hypercube_axis1": ((4, 4, 4, 4), 2, 1),
     "one_group": ((2, 4), 1, 1),
     "groups_of_one": ((2, 4), 4, 1),
 }

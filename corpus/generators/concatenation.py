@@ -20,8 +20,10 @@ CASES: dict[str, tuple[tuple[tuple[int, ...], ...], int]] = {
     "rank4_axis1": (((2, 1, 3, 2), (2, 2, 3, 2)), 1),
     "rank4_axis2": (((2, 2, 3, 2), (2, 2, 1, 2)), 2),
     "rank4_axis3": (((1, 2, 3, 2), (1, 2, 3, 1), (1, 2, 3, 4)), 3),
+    "hypercubes_axis1": (((2, 2, 2, 2), (2, 2, 2, 2)), 1),
     "one_input": (((2, 3),), 1),
     "six_inputs": (((1, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2)), 0),
+    "19_inputs": (((1, 2),) * 19, 0),
 }
 """Dimensions of the inputs, axis."""
 
@@ -93,7 +95,7 @@ def _positive(name: str, inputs: Operands, axis: int, output: OperandSpec, since
 
 
 def _source(kind: str, shape: tuple[int, ...], index: int) -> OperandSpec:
-    return source(kind, shape, first=20 * index)
+    return source(kind, shape, first=20 * index % 230)
 
 
 def _requantized(kind: str) -> Vectors:

@@ -1,7 +1,7 @@
 """The generator of CONV_2D."""
 
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, vector
-from npu_conformance.corpus.generators._many_channels import many_channels
+from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors
@@ -32,6 +32,9 @@ def vectors() -> Vectors:
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
     yield from _first_layers()
+    yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259))
+    yield from large_windows(Sizes(1, (6, 23), 1, (5, 5), 2))
+    yield from wide_sums(Sizes(1, (1, 1), 1200, (1, 1), 3))
     yield from many_channels(Sizes(1, (2, 1), 16, (1, 1), 8), Sizes(1, (1, 1), 2, (1, 1), 67))
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield other_input_channels(SHAPES["wide"])

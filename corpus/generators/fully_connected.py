@@ -91,6 +91,8 @@ def vectors() -> Vectors:
     yield from _cover()
     yield from _corners()
     yield from _long_rows()
+    yield from _many_units()
+    yield _wide_sums()
     yield from _batch_zero()
     yield from _rejected()
 
@@ -191,6 +193,22 @@ def _long_rows() -> Vectors:
     halves = Values("float16", source=few, weights=msgspec.structs.replace(few, seed=17, step=1.0))
     description = "products are multiples of a half: partial sums are exact in float16, in any order"
     yield _positive("float16_768", ((2, 768), 768, 5), halves, description=description)
+
+
+def _many_units() -> Vectors:
+    for kind in ("float32", "quant8"):
+        about = "the number of a unit needs more than a byte; rows and units are no multiples of a block"
+        yield _positive(f"{kind}_259_units", ((19, 3), 3, 259), Values(kind, 43), description=about)
+
+
+def _wide_sums() -> Vector:
+    bytes_ = GeneratorDocument(kind="integers", seed=51, low=200, high=255)
+    scales = (1 / 16, 1 / 128, 1200 * 255 * 255 / 2048 / 255)
+    values = Values(
+        "quant8", scales=scales, zero_points=(0, 0, 0), source=bytes_, weights=msgspec.structs.replace(bytes_, seed=52)
+    )
+    about = "sums of products that need more than 24 bits"
+    return _positive("quant8_wide_sums", ((2, 1200), 1200, 3), values, description=about)
 
 
 def _batch_zero() -> Vectors:

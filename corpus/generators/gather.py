@@ -32,6 +32,9 @@ CASES: dict[str, tuple[tuple[int, ...], int, Indices]] = {
     "indices_rank3": ((4, 3), 0, [[[3, 0]], [[1, 2]]]),
     "rank4_axis2": ((1, 2, 4, 2), 2, [3, 2, 0]),
     "rank4_indices_rank2": ((2, 2, 2, 3), 3, [[2, 1, 0], [0, 0, 1]]),
+    "axis_minus_two_indices_rank2": ((2, 3, 2), -2, [[2, 0], [1, 2]]),
+    "axis_minus_three_indices_rank3": ((3, 2, 2), -3, [[[2, 0]], [[1, 2]]]),
+    "hypercube_axis1": ((3, 3, 3, 3), 1, [2, 0, 1]),
     "rank5": ((2, 1, 3, 1, 2), 2, [1, 2]),
 }
 """Dimensions, axis, indices."""

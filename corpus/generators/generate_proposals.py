@@ -63,6 +63,7 @@ def vectors() -> Vectors:
         words = [kind, *_spelled(limits)]
         yield _positive("_".join(words), kind, *_data(40), False, _scalars(kind, limits, 0.5, 1.0))
     yield from _by_hand()
+    yield from _second_image_larger()
     yield from _nothing_left()
     yield from _sizes_unknown()
     yield from _rejected()
@@ -154,6 +155,24 @@ def _by_hand() -> Vectors:
                 anchors=[(0.0, 0.0, 8.0, 8.0)],
                 images=[(8.0, 20.0), (9.0, 14.0)],
             )
+
+
+def _second_image_larger() -> Vectors:
+    given = numpy.array([0.5, 0.75, 0.75, 0.25]).reshape(2, 1, 2, 1)
+    deltas = numpy.zeros((2, 1, 2, 4))
+    deltas[1, 0, 1, 0] = 1.0
+    for kind in ("float32", "quant8"):
+        yield _positive(
+            f"{kind}_second_image_larger",
+            kind,
+            given,
+            deltas,
+            False,
+            _scalars(kind, (-1, -1), 0.4, 1.0) | {"width_stride": number(kind, 4.0)},
+            "batch 1: (0, 0, 8, 8) and (12, 0, 20, 8), whose centre lies outside of the first image",
+            anchors=[(0.0, 0.0, 8.0, 8.0)],
+            images=[(9.0, 14.0), (8.0, 20.0)],
+        )
 
 
 def _nothing_left() -> Vectors:

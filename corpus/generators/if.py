@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
-from npu_conformance.corpus.generators.base import Vectors, graph, positive
+from npu_conformance.corpus.generators.base import Vectors, graph, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers, uniform
-from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, reference, tensor
+from npu_conformance.corpus.generators.operands import (
+    Operands,
+    OperandSpec,
+    constant,
+    int32,
+    omitted,
+    reference,
+    tensor,
+)
 from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Graph, Vector
@@ -33,6 +41,7 @@ def vectors() -> Vectors:
     for condition in (0, 1):
         yield from _structures(condition)
     yield from _open_sizes()
+    yield _without_condition()
 
 
 def _structures(condition: int) -> Vectors:
@@ -85,6 +94,27 @@ def _open_sizes() -> Vectors:
                 branches,
                 about="what the branches leave open is found when they run",
             )
+
+
+def _without_condition() -> Vector:
+    """A device may refuse the model, as the documents say, or fail when it runs, as AOSP's VTS expects."""
+    branch = _binary("ADD", FLOAT32)
+    return rejected(
+        "condition_omitted",
+        "IF",
+        {
+            "condition": omitted(BOOL8, (1,)),
+            "then": reference(0),
+            "else": reference(0),
+            "a": _data(FLOAT32, 70),
+            "b": _data(FLOAT32, 71),
+        },
+        {"sum": _like(FLOAT32)},
+        clause="MODEL.P3O",
+        phase="execution",
+        since="1.3",
+        referenced=[branch],
+    )
 
 
 def _if(

@@ -48,8 +48,15 @@ def _extremes() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         about = "without subtracting the largest value the exponential overflows, and the logarithm meets 0"
         yield _positive(f"{SHORT[kind]}_far_apart", tensor(kind, (3, 3), far), 1.0, 1, about)
+        for axis in (0, 1, 2):
+            shape = [1, 1, 1]
+            shape[axis] = 9
+            yield _positive(f"{SHORT[kind]}_far_apart_axis_{axis}", tensor(kind, shape, far), 0.5, axis, about)
         about = "each is all there is: the logarithm of 1"
         yield _positive(f"{SHORT[kind]}_alone", tensor(kind, (2, 1), [3.0, -7.0]), 2.0, 1, about)
+    about = "rows and columns are no multiples of a block"
+    yield _positive("float32_19_by_5", _source(FLOAT32, (19, 5), 71), 3.0, 1, about)
+    yield _positive("float32_2_by_67", _source(FLOAT32, (2, 67), 72), 3.0, 1, about)
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7)))
     yield _positive("float32_all_bits", source, 1.0, 1, "float16 inside would round bits away")
 

@@ -24,6 +24,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
     "rank4_axis4": ((1, 2, 2, 2), 2, 4),
     "one_tensor": ((2, 3), 1, 1),
     "six_tensors": ((1, 2), 6, 2),
+    "19_tensors": ((2,), 19, 1),
 }
 """Dimensions of each input, number of them, axis."""
 
@@ -37,7 +38,7 @@ def vectors() -> Vectors:
     """Every type; every axis of several ranks; one tensor and many; zero points; open shapes; rejections."""
     for kind in FIVE:
         for name, (dimensions, count, axis) in CASES.items():
-            tensors = [source(kind, dimensions, first=20 * index) for index in range(count)]
+            tensors = [source(kind, dimensions, first=20 * index % 230) for index in range(count)]
             yield _positive(f"{kind}_{name}", axis, tensors, result(kind, stacked(dimensions, count, axis)))
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):

@@ -19,6 +19,7 @@ def vectors() -> Vectors:
     for kind in ("quant8", "quant8_signed"):
         for value in (0, 9, 255):
             yield _positive(f"{kind}_raw_value_{value}", kind, "rank2", value - _shift(kind))
+    yield _positive("float32_value_all_bits", "float32", "rank3", 1000.1)
     for kind in ("float32", "float16"):
         yield _positive(f"{kind}_value_zero", kind, "rank3", 0.0)
         yield _positive(f"{kind}_value_large", kind, "rank3", 60000.0)

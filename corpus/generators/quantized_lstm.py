@@ -91,9 +91,10 @@ def _weights(cell: Cell) -> Operands:
         for place, gate in enumerate(_lstm.GATES):
             weights = _random(cell, 10 + length + place, _BYTE, (cell.units, length), 127, scale=1 / 128, constant=True)
             found[f"{group}_{gate}"] = _omitted(weights) if cell.coupled and gate == "input" else weights
-    for gate in ("input", "forget", "output"):
+    for place, gate in enumerate(("input", "forget", "output")):
         largest = 4000 if gate == "output" else 0
-        peephole = _random(cell, 30, _WORD, (cell.units,), largest, scale=2.0**-12, constant=True)
+        # Each has a scale of its own; the gates that look at the old cell state are not compared.
+        peephole = _random(cell, 30, _WORD, (cell.units,), largest, scale=2.0 ** -(10 + place), constant=True)
         given = cell.peepholes and not (cell.coupled and gate == "input")
         found[f"cell_to_{gate}"] = peephole if given else _omitted(peephole)
     for place, name in enumerate(_BIASES):

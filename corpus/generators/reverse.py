@@ -31,6 +31,7 @@ CASES: dict[str, tuple[tuple[int, ...], int]] = {
     "rank4_axis0": ((2, 1, 3, 2), 0),
     "rank4_axis2": ((1, 2, 3, 2), 2),
     "rank4_axis3": ((2, 2, 1, 4), 3),
+    "hypercube_axis1": ((3, 3, 3, 3), 1),
     "size_one": ((3, 1, 2), 1),
     "rank5": ((1, 2, 2, 3, 2), 3),
     "rank8": ((1, 2, 1, 2, 1, 2, 1, 3), 7),

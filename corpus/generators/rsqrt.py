@@ -14,6 +14,7 @@ def vectors() -> Vectors:
     """Every type and rank; infinity. Results for zero and below are not specified: what is quantised stays above."""
     yield from _unary.floats("RSQRT", 0.125, 8.0)
     yield from _activations.special("RSQRT", [1.0, math.inf, 4.0, 0.0625, 65504.0])
+    yield _unary.small("RSQRT")
     yield from _unary.undefined("RSQRT", [0.0, -0.0, -1.0, math.nan, -math.inf])
     yield from _every_byte()
     yield from _quantized_ranks()

@@ -19,6 +19,8 @@ def vectors() -> Vectors:
     yield from _ranks()
     yield from _axes()
     yield from _extremes()
+    yield from _cubes()
+    yield from _many()
     for kind in (FLOAT32, QUANT8):
         shape, scale = (0, 2, 2, 3), 0.1 if kind is QUANT8 else 0.0
         yield zero_sized(
@@ -88,6 +90,32 @@ def _extremes() -> Vectors:
             {"input": tensor(kind, (3, 3), data, scale=0.2, zero_point=10 - shift), "beta": _beta(kind, 1.0)},
             {"output": _output(kind, (3, 3))},
         )
+
+
+def _cubes() -> Vectors:
+    for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
+        yield positive(
+            f"{SHORT[kind]}_cube_axis_1",
+            "SOFTMAX",
+            {"input": _input(kind, (3, 3, 3), seed + 90), "beta": _beta(kind, 0.5), "axis": int32(1)},
+            {"output": _output(kind, (3, 3, 3))},
+            since="1.2",
+            hazards=["softmax-axis"],
+            description="no size tells one axis from another",
+        )
+
+
+def _many() -> Vectors:
+    about = "rows and columns are no multiples of a block"
+    for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
+        for shape, beta in (((19, 5), 3.0), ((2, 67), 0.5)):
+            yield positive(
+                f"{SHORT[kind]}_{shape[0]}_by_{shape[1]}",
+                "SOFTMAX",
+                {"input": _input(kind, shape, seed + 70), "beta": _beta(kind, beta)},
+                {"output": _output(kind, shape)},
+                description=about,
+            )
 
 
 def _input(kind: OperandType, shape: tuple[int, ...], seed: int, scale: float = 0.02) -> OperandSpec:

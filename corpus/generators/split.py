@@ -18,7 +18,9 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
     "rank4_axis3": ((2, 1, 3, 4), 3, 2),
     "axis_minus_one": ((3, 2, 4), -1, 2),
     "axis_minus_rank": ((4, 1, 2, 3), -4, 2),
+    "hypercube_axis1": ((4, 4, 4, 4), 1, 2),
     "one_part": ((2, 3), 1, 1),
+    "19_parts": ((2, 19), 1, 19),
 }
 """Dimensions, axis, number of parts."""
 

@@ -70,6 +70,11 @@ def _special() -> Vectors:
     full = Cell(seed=32, peepholes=True, norm=True, output=3, projection_bias=True)
     yield _positive("one_step", plain, Sequence(time=1))
     yield _positive("one_sample", replace(plain, batch=1), Sequence(time=4, time_major=True))
+    square = Cell(seed=33, output=4, peepholes=True)
+    yield _positive("square_projection", square, Sequence(), description=_lstm.SQUARE)
+    clipped, large = Cell(seed=34, output=3), _lstm.large_cell_state(Cell(seed=34))
+    sequence = Sequence(clips=(0.0, 0.25))
+    yield _positive("projection_clip_alone", clipped, sequence, changes=large, description=_lstm.CLIP_ALONE)
     yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, Sequence()))
     yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", replace(full, coupled=True), both))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):

@@ -6,11 +6,13 @@ They mean what the variations of AOSP's test generator mean. `apply` returns Non
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.variations.allowed import (
+    ACTIVATION,
     FLOAT16,
     LAYOUT,
     NOT_COUPLED,
@@ -23,13 +25,18 @@ from npu_conformance.corpus.variations.allowed import (
 from npu_conformance.corpus.vectors import Example, Graph, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, operand_type
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _NCHW = (0, 3, 1, 2)
+_CLAMPS = (
+    (FusedActivation.RELU6, 0.0, 6.0),
+    (FusedActivation.RELU1, -1.0, 1.0),
+    (FusedActivation.RELU, 0.0, math.inf),
+)
 _SHAPE = "output_shape"
 """The argument of TRANSPOSE_CONV_2D that holds a shape in the layout of the activations."""
 
@@ -114,6 +121,34 @@ def _nchw(vector: Vector) -> Vector | None:
     return replace(vector, operands=operands, operations=(operation,), examples=examples)
 
 
+def _fused(vector: Vector) -> Vector | None:
+    """A fused activation clamps the outputs: by the name of the vector the first one of three that changes any."""
+    activation, (output,) = _argument(vector, ACTIVATION), vector.outputs
+    if activation is None or vector.ignored:
+        return None
+    turn = sum(vector.name.encode()) % len(_CLAMPS)
+    for code, *limits in _CLAMPS[turn:] + _CLAMPS[:turn]:
+        clamped = [_clamped(example.outputs[output], vector.operands[output], *limits) for example in vector.examples]
+        pairs = list(zip(vector.examples, clamped, strict=True))
+        if all((array != example.outputs[output]).any() for example, array in pairs):
+            operands = {**vector.operands, activation: replace(vector.operands[activation], value=_int32(int(code)))}
+            examples = tuple(replace(example, outputs={output: array}) for example, array in pairs)
+            return replace(vector, operands=operands, examples=examples)
+    return None
+
+
+def _clamped(array: Array, operand: VectorOperand, low: float, high: float) -> Array:
+    """Stored elements between two real limits: where quantised, rounding keeps which of two numbers is the larger."""
+    if operand.scale:
+        low, high = (_stored(limit / operand.scale) + operand.zero_point for limit in (low, high))
+    return array.clip(low, high).astype(array.dtype)
+
+
+def _stored(value: float) -> float:
+    """Rounded, halves away from zero."""
+    return value if math.isinf(value) else math.copysign(math.floor(abs(value) + 0.5), value)
+
+
 def _all_inputs_as_internal(vector: Vector) -> Vector | None:
     """Each input that ADD can take is computed inside the model: ADD(new input, zero)."""
     operands, additions, renamed = dict(vector.operands), [], {}
@@ -124,7 +159,7 @@ def _all_inputs_as_internal(vector: Vector) -> Vector | None:
         new, zero, none = f"{name}_new", f"{name}_zero", f"{name}_none"
         operands[new] = operand
         operands[zero] = replace(operand, dimensions=(1,), value=_zero(operand))
-        operands[none] = VectorOperand(OperandType.INT32, value=_none())
+        operands[none] = VectorOperand(OperandType.INT32, value=_int32(0))
         additions.append(VectorOperation("ADD", (new, zero, none), (name,)))
         renamed[name] = new
     examples = tuple(
@@ -293,10 +328,10 @@ def _zero(operand: VectorOperand) -> Array:
     return numpy.array([operand.zero_point], dtype=OPERAND_TYPES[operand.type].dtype)
 
 
-def _none() -> Array:
+def _int32(value: int) -> Array:
     import numpy
 
-    return numpy.array(0, dtype=numpy.int32)
+    return numpy.array(value, dtype=numpy.int32)
 
 
 def _ones() -> Array:
@@ -310,6 +345,7 @@ _FUNCTIONS: dict[str, Callable[[Vector], Vector | None]] = {
     "float16": _float16,
     "quant8_signed": _quant8_signed,
     "nchw": _nchw,
+    "fused": _fused,
     "all_inputs_as_internal": _all_inputs_as_internal,
     "all_tensors_as_inputs": _all_tensors_as_inputs,
 }

@@ -19,6 +19,13 @@ RETYPED = {"float16": FLOAT16, "quant8_signed": SIGNED}
 """What variations make of types; others stay."""
 
 _ADDABLE = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
+FUSING = {
+    "ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "DIV", "FULLY_CONNECTED", "GROUPED_CONV_2D", "L2_POOL_2D",
+    "MAX_POOL_2D", "MUL", "SUB", "TRANSPOSE_CONV_2D",
+}  # fmt: skip
+"""Operations whose output is clamped by a fused activation, and whose results nothing else reads."""
+
+ACTIVATION = "activation"
 LAYOUT = "nchw_layout"
 """The argument that says whether channels come first."""
 
@@ -114,6 +121,18 @@ def _inputs_since(header: VectorHeader) -> Version | None:
     return Version.V1_0
 
 
+def _fused_since(header: VectorHeader) -> Version | None:
+    """Where nothing is fused yet. Integers of 32 bits have no fused activation."""
+    if header.operation not in FUSING or len(header.operations) != 1:
+        return None
+    kinds = tuple(operand_type(header.operands[name].type) for name in header.arguments)
+    signature = catalogue.find_signature(header.operation, kinds)
+    position = signature.position(ACTIVATION) if signature else -1
+    if position < 0 or header.operands[header.arguments[0]].type == "TENSOR_INT32":
+        return None
+    return Version.V1_0 if header.operands[header.arguments[position]].scalar == 0 else None
+
+
 def is_addable(kind: str, dimensions: tuple[int, ...]) -> bool:
     """True where ADD can take a tensor of this type and shape."""
     return kind in _ADDABLE and 1 <= len(dimensions) <= 4 and 0 not in dimensions
@@ -144,6 +163,7 @@ _SINCE: dict[str, Callable[[VectorHeader], Version | None]] = {
     "float16": _float16_since,
     "quant8_signed": _signed_since,
     "nchw": _nchw_since,
+    "fused": _fused_since,
     "all_inputs_as_internal": _internal_since,
     "all_tensors_as_inputs": _inputs_since,
 }

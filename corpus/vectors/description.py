@@ -26,6 +26,7 @@ VARIATIONS = {
     "float16": "in float16",
     "quant8_signed": "in signed 8 bit, with every value and zero point less 128",
     "nchw": "with the channels in front (NCHW)",
+    "fused": "with a fused activation that clamps the output",
     "all_inputs_as_internal": "with all inputs as internal, each behind an ADD of zero",
     "all_tensors_as_inputs": "with all constant tensors as inputs",
 }

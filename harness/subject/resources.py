@@ -43,3 +43,13 @@ def resources_of(process: int) -> Resources | None:
         return Resources(len(os.listdir(f"{folder}/fd")), shared, len(os.listdir(f"{folder}/task")))
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None
+
+
+def private_kib(process: int) -> int:
+    """The memory in KiB that is a process's own, swapped out or not; 0 where it is gone, or another user's."""
+    try:
+        with open(f"/proc/{process}/status") as status:
+            lines = [line for line in status if line.startswith(("RssAnon:", "VmSwap:"))]
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return 0
+    return sum(int(line.split()[1]) for line in lines)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from npu_conformance.harness.subject.resources import resources_of
+from npu_conformance.harness.subject.resources import private_kib, resources_of
 
 _KIB_STEP = 4096
 """Private memory that each stretch must add: far above what an allocator's arenas come and go by."""
@@ -59,7 +59,7 @@ def holdings_of(process: int) -> Holdings | None:
         sum(one.shared_mappings for one in there),
         sum(one.threads for one in there),
         len(there),
-        sum(map(_private_kib, family)),
+        sum(map(private_kib, family)),
     )
 
 
@@ -118,11 +118,6 @@ def _children(process: int) -> list[int]:
     except OSError:
         return []
     return [int(child) for thread in threads for child in _read(f"/proc/{process}/task/{thread}/children").split()]
-
-
-def _private_kib(process: int) -> int:
-    lines = _read(f"/proc/{process}/status").splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "VmSwap:")))
 
 
 def _read(path: str) -> str:

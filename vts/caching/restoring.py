@@ -14,6 +14,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
+    OTHER_TOKEN,
     REJECTED,
     Client,
     chain_of,
@@ -53,6 +54,22 @@ def again(context: CaseContext) -> None:
     restored = [caching.restore(cache.handles()) for _ in range(2)]
     for preparation in (*restored, restored[0]):
         caching.prepared_right(chain, preparation, "prepareModelFromCache, again")
+
+
+@cases.case("restoring.after_refusal", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
+def after_refusal(context: CaseContext) -> None:
+    """A cache that was refused changes nothing: models are saved and restored as before."""
+    caching, chain = client(context), chain_of(context)
+    cache = caching.saved(chain)
+    caching.restore(cache.handles(), OTHER_TOKEN)
+    try:
+        other = caching.saved(chain)
+    except NotApplicable:
+        context.warn_quality("once a cache was refused, models are no longer saved")
+        return
+    for saved in (cache, other):
+        restored = caching.restore(saved.handles())
+        caching.prepared_right(chain, restored, "prepareModelFromCache after another cache was refused")
 
 
 @cases.case("restoring.after_restart", "NNHAL-CACHE-010", since=Version.V1_2)

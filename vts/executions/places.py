@@ -63,3 +63,19 @@ def _at_odd_places(asked: Sum, element: int, inputs: int) -> Request:
         asked.inputs.write(place, asked.chosen.packed(values))
     arguments = tuple(RequestArgument(location=DataLocation(0, place, SIZE)) for place in places[:inputs])
     return replace(asked.with_output(offset=element), inputs=arguments)
+
+
+@cases.case("layout.inputs_of_one_place", "NNHAL-REQUEST-005", "NNHAL-EXECUTE-001")
+def inputs_of_one_place(context: CaseContext) -> None:
+    """Two inputs may lie in one place: only outputs overlap nothing else."""
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            asked = sum_of(context, chosen)
+            first, _ = asked.request.inputs
+            execution = bind(
+                context, prepared_model, replace(asked.request, inputs=(first, first)), executor=executor
+            )()
+            checks.status(execution.status, {ErrorStatus.NONE}, f"{executor} execution with two inputs of one place")
+            chosen.check(asked.result(), (2 * addition.A[0], 2 * addition.A[1]), "sum of an input and itself")

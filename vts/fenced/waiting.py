@@ -11,7 +11,10 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import FencedOptions, forms
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import A, B
 from npu_conformance.vts.lib.fenced import FencedFixture, Sum
 from npu_conformance.vts.lib.load import too_much
@@ -95,6 +98,39 @@ def many(context: CaseContext) -> None:
     total, fences = FencedFixture(context).sum(), _fences(context, 32)
     _signal(fences[1:])
     total.succeeds(total.waits(*fences, settle=fences[0].signal))
+
+
+@cases.case("each_run_of_a_reusable", "NNHAL-FENCED-005", "NNHAL-EXECUTE-014", since=Version.FL8)
+def each_run_of_a_reusable(context: CaseContext) -> None:
+    """Each run of one reusable execution waits for the fences that it was given."""
+    total = FencedFixture(context, _Reusing(addition.supported(context).prepared(context))).sum()
+    for _ in range(3):
+        total.clear()
+        fence = context.fence()
+        total.succeeds(total.waits(fence, settle=fence.signal))
+
+
+class _Reusing(PreparedModel):
+    """A prepared model that executes its first request again and again, as a reusable execution."""
+
+    def __init__(self, inner: PreparedModel) -> None:
+        self._inner = inner
+        self._made: Execution | None = None
+
+    def execute_fenced(
+        self,
+        request: Request,
+        wait_for: tuple[Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> FencedExecutionResult:
+        """Run the reusable execution, which is made at the first call."""
+        config = ExecutionConfig(measure_timing, loop_timeout_duration_ns)
+        self._made = self._made or self._inner.create_reusable_execution(request, config)
+        fences = tuple(fence for fence in wait_for if fence is not None)
+        return self._made.execute_fenced(fences, deadline_ns, duration_ns)
 
 
 @cases.case("inputs_at_the_signal", "NNHAL-FENCED-005", since=_SINCE)

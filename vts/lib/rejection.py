@@ -128,12 +128,25 @@ def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) ->
         rejected_as_invalid(error.status, "getSupportedOperations of the invalid model")
         with checks.about("NNHAL-PREPARE-001"):
             expect_preparation_rejected(context, model)
+        _warn_of_aosp(context, vector)
         return None
     preparation = context.prepare(model)
+    if preparation.launch_status != ErrorStatus.NONE:
+        _warn_of_aosp(context, vector)
     says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
     if preparation.prepared_model is None and not (supported or says_why or _supports_valid(context, vector)):
         raise NotSupported(f"{vector.operation} is not supported at all, so that a rejection proves nothing")
     return preparation.prepared_model
+
+
+def _warn_of_aosp(context: CaseContext, vector: Vector) -> None:
+    """Say what AOSP's VTS asks for: that an IF without its condition is taken, and fails when it runs."""
+    branches = [(graph, one) for graph in vector.graphs for one in graph.operations if one.type == "IF"]
+    if any(graph.operands[one.inputs[0]].omitted for graph, one in branches):
+        context.warn_quality(
+            "an IF whose condition is omitted is refused before it is executed, as the documents say; AOSP's VTS would"
+            " fail: it accepts NONE from getSupportedOperations and the launch of prepareModel, and a failing execution"
+        )
 
 
 def _supports_valid(context: CaseContext, vector: Vector) -> bool:

@@ -72,6 +72,20 @@ def of_another_process(context: CaseContext) -> None:
             _spied_on(context, spy)
 
 
+@cases.case("tokens.of_24_living", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", since=_SINCE)
+@in_each_type
+def of_24_living(fixture: BufferFixture) -> None:
+    """Each of 24 living buffers is found by its token when it is an input."""
+    model, zero, result = fixture.prepare(), fixture.pool(fixture.chosen.packed((0.0, 0.0))), fixture.pool()
+    values = [(number / 4, -number / 4) for number in range(24)]
+    living = [fixture.allocate(model, inputs=(0,)) for _ in values]
+    for made, pair in zip(living, values, strict=True):
+        fixture.fill(made, pair)
+    for number, (made, pair) in enumerate(zip(living, values, strict=True)):
+        fixture.succeeds(model, (made, zero), (result,), f"execution on buffer {number} of 24")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), pair, f"content of buffer {number} of 24")
+
+
 @cases.case("tokens.of_the_dead", "NNHAL-MEMDOMAIN-031", "NNHAL-MEMDOMAIN-014", since=_SINCE)
 def of_the_dead(context: CaseContext) -> None:
     """An application's death takes its buffers along: its token is no key for later ones, and nothing is left."""
