@@ -34,6 +34,8 @@ _SAMPLES = (0.2, 0.4, 0.6, 0.8)
 """At these parts of the work it is looked what the driver holds: all clients have loaded, and none has gone yet."""
 _VISITS, _STRETCHES, _MOST_STRETCHES = 4, 3, 6
 """Clients that come and go between two looks, and how often; more often where something has grown so far."""
+_REPETITIONS = 6
+"""Of other work between two looks: more, so that a thread that ends meanwhile hides nothing."""
 _MOST_WAVES = 5
 _WARM_UP = 2
 _SETTLING_SECONDS = 1.0
@@ -154,8 +156,9 @@ class Watch:
         if self._process == 0 or holdings_of(self._process) is None:
             raise NotApplicable("the driver's process is out of sight")
         with self._context.configuration(name, requirements=("ML-CRS-016",)):
-            work()  # what is set up once is no growth
-            self._check_repeated(work, f"repetitions of {name}")
+            for _ in range(_REPETITIONS):  # what is set up once is no growth, and what went before is gone by then
+                work()
+            self._check_repeated(work, f"repetitions of {name}", _REPETITIONS)
 
     def _left_by_the_dead(self) -> dict[str, int]:
         """What has grown by one or more for each client killed, in every wave."""
@@ -171,18 +174,18 @@ class Watch:
             if all(step >= max(1, killed) for step, killed in zip(found, self._killed, strict=False))
         }
 
-    def _check_repeated(self, work: Work, what: str) -> None:
+    def _check_repeated(self, work: Work, what: str, times: int = _VISITS) -> None:
         samples = self._look()
         growth: dict[str, int] = {}
         for stretch in range(1, _MOST_STRETCHES + 1):
-            for _ in range(_VISITS):
+            for _ in range(times):
                 work()
-            samples += self._settled(samples[-1], _VISITS)
-            growth = steady_growth(samples, _VISITS) if len(samples) > 1 else {}
+            samples += self._settled(samples[-1], times)
+            growth = steady_growth(samples, times) if len(samples) > 1 else {}
             if stretch >= _STRETCHES and not growth:
                 return
         if growth:
-            count = _VISITS * (len(samples) - 1)
+            count = times * (len(samples) - 1)
             raise Failed(f"{count} {what} have left {told(growth)} behind in the driver")
 
     def _settled(self, before: Holdings, least: int) -> list[Holdings]:
