@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 
-from npu_conformance.faults.factories import PATIENT
+from npu_conformance.faults.factories import PATIENT, faulty_device, faulty_models
 from npu_conformance.faults.fault import Fault, FaultySubject
 from npu_conformance.faults.managers import EDITED
 from npu_conformance.faults.source_edits import DetectedAs, SourceEdit, apply
@@ -51,11 +51,12 @@ from npu_conformance.faults.stress.deeds import (
     starts_helper,
 )
 from npu_conformance.faults.stress.driver import What, When, stressed
+from npu_conformance.faults.stress.ways import OpensForRestored, OpensForReusable, ThreadOfBurst, ThreadOfFenced
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.manager import service
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Context, Subject
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 
 def _edits(name: str) -> tuple[SourceEdit, ...]:
@@ -103,10 +104,11 @@ def _fault(
     ends_as: Outcome | None,
     breaks: str = "ML-CRS-002",
     detected_as: DetectedAs = "red",
+    hal: Version = Version.V1_3,
 ) -> Fault:
     cases = tuple(f"mlts.{case}" for case in caught_by.split())
     words = tuple(breaks.split())
-    return Fault(f"stress-{name}", description, words, cases, mechanism, Version.V1_3, detected_as, True, ends_as)
+    return Fault(f"stress-{name}", description, words, cases, mechanism, hal, detected_as, True, ends_as)
 
 
 def _inferring(when: When, what: What) -> FaultySubject:
@@ -262,6 +264,16 @@ _LEAKS = tuple(
     )
 )  # fmt: skip
 
+_WAYS = tuple(
+    _fault(f"leak-{name}", description, "every_way.executions.left_behind", mechanism, FAIL, "ML-CRS-016", hal=NEWEST)
+    for name, description, mechanism in (
+        ("descriptor-per-reusable", "A reusable execution leaves a descriptor open.", faulty_models(OpensForReusable)),
+        ("thread-per-fenced", "A fenced execution leaves a thread behind.", faulty_models(ThreadOfFenced)),
+        ("thread-per-burst", "A burst leaves a thread behind.", faulty_models(ThreadOfBurst)),
+        ("descriptor-per-restored", "A restored model leaves a descriptor open.", faulty_device(OpensForRestored)),
+    )
+)
+
 _SLOW = (
     _fault("slow-while-preparing", "An inference takes much longer while models are prepared.",
            "degradation.latency.while_loading", _inferring(inferring_while_preparing, is_slow), None, "ML-CRS-009",
@@ -285,5 +297,5 @@ _APPS = tuple(
     )
 )  # fmt: skip
 
-FAULTS = (*_APPS, *_CRASHES, *_HANGS, *_FAILURES, *_LEAKS, *_SLOW)
+FAULTS = (*_APPS, *_CRASHES, *_HANGS, *_FAILURES, *_LEAKS, *_WAYS, *_SLOW)
 """Drivers that go wrong under stress, each with what its clients have to end as."""

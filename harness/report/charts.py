@@ -27,18 +27,20 @@ _TICKS = 4
 
 @dataclass(frozen=True)
 class Axis:
-    """Where values stand between two ends, in units of the drawing."""
+    """Where values stand between two ends. left, width: of the plot, in units of the drawing."""
 
     low: float
     high: float
     logarithmic: bool
+    left: float = _LEFT
+    width: float = _PLOT
 
     def at(self, value: float) -> float:
         """The place of a value; one beyond an end stands there."""
         low, high, value = (
             math.log10(each) if self.logarithmic else each for each in (self.low, self.high, max(value, self.low))
         )
-        return round(_LEFT + _PLOT * min(1.0, (value - low) / (high - low)), 1)
+        return round(self.left + self.width * min(1.0, (value - low) / (high - low)), 1)
 
     def ticks(self) -> list[tuple[float, str]]:
         """Places of round values, with their text."""

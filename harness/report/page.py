@@ -12,6 +12,7 @@ from npu_conformance.harness.report.sections import (
     failures,
     head,
     measurements,
+    npu_timeline,
     operations,
     quality,
     requirements,
@@ -23,8 +24,8 @@ from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
 
 _SECTIONS = (
-    failures.section, measurements.costs, measurements.qualities, crash_tests.section, operations.section,
-    work.section, requirements.section, waivers.section, quality.section, cases.section,
+    failures.section, measurements.costs, measurements.qualities, crash_tests.section, npu_timeline.section,
+    operations.section, work.section, requirements.section, waivers.section, quality.section, cases.section,
 )  # fmt: skip
 
 

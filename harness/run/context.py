@@ -25,7 +25,7 @@ from npu_conformance.harness.run.preparation import (
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.pools import aidl_form
-from npu_conformance.specs.documents.results import Measurement, Note
+from npu_conformance.specs.documents.results import Measurement, Note, NpuSpan
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
@@ -139,6 +139,7 @@ class CaseContext:
         self.configurations: dict[str, Record] = {}
         self.notes: dict[str, Note] = {}
         self.measurements: list[Measurement] = []
+        self.timeline: list[NpuSpan] = []
         self.executed_by: dict[str, tuple[str, ...]] = {}
         self.payload: Callable[[], Any] | None = None
         self.restarts = 0

@@ -49,6 +49,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         warnings=tuple(own.warnings),
         notes=context.notes,
         measurements=tuple(context.measurements),
+        timeline=tuple(context.timeline),
         seed=context.seed,
         seconds=seconds,
         signal=own.details.signal,

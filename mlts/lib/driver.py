@@ -10,9 +10,9 @@ import itertools
 import re
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from npu_conformance.harness.judge.verdicts import Crashed, Failed
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.host import peer
 from npu_conformance.harness.subject.remote import RemoteSubject
@@ -34,11 +34,15 @@ _SAMPLES = (0.2, 0.4, 0.6, 0.8)
 """At these parts of the work it is looked what the driver holds: all clients have loaded, and none has gone yet."""
 _VISITS, _STRETCHES, _MOST_STRETCHES = 4, 3, 6
 """Clients that come and go between two looks, and how often; more often where something has grown so far."""
+_REPETITIONS = 6
+"""Of other work between two looks: more, so that a thread that ends meanwhile hides nothing."""
 _MOST_WAVES = 5
 _WARM_UP = 2
 _SETTLING_SECONDS = 1.0
 """How long the driver may take to clear up behind clients that have gone, before time_scale."""
 _LOOK_SECONDS = 0.01
+Work = Callable[[], None]
+"""Something that is to leave nothing behind; it raises what became of it."""
 _CRASH = re.compile(
     r"Fatal signal \d|Fatal Python error|Segmentation fault|\*\*\* \*\*\* \*\*\*|core dumped|terminate called|"
     r"stack smashing detected|AddressSanitizer|double free or corruption|backtrace:\s*#00"
@@ -142,7 +146,19 @@ class Watch:
         left = self._left_by_the_dead()
         if left:
             raise Failed(f"clients that were killed ({sum(self._killed)}) have left {told(left)} behind in the driver")
-        self._check_visits()
+        self._check_repeated(self._visit, "clients that came and went")
+
+    def judge_repeated(self, name: str, work: Work) -> None:
+        """Give what the driver holds behind each repetition of some work a verdict of its own.
+
+        NotApplicable where the driver's process is out of sight.
+        """
+        if self._process == 0 or holdings_of(self._process) is None:
+            raise NotApplicable("the driver's process is out of sight")
+        with self._context.configuration(name, requirements=("ML-CRS-016",)):
+            for _ in range(_REPETITIONS):  # what is set up once is no growth, and what went before is gone by then
+                work()
+            self._check_repeated(work, f"repetitions of {name}", _REPETITIONS)
 
     def _left_by_the_dead(self) -> dict[str, int]:
         """What has grown by one or more for each client killed, in every wave."""
@@ -158,19 +174,19 @@ class Watch:
             if all(step >= max(1, killed) for step, killed in zip(found, self._killed, strict=False))
         }
 
-    def _check_visits(self) -> None:
+    def _check_repeated(self, work: Work, what: str, times: int = _VISITS) -> None:
         samples = self._look()
         growth: dict[str, int] = {}
         for stretch in range(1, _MOST_STRETCHES + 1):
-            for _ in range(_VISITS):
-                self._visit()
-            samples += self._settled(samples[-1], _VISITS)
-            growth = steady_growth(samples, _VISITS) if len(samples) > 1 else {}
+            for _ in range(times):
+                work()
+            samples += self._settled(samples[-1], times)
+            growth = steady_growth(samples, times) if len(samples) > 1 else {}
             if stretch >= _STRETCHES and not growth:
                 return
         if growth:
-            count = _VISITS * (len(samples) - 1)
-            raise Failed(f"{count} clients that came and went have left {told(growth)} behind in the driver")
+            count = times * (len(samples) - 1)
+            raise Failed(f"{count} {what} have left {told(growth)} behind in the driver")
 
     def _settled(self, before: Holdings, least: int) -> list[Holdings]:
         """Look again, once the driver has had time to give back what has grown."""

@@ -26,7 +26,8 @@ _LOOK_SECONDS = 0.02
 class _Asked(ModelLoadRequestCallback):
     """What the manager has said about one request."""
 
-    def __init__(self) -> None:
+    def __init__(self, measured: Measured) -> None:
+        self._measured = measured
         self.listener: ModelLoadStatusListener | None = None
         self.must_unload = self.is_complete = False
 
@@ -37,6 +38,8 @@ class _Asked(ModelLoadRequestCallback):
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
         """Unload behind the inference that runs."""
+        if not self.must_unload:
+            self._measured.enter("pre-empted")
         self.must_unload = True
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
@@ -58,19 +61,25 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
     if is_ready:
         yield 0
     for identifier in itertools.count(1):
-        request, asked = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G), _Asked()
+        request, asked = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G), _Asked(measured)
+        measured.enter("blocked")
         manager.request_can_load_model(request, asked)
         for waiting in _waiting(subject, plan, done, asked):
             if is_ready:
                 yield waiting
         if asked.listener is None:
             continue
+        measured.enter("loading")
         for number in _loaded(subject, plan, request, asked):
             is_ready = True
+            if not number:
+                measured.enter("running")
+            measured.inferences = done + number
             yield done + number
         done += number
         measured["loads"] += 1
         measured["unload requests"] += asked.must_unload
+        measured.enter("unloading")
         asked.listener.notify_model_unloaded(request)
         yield from _completing(subject, done, asked)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.mlts.lib import clients
+from npu_conformance.mlts.lib import clients, timeline
 from npu_conformance.mlts.lib.clients import Load
 from npu_conformance.mlts.lib.driver import Watch
 from npu_conformance.mlts.lib.reports import Plan, Work
@@ -51,6 +51,7 @@ class NpuApps:
         patience = clients.patience(context, plans)
         self._before = time.monotonic()
         self.ends = run_clients(plans, patience, observe=self._observe, every=_TICK_SECONDS)
+        context.timeline.extend(timeline.spans(self.ends))
         clients.judge_all(context, plans, self.ends)
         if not context.restarts:
             with context.configuration("afterwards"):

@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.results import NpuPhase
 from npu_conformance.specs.versions import Version
 
 GO = b"\n"
@@ -101,16 +102,31 @@ class Plan(Document, frozen=True):
         return bool(self.die_after or self.die_at)
 
 
+class Moment(Document, frozen=True):
+    """When an app of the NPU came into a phase, on time.monotonic(), which all processes share.
+
+    inferences: that it had done by then.
+    """
+
+    at: float
+    phase: NpuPhase
+    inferences: int
+
+
 class Progress(Document, frozen=True, tag="progress"):
-    """A sign of life: so many rounds are done by all threads. The first is 0: ready, and waiting for GO."""
+    """A sign of life: so many rounds are done by all threads. The first is 0: ready, and waiting for GO.
+
+    moments: that no line before has told of.
+    """
 
     rounds: int
+    moments: tuple[Moment, ...] = ()
 
 
 class Report(Document, frozen=True, tag="report"):
     """The last word of a client. measured: numbers by name, and what it noticed. defect: what went wrong in the client
     program itself; it then has no verdict. lacking: why a client that did nothing wrong could not go on: the device
-    does not support what it would do next.
+    does not support what it would do next. moments: as of Progress.
     """
 
     verdict: Verdict
@@ -119,6 +135,7 @@ class Report(Document, frozen=True, tag="report"):
     defect: str = ""
     lacking: str = ""
     measured: dict[str, float] = msgspec.field(default_factory=dict)
+    moments: tuple[Moment, ...] = ()
 
 
 Line = Progress | Report

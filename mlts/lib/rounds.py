@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,43 @@ from npu_conformance.harness.run.app_connection import ClientSubject
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import model_of
-from npu_conformance.mlts.lib.reports import Plan, StoredModel
+from npu_conformance.mlts.lib.reports import Moment, Plan, StoredModel
+from npu_conformance.specs.documents.results import NpuPhase
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
     from npu_conformance.harness.subject.handle import SubjectHandle
 
 _CASE = Case("mlts.stress.client.load", lambda context: None, ())
-Measured = dict[str, float]
+_MOST_MOMENTS = 2000
+"""That a client tells of, so that hours of a full run stay a page's worth."""
+
+
+class Measured(dict[str, float]):
+    """What a client noticed: numbers by name, and moments of an app of the NPU.
+
+    inferences: that the app has done so far.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inferences = 0
+        self._moments: list[Moment] = []
+        self._told = 0
+
+    def enter(self, phase: NpuPhase) -> None:
+        """The app comes into a phase now."""
+        if self._told + len(self._moments) < _MOST_MOMENTS:
+            self._moments.append(Moment(time.monotonic(), phase, self.inferences))
+
+    def take_moments(self) -> tuple[Moment, ...]:
+        """What has come since the last call. Other threads may come into phases meanwhile."""
+        taken = tuple(self._moments)
+        del self._moments[: len(taken)]
+        self._told += len(taken)
+        return taken
+
+
 Rounds = Generator[int]
 """Yields 0 when ready, then the number of rounds done, for ever."""
 

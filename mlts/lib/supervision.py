@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from npu_conformance.mlts.lib.reports import GO, STOP, Line, Plan, Report, Verdict, encode
+from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
 
 WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
@@ -45,6 +45,7 @@ class ClientEnd:
     """How one client ended. signal: what killed it, 0 where nothing did. stderr: its last words.
 
     measured: numbers that it reported, by name. lacking: why one that did nothing wrong could not go on.
+    moments: what it told of the NPU. at: when nothing more was heard of it, on time.monotonic().
     """
 
     verdict: Verdict
@@ -54,6 +55,8 @@ class ClientEnd:
     stderr: str = ""
     measured: dict[str, float] = field(default_factory=dict)
     lacking: str = ""
+    moments: tuple[Moment, ...] = ()
+    at: float = field(default=0.0, compare=False)
 
 
 class ClientProgramError(Exception):
@@ -142,6 +145,8 @@ class _Client:
         self._buffer = b""
         self.rounds = 0
         self._report: Report | None = None
+        self._moments: list[Moment] = []
+        self._heard = time.monotonic()
         self._silent = self._garbled = ""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         self.pipe, theirs = os.pipe()
@@ -185,6 +190,7 @@ class _Client:
     def receive(self) -> None:
         """Take in what the client has written."""
         chunk = os.read(self.pipe, _CHUNK)
+        self._heard = time.monotonic()
         self._buffer += chunk
         *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
@@ -201,6 +207,7 @@ class _Client:
             self._garbled = f"{line[:100]!r}: {error}"
             return
         self.rounds = message.rounds
+        self._moments.extend(message.moments)
         self.is_ready = True
         self.deadline = time.monotonic() + self._patience.step if self._is_going else math.inf
         if isinstance(message, Report):
@@ -215,6 +222,9 @@ class _Client:
 
     def end(self) -> ClientEnd:
         """What became of the client, once it is closed. A report stands, whatever the process does after it."""
+        return replace(self._ended(), moments=tuple(self._moments), at=self._heard)
+
+    def _ended(self) -> ClientEnd:
         if self._garbled:
             raise ClientProgramError(f"a client said {self._garbled}")
         if self._report is not None:

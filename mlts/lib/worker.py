@@ -13,8 +13,11 @@ import threading
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.mlts.lib.reports import STOP, Line, Plan, Progress, Report, Verdict, encode
+from npu_conformance.mlts.lib.rounds import Measured
 from npu_conformance.specs import documents
 from npu_conformance.specs.outcomes import Outcome
 
@@ -50,7 +53,7 @@ class Crew:
         self._end_time = float("inf")
         self._last: int | None = None
         self._details: OutcomeDetails | None = None
-        self._measured: dict[str, float] = {}
+        self._measured = Measured()
 
     def run(self) -> Report:
         """Carry out the plan, with a sign of life when ready and after each round; how it ended."""
@@ -60,8 +63,9 @@ class Crew:
         for thread in threads:
             thread.join()
         if self._details is not None:
-            return _report(self._details, self._done)
-        return Report(Verdict.SUCCESS, self._done, measured=self._measured)
+            return msgspec.structs.replace(_report(self._details, self._done), moments=self._measured.take_moments())
+        moments = self._measured.take_moments()
+        return Report(Verdict.SUCCESS, self._done, measured=self._measured, moments=moments)
 
     def _work(self, number: int) -> None:
         try:
@@ -112,7 +116,7 @@ class Crew:
         """Tell of one more round, or of none: that the client waits is a sign of life."""
         with self._lock:
             self._done += more
-            self._say(Progress(self._done))
+            self._say(Progress(self._done, self._measured.take_moments()))
             if more and self._done == self._plan.die_after:
                 _die()
         if self._plan.pause:

@@ -58,6 +58,24 @@ class Measurement(Document, frozen=True, omit_defaults=True):
     beside: str = ""
 
 
+NpuPhase = Literal["blocked", "loading", "running", "pre-empted", "unloading"]
+"""What an app of the NPU does: it waits for the manager, prepares its model, infers, has to unload, has unloaded."""
+
+
+class NpuSpan(Document, frozen=True, omit_defaults=True):
+    """A time in which an app of the NPU was in one phase. start, end: since the first span of the case began.
+
+    inferences: that the app did in it. death: it ended with the app's process.
+    """
+
+    app: str
+    phase: NpuPhase
+    start: Seconds
+    end: Seconds
+    inferences: Count = 0
+    death: bool = False
+
+
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 
 
@@ -115,6 +133,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     executed_by: of a case about a runtime, the operations that each of its devices executed with success, the runtime's
     own CPU (nnapi-reference) among them; empty where the runtime cannot tell.
     refused: the models that the body, where it ended as not-supported, could not go on with.
+    timeline: of a case with apps of the NPU, what each of them went through, app by app.
     """
 
     case: str
@@ -137,6 +156,7 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     warnings: tuple[str, ...] = ()
     notes: dict[str, Note] = field(default_factory=dict)
     measurements: tuple[Measurement, ...] = ()
+    timeline: tuple[NpuSpan, ...] = ()
     seed: int = 0
     seconds: Seconds = 0.0
     signal: int = 0

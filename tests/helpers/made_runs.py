@@ -22,6 +22,7 @@ from npu_conformance.specs.documents.results import (
     Digests,
     Event,
     Measurement,
+    NpuSpan,
     RunFinished,
     RunStarted,
     Selection,
@@ -162,4 +163,13 @@ WAIVERS = (
     waiver("vts.generated.PAD.c"), waiver("vts.generated.PAD.z"),
     waiver("vts.generated.PAD.*", datetime.date(2029, 12, 31), owner="eve", link="javascript:alert(1)"),
 )  # fmt: skip
-EVERYTHING = (*MIXED, *LATENCIES, ACCURACY, *CRASHES)
+APPS = CaseResult(
+    case="mlts.npu_apps.death.while_loaded", outcome=Outcome.PASS, requirements=("ML-CRS-017",),
+    timeline=(
+        NpuSpan("app 1", "blocked", 0.0, 0.1), NpuSpan("app 1", "loading", 0.1, 0.3),
+        NpuSpan("app 1", "running", 0.3, 0.5, inferences=5, death=True),
+        NpuSpan("app 2", "blocked", 0.1, 0.5), NpuSpan("app 2", "running", 0.5, 0.8, inferences=7),
+        NpuSpan("app 2", "pre-empted", 0.8, 0.9, inferences=1), NpuSpan("app 2", "unloading", 0.9, 1.0),
+    ),
+)  # fmt: skip
+EVERYTHING = (*MIXED, *LATENCIES, ACCURACY, *CRASHES, APPS)

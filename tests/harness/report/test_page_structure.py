@@ -29,7 +29,8 @@ def everything() -> Page:
 def test_every_section_is_there_and_has_its_link(everything: Page) -> None:
     names = [each.attributes["id"] for each in everything.all("section") if "id" in each.attributes]
     assert names == [
-        "failures", "latency", "accuracy", "crash-tests", "operations", "requirements", "waivers", "quality", "cases",
+        "failures", "latency", "accuracy", "crash-tests", "npu-timeline", "operations", "requirements", "waivers",
+        "quality", "cases",
     ]  # fmt: skip
     links = [each.attributes["href"] for each in everything.all("a") if "nav" in each.parents]
     assert links == [f"#{name}" for name in names]
@@ -71,7 +72,7 @@ def test_every_table_has_a_caption_and_every_heading_its_scope(everything: Page)
 
 def test_every_chart_has_a_name_and_a_table_behind_it(everything: Page) -> None:
     charts = [each for each in everything.all("svg") if "figure" in each.parents]
-    assert len(charts) == 4
+    assert len(charts) == 5
     assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in charts)
     assert all(
         each.attributes["aria-hidden"] == "true" for each in everything.all("svg") if "figure" not in each.parents
