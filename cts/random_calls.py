@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.cts.lib.random_search import cut_down, first_failure
+from npu_conformance.harness.run.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.nnapi.machine import ApiMachine, Step

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
-from npu_conformance.cts.lib.random_search import cut_down, first_failure
+from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge.manager_model import TrackedRequest
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import (
@@ -80,10 +80,10 @@ def deadlines(context: CaseContext) -> None:
     _search(context, _budget, kinds=_SLOW_KINDS)
 
 
-def case_from(payload: Any) -> Case:
+def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == payload["id"])
-    steps = msgspec.convert(payload["steps"], list[Step])
+    found = next(case for case in cases() if case.id == listed["id"])
+    steps = msgspec.convert(listed["steps"], list[Step])
     return replace(found, run=partial(_replay, steps=steps))
 
 
@@ -130,9 +130,7 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
 
-    failure = first_failure(context.seed, examples, attempt)
-    if failure is not None:
-        _raise(context, *failure)
+    search(context, examples, attempt, partial(_replay, context))
 
 
 def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
@@ -198,22 +196,10 @@ def _run(context: CaseContext, script: Callable[[ScenarioRunner], None], steps: 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: _payload(context, steps))
+    context.attach(lambda: payload(context, steps))
 
     def script(runner: ScenarioRunner) -> None:
         for step in steps:
             runner.run(step)
 
     _run(context, script)
-
-
-def _payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
-    return {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}
-
-
-def _raise(context: CaseContext, error: Exception, steps: list[Step]) -> None:
-    """Raise a failure with the fewest steps that still bring one about; what is no failure as it is."""
-    if isinstance(error, Failed):
-        steps, error = cut_down(steps, error, partial(_replay, context))
-    context.attach(lambda: _payload(context, steps))
-    raise error
