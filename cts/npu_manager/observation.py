@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, Client, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
     MEDIUM,
@@ -24,6 +24,8 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    DUMP_PERMISSION,
     ROOT_UID,
     SHELL_UID,
     SYSTEM_UID,
@@ -116,6 +118,26 @@ def dump_without_permission(context: CaseContext) -> None:
         text = str(denial)
     checks.that("npu" in text.lower(), f"expected a rejection that names the service, found {text!r}")
     checks.that("Policy:" not in text and "Priorities:" not in text, f"expected a rejection, found {text!r}")
+
+
+@cases.case("dump_right_follows", "NPU-OBS-002", "NPU-ACC-005")
+def dump_right_follows(context: CaseContext) -> None:
+    """The right to dump counts as it is at each call: granted, withdrawn, granted again, gone with a new install."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    for granted in (True, False, True, False):
+        fixture.control.grant_permission(app.uid, DUMP_PERMISSION, granted)
+        checks.equal(_may_dump(app.client), granted, f"whether an app may dump, its permission granted: {granted}")
+    fixture.control.grant_permission(app.uid, DUMP_PERMISSION, True)
+    fixture.control.install_app(app.uid, package_of(app.uid), True, BLOCKING_SDK)
+    checks.equal(_may_dump(Client(context, app.uid)), False, "whether an app may dump that was installed again")
+
+
+def _may_dump(client: Client) -> bool:
+    try:
+        return "Priorities:" in client.manager.dump()
+    except SecurityDenied:
+        return False
 
 
 @cases.case("shell_sets_policies", "NPU-OBS-003")

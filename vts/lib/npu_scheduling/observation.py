@@ -108,7 +108,7 @@ def check_reasons(events: Sequence[Event]) -> None:
 def check_order(events: Sequence[Event], ended_early: Collection[int] = ()) -> None:
     """Each work is requested, started and ended, in this order; only a pause is followed by a start as RESUMED.
 
-    ended_early: uids of which work was ended from outside. Where that was the first one of a burst, and it had not begun
+    ended_early: uids of which work was ended from outside. Where that was the first one of a burst, and had not begun
     yet, the start of none is notified (rule 2 of ISchedulingCallback), though others of the burst may complete.
     """
     for uid, own in bursts_of(events).items():
