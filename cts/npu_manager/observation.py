@@ -153,6 +153,18 @@ def shell_sets_policies(context: CaseContext) -> None:
         checks.equal(information.output.strip(), dump(fixture).strip(), "cmd npu info against the dump")
 
 
+@cases.case("shell_sets_defaults", "NPU-OBS-003", "NPU-POL-005", "NPU-POL-006")
+def shell_sets_defaults(context: CaseContext) -> None:
+    """A policy that the shell sets is the one that setPolicy sets without parameters, whatever was set before."""
+    shell = shell_of(context)
+    for command, policy in _COMMANDS.items():
+        fixture = ManagerFixture(context, policy)
+        expected = dump(fixture)
+        fixture.settings.manager.set_policy(Policy.BUDGET, PolicyParameters(3))
+        shell(command)
+        checks.equal(dump(fixture), expected, f"the dump behind cmd npu {command}")
+
+
 @cases.case("shell_policy_gates", "NPU-OBS-003", "NPU-POL-004")
 def shell_policy_gates(context: CaseContext) -> None:
     """A policy that the shell has set decides about requests."""

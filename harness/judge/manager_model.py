@@ -167,7 +167,19 @@ class ManagerModel:
         yield from self._turn_is_over()
 
     def doubtful(self) -> Iterator[str]:
-        """Name what ought not to be: of parked equals, who completed work least recently goes first (NPU-POL-023)."""
+        """Name what ought not to be: the promises of the level SHOULD that are broken after a step."""
+        yield from self._asked_once()
+        yield from self._least_recent_first()
+
+    def _asked_once(self) -> Iterator[str]:
+        """Nobody is asked to unload again before it has answered (NPU-LIF-017)."""
+        for tracked in self.live:
+            new = sum(event.kind == "unload" for event in tracked.new_events)
+            if new > 1 or (new and any(event.kind == "unload" for event in tracked.earlier_events)):
+                yield f"{tracked.name}: asked to unload again, though it has not answered"
+
+    def _least_recent_first(self) -> Iterator[str]:
+        """Of parked equals, who completed work least recently goes first (NPU-POL-023)."""
         if not self.gates or not self.eased or self.replaced:
             return
         parked = [tracked for tracked in self.live if _decision(tracked.earlier_events) == PARKED[1]]

@@ -38,19 +38,20 @@ _SPANS_MS = (1, 4, 10, 20, 33, 45, 60, 150, 600, 900)
 _PRIORITIES = (0, 100, 400, 1000)
 _JOBS = (0, 500, 1000)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
-_DISTURBED = (*_WORK, *("cancel",) * 3, "system", "fail")
+_DISTURBANCES = ("cancel", "system", "fail")
+"""Each scenario has one of them: so the reason of every end is known."""
 
 
 @cases.case("work", *_REQUIREMENTS)
 def work(context: CaseContext) -> None:
     """Random runs under changing configs are notified as what was submitted, all end, and nothing is left."""
-    _search(context, _WORK)
+    _search(context, lambda _: _WORK)
 
 
 @cases.case("disturbed_work", *_REQUIREMENTS)
 def disturbed_work(context: CaseContext) -> None:
     """The same where work is cancelled by its app or by the system, or fails."""
-    _search(context, _DISTURBED)
+    _search(context, lambda chance: (*_WORK, *(chance.choice(_DISTURBANCES),) * 5))
 
 
 def case_from(listed: Any) -> Case:
@@ -60,7 +61,7 @@ def case_from(listed: Any) -> Case:
     return replace(found, run=partial(_replay, steps=steps))
 
 
-def _search(context: CaseContext, kinds: Sequence[str]) -> None:
+def _search(context: CaseContext, kinds: Callable[[random.Random], Sequence[str]]) -> None:
     examples, length = _EXAMPLES[context.scope]
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
@@ -68,7 +69,7 @@ def _search(context: CaseContext, kinds: Sequence[str]) -> None:
             scenario.steps = steps
             for app in chance.sample(range(_APPS), 2):
                 scenario.run(_config(app, chance))
-            for kind in chance.choices(kinds, k=length):
+            for kind in chance.choices(kinds(chance), k=length):
                 scenario.run(_step(scenario, kind, chance))
 
         _live(context, script)

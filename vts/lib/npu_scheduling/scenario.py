@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
@@ -128,7 +128,7 @@ class WorkScenario:
         """Name the steps with what a check says."""
         try:
             check()
-        except checks.Failed as failure:
+        except Failed as failure:
             self._fail(str(failure))
 
     def _fail(self, problem: str) -> None:
@@ -140,6 +140,7 @@ class WorkScenario:
         observation.check_reasons(events)
         observation.check_order(events, self._reasons)
         observation.check_times(events)
+        observation.check_gaps(events, self.npu.debounce_ms)
         observation.check_fields(events)
         for event in events:
             checks.that(any(run.explains(event.work) for run in self.runs), f"{event}: of no work that was submitted")
