@@ -48,13 +48,12 @@ def _fails_to_load(app: BufferApp, size: int) -> None:
 
 
 _STATES: tuple[Callable[[BufferApp, int], None], ...] = (_allocates, _has, _maps, _loads, _fails_to_load)
-_ENDS: tuple[Callable[[ManagerControl, BufferApp], None], ...] = (
-    lambda control, app: control.kill_client(app.uid),
-    lambda control, app: control.kill_client(app.uid, _PID),
-    lambda control, app: control.remove_app(app.uid),
-    lambda _, app: app.application.close(),
-)
-_ENDS_BY_NAME = dict(zip(("killed", "killed by pid", "removed", "closed"), _ENDS, strict=True))
+_ENDS: dict[str, Callable[[ManagerControl, BufferApp], None]] = {
+    "killed": lambda control, app: control.kill_client(app.uid),
+    "killed by pid": lambda control, app: control.kill_client(app.uid, _PID),
+    "removed": lambda control, app: control.remove_app(app.uid),
+    "closed": lambda _, app: app.application.close(),
+}
 
 
 @cases.case("every_end", "NPU-BUF-013", "NPU-LIF-019")
@@ -63,7 +62,7 @@ def every_end(context: CaseContext) -> None:
     control = context.present(context.subject.interfaces.manager_control, "manager_control")
     survivor = BufferApp(context, ASSISTANT).supported()
     size = most(survivor)
-    for (name, end), begin in itertools.product(_ENDS_BY_NAME.items(), _STATES):
+    for (name, end), begin in itertools.product(_ENDS.items(), _STATES):
         fresh_process(context, CAMERA)
         doomed = BufferApp(context, CAMERA, _PID).supported()
         begin(doomed, size)
@@ -78,7 +77,8 @@ def priority_in_every_state(context: CaseContext) -> None:
     for begin in _STATES:
         app = BufferApp(context, CAMERA, _PID).supported()
         begin(app, PAGE)
-        app.flush() if begin is _allocates else None
+        if begin is _allocates:
+            app.flush()
         checks.succeeds(lambda app=app: app.allocator.set_priority(1, 0), "setPriority of a buffer that lives")  # type: ignore[misc]
         app.flush()
         app.free(1)
