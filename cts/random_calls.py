@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.cts.lib.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.nnapi.machine import ApiMachine, Step
 from npu_conformance.harness.nnapi.machine_steps import STEPS
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import cut_down, first_failure
 
 cases = CaseGroup("cts.random_calls.api", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 

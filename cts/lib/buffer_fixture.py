@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -100,6 +101,14 @@ class BufferApp:
             raise NotApplicable("the manager supports no buffers of devices 0 to 3")
         self.place = found[0]
         return self
+
+    def another(self) -> BufferApp:
+        """The same process with one more allocator, and a recorder of its own."""
+        other = copy.copy(self)
+        other.recorder, other._asked = AllocatorRecorder(), set()
+        other.allocator = other._create()
+        self.context.close_later(other)
+        return other
 
     def request(
         self,

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from npu_conformance.cts.lib.manager_client import Client, Event
 from npu_conformance.cts.lib.manager_fixture import FIRST_APP, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
+    ATTRIBUTION_PERMISSION,
+    BLOCKING_SDK,
+    MAX_PRIORITY,
     UNLOAD_TIMEOUT_NS,
     EndReason,
     Importance,
     MemoryPressure,
     ModelLoadRequest,
+    ModelPriority,
     Policy,
     PolicyParameters,
     ThermalStatus,
@@ -28,20 +34,24 @@ _ROUNDS = 2
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that happens. uid, id: of the request; number: size, importance, level, maximum or reason."""
+    """One thing that happens. uid, id: of the request; number: size, importance, level, maximum or reason.
+
+    unit: of a policy's maximum and weights. The number of `declare` and `attribute` is 1 or 0.
+    """
 
     do: str
     uid: int = 0
     id: int = 0
     number: int = 0
     priority: int = 0
+    unit: int = 1
 
     def __str__(self) -> str:
         return _TEXTS[self.do].format(self=self, policy=Policy(self.priority).name if self.do == "policy" else "")
 
 
 _TEXTS = {
-    "policy": "the policy becomes {policy} with a maximum of {self.number}",
+    "policy": "the policy becomes {policy} maximum {self.number} times {self.unit}, the smallest weight",
     "ask": "uid {self.uid} asks for model {self.id} of size {self.number}, priority {self.priority}",
     "load": "uid {self.uid} has loaded model {self.id}",
     "unload": "uid {self.uid} has unloaded model {self.id}",
@@ -49,7 +59,10 @@ _TEXTS = {
     "meddle": "uid {self.uid} cancels and unloads model {self.id}, which is another app's",
     "move": "uid {self.uid} comes to importance {self.number}",
     "work": "work of uid {self.uid} ends with reason {self.number}",
-    "die": "the process of uid {self.uid} dies and starts again",
+    "die": "all processes of uid {self.uid} die, and one starts again",
+    "spawn": "uid {self.uid} starts one more process, which asks from here on",
+    "declare": "an update of uid {self.uid} declares the feature (1) or does not (0): {self.number}",
+    "attribute": "uid {self.uid} may attribute work (1) or may not (0): {self.number}",
     "heat": "the thermal status becomes {self.number}",
     "shortage": "the memory pressure becomes {self.number}",
     "serve": "work that another app does for uid {self.uid} is completed",
@@ -68,10 +81,16 @@ class ScenarioRunner:
         self.steps: list[Step] = []
         self._read: dict[Client, int] = {}
         self._pressures: dict[str, tuple[int, bool]] = {}
+        self._importance: dict[int, int] = {}
+        self._undeclared: set[int] = set()
+        self._attributing: set[int] = set()
+        constants = fixture.context.manifest.constants
+        opportunistic = constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+        self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, opportunistic)
         for _ in range(APPS):
             app = fixture.app(Importance.GONE)
             self.apps[app.uid] = app
-            self.model.importance[app.uid] = Importance.GONE
+            self.model.importance[app.uid] = self._importance[app.uid] = Importance.GONE
 
     def run(self, step: Step) -> None:
         """Let it happen, where it can, and judge what follows. Raises Failed with all steps so far."""
@@ -113,6 +132,8 @@ class ScenarioRunner:
 
         if not self.fixture.wait(sound):
             self._fail("; ".join(problems))
+        for doubt in self.model.doubtful():
+            self.fixture.context.warn_quality(doubt)
 
     def _fail(self, problem: str) -> None:
         steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
@@ -122,10 +143,10 @@ class ScenarioRunner:
         for client in self.fixture.clients:
             events = client.recorder.events
             for event in events[self._read.get(client, 0) :]:
-                self._attribute(client, event)
+                self._assign(client, event)
             self._read[client] = len(events)
 
-    def _attribute(self, client: Client, event: Event) -> None:
+    def _assign(self, client: Client, event: Event) -> None:
         tracked = self.tracked(Step("", client.uid, event.request.id))
         if tracked is None:
             self._fail(f"uid {client.uid} got {event}, which it never submitted")
@@ -134,20 +155,32 @@ class ScenarioRunner:
             self.model.receive(tracked, event)
 
     def _table(self) -> list[str]:
-        """What the HAL has got is what the apps' importances are (NPU-PRI-002, -005); pressure may weaken them."""
-        found = {uid: self.hal.priority(uid) for uid in self.apps}
-        wrong = [
-            f"priority {priority} of uid {uid} at the HAL, importance {self.model.importance[uid]}"
-            for uid, priority in found.items()
-            if priority != self.model.importance[uid]
-            and not (self.model.pressed and priority is not None and priority > self.model.importance[uid])
-        ]
-        return [*wrong, *self.hal.wrong]
+        """What the HAL has got is what the apps are (NPU-PRI-002, -005, -011, NPU-ACC-008).
+
+        Pressure may weaken priorities, and who has no rank need not be in the table.
+        """
+        return [*(problem for uid in self.apps for problem in self._entry(uid)), *self.hal.wrong]
+
+    def _entry(self, uid: int) -> Iterator[str]:
+        found, expected = self.hal.table.get(uid), self.model.importance[uid]
+        if found is None:
+            if uid not in self._undeclared:
+                yield f"no config of uid {uid} at the HAL"
+            return
+        if found.priority != expected and not (self.model.pressed and found.priority > expected):
+            yield f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
+        if found.can_attribute_other_uid != (uid in self._attributing):
+            yield f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
+        if not found.has_direct_access and uid not in self._undeclared:
+            yield f"uid {uid} declares the feature, and has no direct access at the HAL"
 
     def _policy(self, step: Step) -> None:
         policy = Policy(step.priority)
-        self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else step.number)
-        self.fixture.settings.manager.set_policy(policy, PolicyParameters(step.number))
+        weights = {size: weight * step.unit for size, weight in DEFAULT_WEIGHTS.items()}
+        maximum = step.number * step.unit
+        self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else maximum, weights)
+        named = {str(size): weight for size, weight in weights.items()}
+        self.fixture.settings.manager.set_policy(policy, PolicyParameters(maximum, named))
 
     def _ask(self, step: Step) -> None:
         request = ModelLoadRequest(step.id, step.number, step.priority)
@@ -190,8 +223,23 @@ class ScenarioRunner:
             listener.notify_model_unloaded(tracked.request)
 
     def _move(self, step: Step) -> None:
-        self.model.importance[step.uid] = step.number
+        self._importance[step.uid] = step.number
+        self._rank(step.uid)
         self.fixture.control.set_importance(step.uid, step.number)
+
+    def _declare(self, step: Step) -> None:
+        (self._undeclared.discard if step.number else self._undeclared.add)(step.uid)
+        self._rank(step.uid)
+        self.fixture.control.update_app(step.uid, bool(step.number), BLOCKING_SDK)
+
+    def _rank(self, uid: int) -> None:
+        """An app counts as much as its importance; in the public page's profile only if it declares the feature."""
+        is_ranked = uid not in self._undeclared or self.fixture.context.manifest.npu_profile != "page"
+        self.model.importance[uid] = self._importance[uid] if is_ranked else MAX_PRIORITY
+
+    def _attribute(self, step: Step) -> None:
+        (self._attributing.add if step.number else self._attributing.discard)(step.uid)
+        self.fixture.control.grant_permission(step.uid, ATTRIBUTION_PERMISSION, bool(step.number))
 
     def _work(self, step: Step) -> None:
         if step.number == EndReason.COMPLETED:
@@ -212,8 +260,13 @@ class ScenarioRunner:
         app = self.apps[step.uid]
         for tracked in self.model.live:
             tracked.dead = tracked.dead or tracked.uid == step.uid
+        for client in self.fixture.clients:
+            client.alive = client.alive and client.uid != step.uid
         app.dies()
         app.restarts()
+
+    def _spawn(self, step: Step) -> None:
+        self.apps[step.uid].restarts()
 
     def _heat(self, step: Step) -> None:
         self._press("heat", step.number, severe=step.number >= ThermalStatus.SEVERE)

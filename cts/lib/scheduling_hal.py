@@ -26,6 +26,10 @@ OWN = -1
 """Original uid of work that cuttlefish's HAL reports as an app's own."""
 
 
+_UPTIME_MS = 2**32
+"""A device that has been up for fifty days."""
+
+
 class RecordingHal(Scheduling):
     """What was pushed, in order and as the table that it makes; and the manager's callback."""
 
@@ -40,6 +44,8 @@ class RecordingHal(Scheduling):
         """True where its process has ended: every push is lost."""
         self.wrong: list[str] = []
         """Pushes that no HAL would take (NPU-HAL-004, -005)."""
+        self.reported: list[WorkInfo] = []
+        """What the manager was told of work, in order."""
         self._ids = itertools.count(1)
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
@@ -116,7 +122,11 @@ class RecordingHal(Scheduling):
 
     def _work(self, uid: int, original: int | None) -> WorkInfo:
         identifier = next(self._ids)
-        return WorkInfo(identifier, uid, uid if original is None else original, 500, 1000, identifier, 0)
+        job, device, pid = identifier % 1001, identifier % 3, 4000 + identifier
+        original = uid if original is None else original
+        work = WorkInfo(identifier, uid, original, job, 1000 + job, _UPTIME_MS + identifier, device, pid)
+        self.reported.append(work)
+        return work
 
 
 @contextmanager

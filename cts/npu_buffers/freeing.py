@@ -13,7 +13,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     pattern,
     raises_errno,
 )
-from npu_conformance.cts.lib.shortage import most
+from npu_conformance.cts.lib.shortage import gets_in_time, most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
@@ -90,7 +90,7 @@ def while_allocating(context: CaseContext) -> None:
     checks.equal(app.recorder.count("allocated", 1), 1, "answers to request 1, which was freed before its answer")
     if not is_known and any(answer.buffer is not None for answer in app.recorder.answers):
         app.free(1)
-    _gets_in_time(app, 2, size)
+    gets_in_time(app, 2, size)
 
 
 @cases.case("while_loading", "NPU-BUF-013", "NPU-BUF-011")
@@ -117,7 +117,7 @@ def death_of_the_client(context: CaseContext) -> None:
         buffer.map(PAGE, Protection.READ, 0)
         doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(20)))
         doomed.application.close()
-        _gets_in_time(survivor, identifier, size)
+        gets_in_time(survivor, identifier, size)
         survivor.free(identifier)
 
 
@@ -130,7 +130,7 @@ def death_while_allocating(context: CaseContext) -> None:
         doomed = BufferApp(context, CAMERA).supported()
         doomed.allocator.get_buffers((doomed.request(1, size),))
         doomed.application.close()
-        _gets_in_time(survivor, identifier, size)
+        gets_in_time(survivor, identifier, size)
         survivor.free(identifier)
 
 
@@ -169,22 +169,7 @@ def killed_client(context: CaseContext) -> None:
     doomed = BufferApp(context, CAMERA, _PID).supported()
     doomed.allocated(doomed.request(1, size))
     control.kill_client(CAMERA)
-    _gets_in_time(survivor, 1, size)
+    gets_in_time(survivor, 1, size)
     survivor.free(1)
     again = BufferApp(context, CAMERA).supported()
     again.allocated(again.request(1, size))
-
-
-def _gets_in_time(app: BufferApp, identifier: int, size: int) -> None:
-    """A service may notice a death a little later: ask until the deadline of a callback."""
-    attempts = iter(range(200))
-
-    def asks() -> bool:
-        (answer,) = app.get(app.request(identifier, size))
-        return answer.errno == 0
-
-    while not asks():
-        if next(attempts, None) is None:
-            checks.fail("memory of a dead client", "free for another", "still taken")
-        context = app.context
-        context.subject.wait_until(lambda: False, 0.01 * context.manifest.time_scale)

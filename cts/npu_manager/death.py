@@ -29,6 +29,22 @@ def of_a_loaded_one(context: CaseContext) -> None:
         checks.equal(held.received, [GRANT], f"callbacks of {held.name}, whose process is dead")
 
 
+@cases.case("of_every_process", "NPU-LIF-019", "NPU-LIF-008")
+def of_every_process(context: CaseContext) -> None:
+    """Where all processes of an app die at once, the models of each are gone."""
+    fixture = ManagerFixture(context)
+    holder = fixture.app(FOREGROUND)
+    holder.loads(MEDIUM)
+    first = holder.client
+    holder.restarts()
+    holder.asks(MEDIUM, identifier=9).receives(GRANT)
+    parked = fixture.app(CACHED).asks(LARGE)
+    parked.receives(PARKED)
+    first.alive = False
+    holder.dies()
+    parked.receives(PARKED, GRANT)
+
+
 @cases.case("of_a_granted_one", "NPU-LIF-019", "NPU-LIF-008")
 def of_a_granted_one(context: CaseContext) -> None:
     """A grant that was never used is not lost with the app that got it."""

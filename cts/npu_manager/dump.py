@@ -10,7 +10,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.types import Importance, PolicyParameters, ThermalStatus
+from npu_conformance.specs.npu.types import BLOCKING_SDK, Importance, PolicyParameters, ThermalStatus
 
 cases = CaseGroup("cts.npu_manager.dump", interface="manager", group=Group.MANAGER_QUERIES)
 
@@ -26,6 +26,19 @@ def another_user(context: CaseContext) -> None:
     text = dump(fixture)
     contains(text, f"    {app.uid} [{package_of(app.uid)}]: ")
     contains(text, f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+
+
+@cases.case("name_of_a_later_package", "NPU-OBS-001", "NPU-PRI-009")
+def name_of_a_later_package(context: CaseContext) -> None:
+    """A uid is in the dump with the package that it has now, not with one that was removed."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    contains(dump(fixture), f"    {app.uid} [{package_of(app.uid)}] {int(VISIBLE)}")
+    app.client.alive = False
+    fixture.control.remove_app(app.uid)
+    fixture.control.install_app(app.uid, "android.npumanager.later", True, BLOCKING_SDK)
+    fixture.control.set_importance(app.uid, CACHED)
+    contains(dump(fixture), f"    {app.uid} [android.npumanager.later] {int(CACHED)}")
 
 
 @cases.case("every_state", "NPU-OBS-001")
@@ -46,13 +59,14 @@ def every_state(context: CaseContext) -> None:
 
 @cases.case("maximum", "NPU-OBS-001")
 def maximum(context: CaseContext) -> None:
-    """The maximum in the dump is the policy's, also while pressure leaves less of it."""
-    fixture = ManagerFixture(context, parameters=PolicyParameters(6))
-    try:
-        fixture.control.set_thermal_pressure(ThermalStatus.CRITICAL)
-    except Unsupported as error:
-        raise NotApplicable(f"pressure cannot be arranged: {error}") from None
-    try:
-        contains(dump(fixture), "Max: 6")
-    finally:
-        fixture.control.set_thermal_pressure(ThermalStatus.NONE)
+    """The maximum in the dump is that of the policy in force, also while pressure leaves less of it."""
+    for most in (6, 9):
+        fixture = ManagerFixture(context, parameters=PolicyParameters(most))
+        try:
+            fixture.control.set_thermal_pressure(ThermalStatus.CRITICAL)
+        except Unsupported as error:
+            raise NotApplicable(f"pressure cannot be arranged: {error}") from None
+        try:
+            contains(dump(fixture), f"Max: {most}")
+        finally:
+            fixture.control.set_thermal_pressure(ThermalStatus.NONE)

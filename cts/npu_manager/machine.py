@@ -15,18 +15,17 @@ from typing import Any
 import msgspec
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
-from npu_conformance.cts.lib.random_search import cut_down, first_failure
 from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge.manager_model import TrackedRequest
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.npu.types import (
     EndReason,
     Importance,
     MemoryPressure,
-    ModelPriority,
     Policy,
     ThermalStatus,
 )
@@ -40,7 +39,8 @@ _REQUIREMENTS = (
     "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
     "NPU-LIF-016", "NPU-LIF-018", "NPU-LIF-019", "NPU-LIF-022", "NPU-REQ-009", "NPU-POL-010", "NPU-POL-012",
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
-    "NPU-POL-018", "NPU-LIF-003",
+    "NPU-POL-018", "NPU-LIF-003", "NPU-REQ-007", "NPU-LIF-020", "NPU-PRI-011", "NPU-PRI-012",
+    "NPU-PRI-014", "NPU-POL-023", "NPU-LIF-017",
 )  # fmt: skip
 
 
@@ -80,10 +80,10 @@ def deadlines(context: CaseContext) -> None:
     _search(context, _budget, kinds=_SLOW_KINDS)
 
 
-def case_from(payload: Any) -> Case:
+def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == payload["id"])
-    steps = msgspec.convert(payload["steps"], list[Step])
+    found = next(case for case in cases() if case.id == listed["id"])
+    steps = msgspec.convert(listed["steps"], list[Step])
     return replace(found, run=partial(_replay, steps=steps))
 
 
@@ -94,7 +94,9 @@ _KINDS = (
     *("unload",) * 4,
     *("work",) * 3,
     "cancel",
-    "die",
+    *("die", "spawn") * 2,
+    "declare",
+    "attribute",
     "meddle",
 )
 _SLOW_KINDS = (
@@ -112,12 +114,23 @@ _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
 
 
+_IDS = (0, -1, 1, 2**31 - 1, -(2**31), *range(2, 100))
+"""In the order in which an app uses those that are free (NPU-REQ-007)."""
+_UNITS = (1, 257, 65_537, 1, 2**28 - 1)
+"""What the smallest model weighs: sums go up to a 32-bit integer."""
+
+
 def _budget(number: int) -> Step:
-    return Step("policy", number=_MAXIMA[number % len(_MAXIMA)], priority=Policy.BUDGET)
+    return _policy(number, Policy.BUDGET)
+
+
+def _policy(number: int, policy: Policy) -> Step:
+    maximum, unit = _MAXIMA[number % len(_MAXIMA)], _UNITS[number % len(_UNITS)]
+    return Step("policy", number=maximum, priority=policy, unit=unit if maximum * unit < 2**31 else 1)
 
 
 def _any_policy(number: int) -> Step:
-    return Step("policy", number=_MAXIMA[number % len(_MAXIMA)], priority=tuple(Policy)[number % 3])
+    return _policy(number, tuple(Policy)[number % 3])
 
 
 def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
@@ -130,9 +143,7 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
 
-    failure = first_failure(context.seed, examples, attempt)
-    if failure is not None:
-        _raise(context, *failure)
+    search(context, examples, attempt, partial(_replay, context))
 
 
 def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
@@ -153,14 +164,16 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
     own = [tracked for tracked in runner.model.live if tracked.uid == uid]
     if kind == "ask":
         live = {tracked.request.id for tracked in own}
-        identifier = next(each for each in range(1, 1000) if each not in live)
+        identifier = next(each for each in _IDS if each not in live)
         size = _SIZES[number % len(_SIZES)] if runner.model.gates else number % 3
-        return Step(kind, uid, identifier, size, (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND)[number % 3])
+        return Step(kind, uid, identifier, size, runner.priorities[number % len(runner.priorities)])
     if kind == "move":
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
     if kind == "work":
         return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else EndReason.FAILED)
-    if kind in ("die", "serve"):
+    if kind in ("declare", "attribute"):
+        return Step(kind, uid, number=number % 2)
+    if kind in ("die", "spawn", "serve"):
         return Step(kind, uid)
     if kind == "wait":
         return Step(kind)
@@ -198,22 +211,10 @@ def _run(context: CaseContext, script: Callable[[ScenarioRunner], None], steps: 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: _payload(context, steps))
+    context.attach(lambda: payload(context, steps))
 
     def script(runner: ScenarioRunner) -> None:
         for step in steps:
             runner.run(step)
 
     _run(context, script)
-
-
-def _payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
-    return {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}
-
-
-def _raise(context: CaseContext, error: Exception, steps: list[Step]) -> None:
-    """Raise a failure with the fewest steps that still bring one about; what is no failure as it is."""
-    if isinstance(error, Failed):
-        steps, error = cut_down(steps, error, partial(_replay, context))
-    context.attach(lambda: _payload(context, steps))
-    raise error

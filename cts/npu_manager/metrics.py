@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.cts.lib.manager_client import CANCELLED, GRANT, PARKED, WAIT, install_only
-from npu_conformance.cts.lib.manager_fixture import LARGE, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, ManagerFixture, switched
 from npu_conformance.cts.lib.manager_observation import judge_atoms, metrics_reader
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import EndReason, Flag, Importance, StartReason
+from npu_conformance.specs.npu.types import EndReason, Flag, Importance, ModelPriority, ModelSize, Policy, StartReason
 
 cases = CaseGroup("cts.npu_manager.metrics", interface="manager", group=Group.MANAGER_QUERIES)
 
@@ -20,6 +22,7 @@ _ENDS = {
     EndReason.COMPLETED: 7,
 }
 """The numbers of the log, which has unspecified and the starts before them."""
+_WORK = ("uid", "original_uid", "debug_pid", "job_priority", "effective_priority", "timestamp_ms", "device_number")
 
 
 @cases.case("decisions", "NPU-OBS-006")
@@ -122,6 +125,64 @@ def work_of_every_kind(context: CaseContext) -> None:
                         for type_, reason in expected
                     ],
                 )
+
+
+@cases.case("work_in_full", "NPU-OBS-006")
+def work_in_full(context: CaseContext) -> None:
+    """Work ought to be logged with all its numbers, of whatever size: priorities, time, device and pid."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    app, other = fixture.app(Importance.VISIBLE), fixture.app(Importance.CACHED)
+    with recording_hal(fixture) as hal:
+        take()
+        for original in (None, other.uid):
+            hal.works(app.uid, original=original)
+        names = (
+            "uid",
+            "original_uid",
+            "debug_pid",
+            "job_priority",
+            "effective_priority",
+            "timestamp_ms",
+            "device_number",
+        )
+        expected = [{name: getattr(work, name) for name in names} for work in hal.reported]
+        judge_atoms(context, list(take()), [("NpuWorkEventOccurred", values) for values in expected])
+
+
+@cases.case("equal_ids", "NPU-OBS-006", "NPU-REQ-009")
+def equal_ids(context: CaseContext) -> None:
+    """What two apps do under one id ought to be logged of both, also where they take turns."""
+    fixture = ManagerFixture(context)
+    take = metrics_reader(fixture)
+    apps = [fixture.app(Importance.VISIBLE) for _ in range(2)]
+    models = [app.loads(MEDIUM, priority) for app, priority in zip(apps, _priorities(context), strict=False)]
+    for model in models:
+        model.unload()
+    found = list(take())
+    for app in apps:
+        states = [("NpuModelLoadStateChanged", {"uid": app.uid, "id": 1, "state": state}) for state in (1, 2)]
+        judge_atoms(context, found, states)
+
+
+@cases.case("every_priority", "NPU-OBS-006", "NPU-REQ-003", "NPU-REQ-004")
+def every_priority(context: CaseContext) -> None:
+    """Requests of each size and priority that has a name ought to be logged with its number."""
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    take = metrics_reader(fixture)
+    app = fixture.app(Importance.VISIBLE)
+    take()
+    expected = []
+    for size, (number, priority) in itertools.product(ModelSize, enumerate(_priorities(context), 1)):
+        app.asks(size, priority)
+        expected.append(("NpuModelLoadRequested", {"uid": app.uid, "size": size + 1, "priority": number}))
+    judge_atoms(context, list(take()), expected)
+
+
+def _priorities(context: CaseContext) -> tuple[int, int, int]:
+    constants = context.manifest.constants
+    opportunistic = constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+    return ModelPriority.NORMAL, ModelPriority.BACKGROUND, opportunistic
 
 
 @cases.case("blocked_again", "NPU-OBS-007")

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, Client, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
     MEDIUM,
@@ -24,6 +24,8 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    DUMP_PERMISSION,
     ROOT_UID,
     SHELL_UID,
     SYSTEM_UID,
@@ -118,6 +120,26 @@ def dump_without_permission(context: CaseContext) -> None:
     checks.that("Policy:" not in text and "Priorities:" not in text, f"expected a rejection, found {text!r}")
 
 
+@cases.case("dump_right_follows", "NPU-OBS-002", "NPU-ACC-005")
+def dump_right_follows(context: CaseContext) -> None:
+    """The right to dump counts as it is at each call: granted, withdrawn, granted again, gone with a new install."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    for granted in (True, False, True, False):
+        fixture.control.grant_permission(app.uid, DUMP_PERMISSION, granted)
+        checks.equal(_may_dump(app.client), granted, f"whether an app may dump, its permission granted: {granted}")
+    fixture.control.grant_permission(app.uid, DUMP_PERMISSION, True)
+    fixture.control.install_app(app.uid, package_of(app.uid), True, BLOCKING_SDK)
+    checks.equal(_may_dump(Client(context, app.uid)), False, "whether an app may dump that was installed again")
+
+
+def _may_dump(client: Client) -> bool:
+    try:
+        return "Priorities:" in client.manager.dump()
+    except SecurityDenied:
+        return False
+
+
 @cases.case("shell_sets_policies", "NPU-OBS-003")
 def shell_sets_policies(context: CaseContext) -> None:
     """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
@@ -129,6 +151,18 @@ def shell_sets_policies(context: CaseContext) -> None:
         checks.equal(information.exit_code, 0, "exit code of cmd npu info")
         contains(information.output, f"Policy: {_NAMES[policy]}")
         checks.equal(information.output.strip(), dump(fixture).strip(), "cmd npu info against the dump")
+
+
+@cases.case("shell_sets_defaults", "NPU-OBS-003", "NPU-POL-005", "NPU-POL-006")
+def shell_sets_defaults(context: CaseContext) -> None:
+    """A policy that the shell sets is the one that setPolicy sets without parameters, whatever was set before."""
+    shell = shell_of(context)
+    for command, policy in _COMMANDS.items():
+        fixture = ManagerFixture(context, policy)
+        expected = dump(fixture)
+        fixture.settings.manager.set_policy(Policy.BUDGET, PolicyParameters(3))
+        shell(command)
+        checks.equal(dump(fixture), expected, f"the dump behind cmd npu {command}")
 
 
 @cases.case("shell_policy_gates", "NPU-OBS-003", "NPU-POL-004")

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, Client, install_only, package_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture, switched
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import ATTRIBUTION_PERMISSION, BLOCKING_SDK, MAX_PRIORITY, Importance
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.npu.types import ATTRIBUTION_PERMISSION, BLOCKING_SDK, MAX_PRIORITY, Flag, Importance, Policy
 
 cases = CaseGroup("cts.npu_manager.packages", interface="manager", group=Group.MANAGER_PRIORITIES)
 
@@ -88,6 +88,47 @@ def rights_of_an_earlier_app(context: CaseContext) -> None:
         checks.equal(
             hal.table[app.uid].can_attribute_other_uid, False, "attribution of an app with a removed one's uid"
         )
+
+
+@cases.case("permission_of_an_earlier_install", "NPU-ACC-004", "NPU-ACC-005")
+def permission_of_an_earlier_install(context: CaseContext) -> None:
+    """An app that is installed again has no permission until it is granted anew: it sets no policy."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    fixture.control.install_app(app.uid, package_of(app.uid), True, BLOCKING_SDK)
+    again = Client(context, app.uid)
+    checks.raises(lambda: again.manager.set_policy(Policy.BUDGET, None), SecurityDenied, "setPolicy without permission")
+
+
+@cases.case("work_of_a_removed_app", "NPU-PRI-004", "NPU-PRI-010")
+def work_of_a_removed_app(context: CaseContext) -> None:
+    """A uid whose app was removed is unknown, and works with priority 1000 at the most, whatever it was before."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(FOREGROUND)
+    with recording_hal(fixture) as hal:
+        hal.expect(app.uid, FOREGROUND)
+        app.client.alive = False
+        fixture.control.remove_app(app.uid)
+        fixture.settle()
+        hal.table.pop(app.uid, None)  # a manager may let the HAL keep it, as AOSP's does
+        hal.works(app.uid)
+        checks.member(hal.priority(app.uid), (None, MAX_PRIORITY), f"priority of uid {app.uid}, whose app is removed")
+
+
+@cases.case("blocked_together", "NPU-ACC-007", "NPU-ACC-010", "NPU-PRI-005")
+def blocked_together(context: CaseContext) -> None:
+    """Whether apps that declare nothing are denied direct access is one answer for all, each time the flag changes."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        apps = [fixture.app(VISIBLE, declares=False) for _ in range(3)]
+        for app in apps:
+            hal.requested(app.uid)
+        for enabled in (True, False, True):
+            with switched(context, Flag.BLOCK_MISSING_FEATURE, enabled):
+                fixture.settle()
+                configs = (hal.table.get(app.uid) for app in apps)
+                found = {config is None or config.has_direct_access for config in configs}
+                checks.equal(len(found), 1, f"different answers to alike apps, blocking enabled: {enabled}")
 
 
 @cases.case("declaration_dropped", "NPU-PRI-014", "NPU-PRI-012")

@@ -242,6 +242,19 @@ def priorities_in_range(context: CaseContext) -> None:
             hal.expect(app.uid, importance)
 
 
+@cases.case("pushed_before_unloads", "NPU-PRI-005", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
+def pushed_before_unloads(context: CaseContext) -> None:
+    """Priorities that pressure weakens are at the HAL before any app is asked to unload for it."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        held = fixture.app(Importance.CACHED).loads(LARGE)
+        fixture.settle()
+        received, before = sum(len(client.recorder.events) for client in fixture.clients), len(hal.pushes)
+        with pressed(fixture, heat, ThermalStatus.SHUTDOWN):
+            held.receives(GRANT, UNLOAD)
+            checks.equal({*hal.received_at_push[before:]} - {received}, set(), "callbacks before a push of priorities")
+
+
 @cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
 def order_is_kept(context: CaseContext) -> None:
     """However hot or short of memory the device is, no app gets ahead of a more important one by it."""

@@ -127,9 +127,9 @@ class ManagerModel:
         for tracked in self.requests:
             tracked.new_events = []
 
-    def replace_policy(self, policy: Policy, maximum: int) -> None:
+    def replace_policy(self, policy: Policy, maximum: int, weights: Mapping[int, int] = DEFAULT_WEIGHTS) -> None:
         """The policy was set: all requests end, with one more callback each at the most."""
-        self.policy = policy
+        self.policy, self.weights = policy, weights
         self.maximum = maximum
         self.replaced = True
         for tracked in self.live:
@@ -162,8 +162,35 @@ class ManagerModel:
         yield from self._within_budget()
         yield from self._rightly_displaced()
         yield from self._nothing_idle()
+        yield from self._weaker_give_way()
         yield from self._nobody_passed_over()
         yield from self._turn_is_over()
+
+    def doubtful(self) -> Iterator[str]:
+        """Name what ought not to be: the promises of the level SHOULD that are broken after a step."""
+        yield from self._asked_once()
+        yield from self._least_recent_first()
+
+    def _asked_once(self) -> Iterator[str]:
+        """Nobody is asked to unload again before it has answered (NPU-LIF-017)."""
+        for tracked in self.live:
+            new = sum(event.kind == "unload" for event in tracked.new_events)
+            if new > 1 or (new and any(event.kind == "unload" for event in tracked.earlier_events)):
+                yield f"{tracked.name}: asked to unload again, though it has not answered"
+
+    def _least_recent_first(self) -> Iterator[str]:
+        """Of parked equals, who completed work least recently goes first (NPU-POL-023)."""
+        if not self.gates or not self.eased or self.replaced:
+            return
+        parked = [tracked for tracked in self.live if _decision(tracked.earlier_events) == PARKED[1]]
+        granted = [tracked for tracked in parked if tracked.is_newly_granted and not tracked.ungranted]
+        for tracked, favoured in itertools.product(parked, granted):
+            fits = tracked.weight <= favoured.weight and tracked.events[-1].notification != WAIT
+            if fits and not tracked.holds and self._rank_of(tracked.uid) < self._rank_of(favoured.uid):
+                yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app completed work later"
+
+    def _rank_of(self, uid: int) -> tuple[int, int]:
+        return self.importance[uid], self.worked.get(uid, 0)
 
     def _in_order(self, tracked: TrackedRequest) -> Iterator[str]:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
@@ -245,6 +272,18 @@ class ManagerModel:
         free = self.maximum - self.used
         if all(tracked.weight <= free for tracked in first):
             yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
+
+    def _weaker_give_way(self) -> Iterator[str]:
+        """The most important app does not stay parked where less important ones hold enough (NPU-POL-013, -PRI-013)."""
+        wanting = [tracked for tracked in self.live if not tracked.holds and tracked.weight <= self.maximum]
+        if not self.eased or self.pressing or not wanting or any(tracked.ungranted for tracked in self.live):
+            return
+        strongest = min(self.importance[tracked.uid] for tracked in wanting)
+        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+        weaker = (tracked for tracked in self.live if tracked.holds and self.importance[tracked.uid] > strongest)
+        room = self.maximum - self.used + sum(tracked.weight for tracked in weaker)
+        if all(tracked.decision == PARKED[1] and tracked.weight <= room for tracked in first):
+            yield f"{first[0].name}: parked, though {room} of {self.maximum} is free or held by less important apps"
 
     def _nobody_passed_over(self) -> Iterator[str]:
         """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024).

@@ -6,6 +6,8 @@ runs themselves, which are bursts of inferences, are judged on any clock (vts.np
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -52,6 +54,30 @@ def _two_runs(context: CaseContext, gap_ms: int, *expected: Notification, deboun
 def at_once(context: CaseContext) -> None:
     """A request at the moment of the end belongs to the same burst."""
     _two_runs(context, 0, *UNDISTURBED)
+
+
+@cases.case("nothing_ends_it_early", "NPU-HAL-024", "NPU-HAL-026")
+def nothing_ends_it_early(context: CaseContext) -> None:
+    """Whatever else happens, an end is withheld for the debounce time: configs, work of others, a vain cancellation."""
+    deeds: dict[str, Callable[[SchedulingFixture, App, App], object]] = {
+        "updating its config": lambda npu, camera, _: npu.update(config(camera.uid, 300)),
+        "setting other configs": lambda npu, _, other: npu.configure(config(other.uid, 300)),
+        "clearing the configs": lambda npu, *_: npu.configure(),
+        "a run of another uid": lambda _, __, other: other.start(),
+        "cancelling what is over": lambda _, camera, __: camera.cancel(),
+    }
+    for deed, do in deeds.items():
+        with scheduling_fixture(context) as npu:
+            npu.need_virtual_clock()
+            camera, other = npu.app(npu.camera), npu.app(npu.assistant)
+            npu.register_recorder()
+            _run_to_its_end(npu, camera)
+            npu.pass_ms(DEBOUNCE_DURATION_MS // 2)
+            do(npu, camera, other)
+            npu.pass_ms(DEBOUNCE_DURATION_MS // 2 - 1)
+            checks.equal(camera.received(), [REQUESTED, STARTED], f"events 49 ms after an end, behind {deed}")
+            npu.settle()
+            npu.expect(camera, *UNDISTURBED)
 
 
 @cases.case("gap_below", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")

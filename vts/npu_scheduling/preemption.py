@@ -5,13 +5,14 @@ AOSP and the public page ask for a best effort alone: without the promise none o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     PAUSED,
@@ -31,6 +32,7 @@ cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group
 
 _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""
+_PAUSES_MS = (20, 35, 48, 50, 51, 70)
 _INTO_MS = 103
 
 
@@ -98,6 +100,25 @@ def notified(context: CaseContext) -> None:
         pauses, resumptions = (len(events_of(weak.events(), one)) for one in (PAUSED, RESUMED))
         checks.that(pauses > 0, f"no pause was notified of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
         checks.equal(resumptions, pauses, "number of starts after a pause")
+
+
+@cases.case("short_pauses", "NPU-HAL-041", "NPU-HAL-024")
+def short_pauses(context: CaseContext) -> None:
+    """A pause of about the debounce time is notified with the start that ends it, or not at all."""
+    with scheduling_fixture(context) as npu:
+        _promised_ms(npu)
+        strong, weak = npu.strong_and_weak()
+        for offset, pause in itertools.product(_OFFSETS_MS, _PAUSES_MS):
+            seen = len(weak.events())
+            weak.start()
+            npu.pass_ms(offset)
+            strong.start()
+            npu.pass_ms(pause)
+            strong.cancel()
+            npu.settle()
+            received = [event.notification for event in weak.events()[seen:]]
+            what = f"events of work that is interrupted {offset} ms after its request, for {pause} ms"
+            checks.equal(without_pauses(received), list(UNDISTURBED), what)
 
 
 @cases.case("goes_on", "NPU-HAL-031")
@@ -175,16 +196,19 @@ def withdrawn(context: CaseContext) -> None:
             checks.that(alone - 1 <= took <= alone + promised, f"the weaker work took {took} ms, alone {alone}")
 
 
-def _changed(npu: SchedulingFixture, camera: int, assistant: int, change: Callable[[], None]) -> None:
+def _changed(
+    npu: SchedulingFixture, camera: int, assistant: int, change: Callable[[], None], *, by: int | None = None
+) -> None:
     """Priorities change while the assistant's work waits for the camera's: it has the NPU in time.
 
-    camera, assistant: their priorities before.
+    camera, assistant: their priorities before. by: another uid that does the camera's work.
     """
     promised = _promised_ms(npu)
-    npu.configure(config(npu.camera, camera), config(npu.assistant, assistant))
+    others = () if by is None else (config(by, 1000, attribute=True),)
+    npu.configure(config(npu.camera, camera), config(npu.assistant, assistant), *others)
     npu.register_recorder()
-    waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
-    holds.start()
+    waits, holds = npu.app(npu.assistant), npu.app(npu.camera if by is None else by)
+    holds.start(InferenceRun(original_uid=OWN_WORK if by is None else npu.camera))
     npu.pass_ms(_INTO_MS)
     waits.start()
     npu.pass_ms(_INTO_MS)
@@ -210,6 +234,20 @@ def made_weaker(context: CaseContext) -> None:
     """Work whose app goes to the background loses the NPU in time to what waits."""
     with scheduling_fixture(context) as npu:
         _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)))
+
+
+@cases.case("made_weaker_by_replacing", "NPU-HAL-001", "NPU-HAL-007", "NPU-HAL-009")
+def made_weaker_by_replacing(context: CaseContext) -> None:
+    """Work whose app has no config any more, since all were replaced, loses the NPU in time to what waits."""
+    with scheduling_fixture(context) as npu:
+        _changed(npu, 100, 400, lambda: npu.configure(config(npu.assistant, 400)))
+
+
+@cases.case("made_weaker_for_another", "NPU-HAL-014", "NPU-HAL-009")
+def made_weaker_for_another(context: CaseContext) -> None:
+    """Work that is done for an app which goes to the background loses the NPU in time to what waits."""
+    with scheduling_fixture(context) as npu:
+        _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)), by=npu.gallery)
 
 
 @cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 
 Step = TypeVar("Step")
@@ -66,3 +69,28 @@ def cut_down(
                 start += size
         size //= 2
     return left, error
+
+
+def search(
+    context: CaseContext,
+    examples: int,
+    attempt: Callable[[random.Random, list[Step]], None],
+    replay: Callable[[Sequence[Step]], None],
+) -> None:
+    """Attempt so many scenarios; a failure is raised with the fewest steps that bring it about, and they are attached.
+
+    attempt: see first_failure. replay: runs listed steps.
+    """
+    failure = first_failure(context.seed, examples, attempt)
+    if failure is None:
+        return
+    error, steps = failure
+    if isinstance(error, Failed):
+        steps, error = cut_down(steps, error, replay)
+    context.attach(lambda: payload(context, steps))
+    raise error
+
+
+def payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
+    """What a failure file holds of a scenario: the case, and the steps."""
+    return {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}

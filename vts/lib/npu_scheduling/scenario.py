@@ -1,0 +1,274 @@
+"""Steps of apps, configs and time on a scheduling HAL, and what holds of all its events whatever happens.
+
+No decision is predicted: which work goes first, whether it is paused, and from when on a config counts is the
+implementation's choice. What an event says has to be what was submitted, every work has to end, and nothing may be
+left behind that hinders the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.npu.types import MAX_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
+from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
+from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+
+UIDS_OF_A_USER = 100_000
+_FIRST_PID = 7001
+_MOST_DEVICES = 4
+_GROUP = Uuid(bytes(range(16)))
+_FEATURE = "gallery.search"
+_ENDS = {"cancel": EndReason.CANCELLED_USER, "system": EndReason.CANCELLED_SYSTEM, "fail": EndReason.FAILED}
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that happens. app: its place in the list; number: milliseconds, a priority, or a job priority.
+
+    original: of the work, a uid or OWN_WORK. labelled: the work names a group and a feature.
+    direct, attribute: rights of a config.
+    """
+
+    do: str
+    app: int = 0
+    number: int = 0
+    original: int = OWN_WORK
+    device: int = 0
+    labelled: bool = False
+    direct: bool = True
+    attribute: bool = False
+
+    def __str__(self) -> str:
+        return _TEXTS[self.do].format(self=self)
+
+
+_TEXTS = {
+    "run": "app {self.app} begins inferences: job priority {self.number}, original uid {self.original}, "
+    "device {self.device}, with group and feature: {self.labelled}",
+    "pass": "{self.number} ms pass",
+    "cancel": "app {self.app} cancels its inferences",
+    "system": "the system cancels the work of app {self.app}",
+    "fail": "the hardware fails under the work of app {self.app}",
+    "update": "app {self.app} gets priority {self.number}, direct access {self.direct}, attribution {self.attribute}",
+    "set": "the same, and all other configs are dropped: app {self.app} gets priority {self.number}",
+    "clear": "all configs are dropped",
+}
+
+
+@dataclass(eq=False)
+class Submitted:
+    """A run and what may become of it. effective: the priorities that its works may have.
+
+    may_work: it had the right when it was submitted. disturbed: something has ended it, or its rights have changed.
+    """
+
+    app: App
+    pid: int
+    run: InferenceRun
+    may_work: bool
+    result: Run | ToolRun
+    effective: set[int] = field(default_factory=set)
+    disturbed: bool = False
+
+    def explains(self, work: WorkInfo) -> bool:
+        """True where an event may say this of the run (NPU-HAL-008, -013 to -015, -032 to -034, -040)."""
+        run, uid = self.run, self.app.uid
+        own = run.original_uid in (OWN_WORK, uid)
+        return (
+            work.uid == uid
+            and work.original_uid in ((uid, OWN_WORK) if own else (run.original_uid,))
+            and work.job_priority == run.job_priority
+            and work.effective_priority in self.effective
+            and run.device_number in (None, work.device_number)
+            and work.debug_pid in (0, self.pid)
+            and work.debug_feature_id in (None, run.feature_id)
+            and (run.group_id is None or work.group_id == run.group_id)
+        )
+
+
+class WorkScenario:
+    """Apps of two users on the fixture's HAL. steps: what has been run so far; runs: what was submitted."""
+
+    def __init__(self, npu: SchedulingFixture) -> None:
+        npu.need_virtual_clock()
+        self.npu = npu
+        self.steps: list[Step] = []
+        self.runs: list[Submitted] = []
+        self._configs: dict[int, SchedulingConfig] = {}
+        self._reasons: dict[int, set[int]] = {}
+        uids = (npu.camera, npu.assistant, npu.camera + UIDS_OF_A_USER)
+        self.apps = [npu.app(uid, _FIRST_PID + index) for index, uid in enumerate(uids)]
+        self.devices = _devices(self.apps[0])
+        npu.settle()
+        npu.register_recorder()
+
+    def run(self, step: Step) -> None:
+        """Let it happen."""
+        self.steps.append(step)
+        _DEEDS[step.do](self, step)
+
+    def judge(self) -> None:
+        """Let everything end, and judge each event and each run; then every app finds every device free."""
+        for run in self.runs:
+            self._must(lambda run=run: self.npu.end_of(run.result))  # type: ignore[misc]
+        self._must(self.npu.settle)
+        self._must(self._judge_events)
+        for run in self.runs:
+            self._judge_end(run)
+        self._must(self._judge_what_is_left)
+
+    def _must(self, check: Callable[[], object]) -> None:
+        """Name the steps with what a check says."""
+        try:
+            check()
+        except Failed as failure:
+            self._fail(str(failure))
+
+    def _fail(self, problem: str) -> None:
+        steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
+        checks.that(False, f"{problem}. Steps:{steps}")
+
+    def _judge_events(self) -> None:
+        events = self.npu.events()
+        observation.check_reasons(events)
+        observation.check_order(events, self._reasons)
+        observation.check_times(events)
+        observation.check_gaps(events, self.npu.debounce_ms)
+        observation.check_fields(events)
+        for event in events:
+            checks.that(any(run.explains(event.work) for run in self.runs), f"{event}: of no work that was submitted")
+        for event in _final_ends(events):
+            self._judge_reason(event)
+
+    def _judge_reason(self, event: Event) -> None:
+        """Each end has a reason that there was (NPU-HAL-030); work without the right to it may fail."""
+        own = [run for run in self.runs if run.app.uid == event.work.uid]
+        allowed = {EndReason.COMPLETED, *self._reasons.get(event.work.uid, ())}
+        if not all(run.may_work for run in own) or any(run.disturbed for run in own):
+            allowed.add(EndReason.FAILED)
+        checks.member(event.reason, sorted(allowed), f"reason of the end of uid {event.work.uid}")
+
+    def _judge_end(self, run: Submitted) -> None:
+        if not run.may_work and run.result.succeeded:
+            self._fail(f"{run.run} of uid {run.app.uid}: expected a rejection, found success")
+        if run.may_work and not run.disturbed:
+            if not run.result.succeeded:
+                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found a rejection or a failure")
+            if not run.app.events():
+                self._fail(f"uid {run.app.uid} has worked, and nothing was notified")
+
+    def _judge_what_is_left(self) -> None:
+        self.npu.configure()
+        for app in self.apps:
+            for device in self.devices:
+                seen = len(app.events())
+                app.works(InferenceRun(device_number=device))
+                self.npu.settle()
+                received = [event.notification for event in app.events()[seen:]]
+                checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}, alone on device {device} at last")
+
+    def _run(self, step: Step) -> None:
+        app, pid = self.apps[step.app], _FIRST_PID + step.app
+        labels = (_GROUP, _FEATURE) if step.labelled and self.devices != (None,) else (None, None)
+        run = InferenceRun(step.number, step.original, self.devices[step.device % len(self.devices)], *labels)
+        rights = self._configs.get(app.uid, config(app.uid, MAX_PRIORITY))
+        own = step.original in (OWN_WORK, app.uid)
+        may_work = rights.has_direct_access and (own or rights.can_attribute_other_uid)
+        self.runs.append(Submitted(app, pid, run, may_work, app.start(run)))
+        self._note_priorities()
+
+    def _pass(self, step: Step) -> None:
+        self.npu.pass_ms(step.number)
+
+    def _cancel(self, step: Step) -> None:
+        self._end(step)
+        self.apps[step.app].cancel()
+
+    def _system(self, step: Step) -> None:
+        self._end(step)
+        asked(lambda: self.npu.control().cancel_work(self.apps[step.app].uid), "cancelWork")
+
+    def _break(self, step: Step) -> None:
+        self._end(step)
+        asked(lambda: self.npu.control().fail_work(self.apps[step.app].uid), "failWork")
+
+    def _update(self, step: Step) -> None:
+        one = self._config(step)
+        self._configs[one.uid] = one
+        self.npu.update(one)
+        self._change_rights()
+
+    def _set(self, step: Step) -> None:
+        one = self._config(step)
+        self._configs = {one.uid: one}
+        self.npu.configure(one)
+        self._change_rights()
+
+    def _clear(self, step: Step) -> None:
+        self._configs = {}
+        self.npu.configure()
+        self._change_rights()
+
+    def _config(self, step: Step) -> SchedulingConfig:
+        return config(self.apps[step.app].uid, step.number, direct=step.direct, attribute=step.attribute)
+
+    def _end(self, step: Step) -> None:
+        uid = self.apps[step.app].uid
+        self._reasons.setdefault(uid, set()).add(_ENDS[step.do])
+        for run in self.runs:
+            run.disturbed = run.disturbed or (run.app.uid == uid and run.result.succeeded is None)
+
+    def _change_rights(self) -> None:
+        """A run that goes on may lose what it began with, or keep it."""
+        for run in self._unfinished():
+            rights = self._configs.get(run.app.uid, config(run.app.uid, MAX_PRIORITY))
+            own = run.run.original_uid in (OWN_WORK, run.app.uid)
+            if not rights.has_direct_access or not (own or rights.can_attribute_other_uid):
+                run.disturbed = True
+        self._note_priorities()
+
+    def _note_priorities(self) -> None:
+        """Add what a work of each unfinished run may have from now on: a config may count at once, or from the next."""
+        for run in self._unfinished():
+            uids = {run.app.uid, run.run.original_uid} - {OWN_WORK}
+            for uid in uids:
+                run.effective.add(self._configs.get(uid, config(uid, MAX_PRIORITY)).priority + run.run.job_priority)
+
+    def _unfinished(self) -> Iterator[Submitted]:
+        return (run for run in self.runs if run.result.succeeded is None)
+
+
+_DEEDS: dict[str, Callable[[WorkScenario, Step], None]] = {
+    "run": WorkScenario._run,
+    "pass": WorkScenario._pass,
+    "cancel": WorkScenario._cancel,
+    "system": WorkScenario._system,
+    "fail": WorkScenario._break,
+    "update": WorkScenario._update,
+    "set": WorkScenario._set,
+    "clear": WorkScenario._clear,
+}
+
+
+def _final_ends(events: Sequence[Event]) -> Iterator[Event]:
+    return (event for event in events if event.event_type == "ended" and event.reason != EndReason.PAUSED)
+
+
+def _devices(app: App) -> tuple[int | None, ...]:
+    """The devices that an app can choose; (None,) where it has no choice."""
+    found: list[int] = []
+    try:
+        for number in range(_MOST_DEVICES):
+            if not app.ends(InferenceRun(DEFAULT_JOB_PRIORITY, OWN_WORK, number, _GROUP, _FEATURE)):
+                break
+            found.append(number)
+    except NotApplicable:
+        return (None,)
+    return tuple(found) or (None,)
