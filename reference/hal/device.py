@@ -193,8 +193,8 @@ class ReferenceDevice(hal.Device):
         if known is None or model != known[0]:
             vlog.log("model", lambda: model_text.text(model))
             with trace.span("driver", "validate model", operations=len(model.main.operations)):
-                found = validate_model(model, self.version) or self._extension_violations(model)
-                violations = [one for one in found if not _is_left_to_execution(model, one)]
+                violations = validate_model(model, self.version) or self._extension_violations(model)
+                violations = [one for one in violations if not _is_left_to_execution(model, one)]
             known = self._known = model, str(violations[0]) if violations else ""
         if known[1]:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, known[1])
