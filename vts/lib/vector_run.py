@@ -362,7 +362,7 @@ def _leaves_only_outputs_open(vector: Vector) -> bool:
 
 
 def _first_output_size(built: BuiltRequest) -> int:
-    return next(iter(built.outputs.values())).length
+    return built.outputs[built.vector.outputs[0]].length
 
 
 def _exact_shapes(
