@@ -26,11 +26,6 @@ def _tight(name: str, *operations: str) -> DriverScript:
     return driver(name, *operations, exec_time=FAST, **misbehaving("execute", "tight"))
 
 
-def _scripted_ways(app: ScriptedApp) -> tuple[str, ...]:
-    """The ways in which a script can spoil the shapes: what the packets of HIDL's burst say none changes."""
-    return _WAYS if app.level.is_aidl else ("compute", "asynchronous")
-
-
 def _open(*operations: str) -> Net:
     """A chain whose output has a size that the model does not say."""
     vector = chain(*operations).vector
@@ -80,7 +75,7 @@ def _declare(name: str, *devices: str) -> None:
         """The CPU, which would have found the room sufficient, is not asked instead."""
         app = ScriptedApp(context, _tight("one"))
         compiled = app.compiled(_open("ADD"), *devices)
-        for way in _scripted_ways(app):
+        for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
 
@@ -89,7 +84,7 @@ def _declare(name: str, *devices: str) -> None:
         """So it is where the driver has a part of the model alone."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), _tight("two", "MUL"))
         compiled = app.compiled(_open("ADD", "MUL"), *(("one", "two") if devices else ()))
-        for way in _scripted_ways(app):
+        for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
 
