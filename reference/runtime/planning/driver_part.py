@@ -10,7 +10,7 @@ from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, 
 from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
 from npu_conformance.reference.runtime.planning.caching import CacheFolder
 from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver, Outstanding
-from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure, operations_of
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
 from npu_conformance.reference.runtime.planning.version import time_for, timing_of
@@ -44,11 +44,11 @@ class PreparingDriver(RuntimeDevice, Protocol):
 class DriverPart:
     """See Part. The prepared model dies with the process of the driver and is not recovered (FW-VER-006)."""
 
-    def __init__(self, device: PreparingDriver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
+    def __init__(self, device: PreparingDriver, prepared_model: hal.PreparedModel, model: types.Model) -> None:
         self.device: PreparingDriver = device
         self.prepared_model: hal.PreparedModel = prepared_model
-        self._operations = tuple(operation.type for operation in graph.operations)
-        self.outputs = [graph.operands[index] for index in graph.output_indexes]
+        self._operations = operations_of(model)
+        self.outputs = [model.main.operands[index] for index in model.main.output_indexes]
 
     @property
     def has_fences(self) -> bool:

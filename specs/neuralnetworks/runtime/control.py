@@ -117,7 +117,7 @@ class DriverCall(Wire, frozen=True):
 
 
 class ExecutedOperations(Wire, frozen=True):
-    """Types of operations, of main graphs, that a device has executed, sorted."""
+    """Types of operations that a device has executed, sorted; with an IF or WHILE those of all its graphs."""
 
     device: str
     operations: tuple[int, ...]
