@@ -230,6 +230,7 @@ def malformed_packet(context: CaseContext) -> None:
             app = ScriptedApp(context, script)
             compiled = app.compiled(add(), *devices)
             computed = app.compute_net(compiled, way="burst")
-            app.expect("execution (burst)", computed.result, *((ResultCode.OP_FAILED,) if devices else ()), 0)
+            is_asked_again = not devices or len(app.executions("broken")) > 1
+            app.expect("execution (burst)", computed.result, 0 if is_asked_again else ResultCode.OP_FAILED)
             app.judge(compiled.net, computed.outputs, compiled.net.expected())
             app.close()

@@ -153,6 +153,10 @@ def over_a_burst(context: CaseContext) -> None:
                 execution = _execution(app, compilation, first, output)
                 app.succeed("execution_burst_compute", execution, burst)
                 _check(app, output)
+            for call in app.executions("one"):
+                pools = zip(call.request.pools, call.memory_tokens, strict=False) if call.request else ()
+                named = [token for pool, token in pools if pool.token]
+                checks.equal(set(named) - {-1}, set(), "identifiers of memory for buffers of the driver's own")
             app.close()
 
 
@@ -190,6 +194,19 @@ def _declare_no_memory(name: str, fields: Mapping[str, Any]) -> None:
         named, default = app.finished_compilation(model, app.named("one")), app.finished_compilation(model)
         for roles in ([named], [named, default], [default, named]):
             made = descriptor(app, [Role("input", compilation, 0) for compilation in roles])
+            answer = app.refused("memory_create_from_desc", ResultCode.OP_FAILED, made, True)
+            checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
+
+
+@cases.case("named_driver_and_cpu", "FW-MEM-015", "FW-MEM-011", since=Version.V1_3)
+def named_driver_and_cpu(context: CaseContext) -> None:
+    """Memory that a named driver and the named CPU use is nobody's: OP_FAILED, in whichever order, for whatever use."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    model = app.finished_model()
+    compilations = [app.finished_compilation(model, app.named(name)) for name in ("one", "nnapi-reference")]
+    for role in ("input", "output"):
+        for order in (compilations, compilations[::-1]):
+            made = descriptor(app, [Role(role, compilation, 0) for compilation in order])
             answer = app.refused("memory_create_from_desc", ResultCode.OP_FAILED, made, True)
             checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
 
