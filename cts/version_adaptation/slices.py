@@ -98,6 +98,30 @@ for _hal in _HALS:
     _declare(_hal)
 
 
+_SINCE_OF_AIDL = {"ADD": Version.V1_0, "ELU": Version.V1_3, "BATCH_MATMUL": Version.FL6, "REVERSE": Version.FL7}
+
+
+@cases.case("operations.of_aidl", "FW-PRT-013", "FW-VER-001", "FW-PRT-006", since=Version.FL7)
+def operations_of_aidl(context: CaseContext) -> None:
+    """Operations of feature levels 6 and 7 are for drivers of that level and later, which compute them."""
+    builder = NetBuilder()
+    last = builder.apply(
+        "ELU", builder.binary("ADD", builder.input(), builder.input()), builder.scalar(1.0, OperandType.FLOAT32)
+    )
+    no = builder.scalar(0, OperandType.BOOL)
+    last = builder.apply("BATCH_MATMUL", last, last, no, no)
+    net = builder.net(builder.apply("REVERSE", last, builder.ints(1)))
+    for hal in (hal for hal in Version if hal.is_aidl or hal is HIDL_LAST):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+            known = [operation.type for operation in net.vector.operations if _SINCE_OF_AIDL[operation.type] <= hal]
+            expected = tuple(operation.type in known for operation in net.vector.operations)
+            checks.equal(app.supported(app.model(net), "old"), expected, f"operations that a driver of {hal} supports")
+            app.computes_rightly(app.compiled(net))
+            app.gets(old=known)
+            app.close()
+
+
 @cases.case("strict", "FW-PRT-013", "FW-PRT-006")
 def strict(context: CaseContext) -> None:
     """debug.nn.strict-slicing is no obstacle to slices that are valid."""
