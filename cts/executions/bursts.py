@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
     SECOND,
-    TOTAL,
     Sum,
     compilation_of_sum,
     execution_of_sum,
@@ -25,6 +26,9 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.bursts", interface="runtime")
+
+_MANY = 50
+"""More memories than a burst of HIDL has slots for in Android's runtime, or a driver keeps mapped."""
 
 
 @cases.case("many", "FW-GEN-001", since=Version.V1_2)
@@ -107,16 +111,26 @@ def in_use(context: CaseContext) -> None:
 
 
 def _computed_in_memory(app: RuntimeApp, compilation: int, burst: int) -> tuple[int, Pool]:
-    """Compute over a burst with all arguments in one memory object, and free the execution; returns the memory."""
-    memory, pool = app.shared_memory(24, packed(FIRST) + packed(SECOND))
+    """Compute over a burst with all arguments in one memory object; returns the memory."""
+    memory, pool = app.shared_memory(24)
+    _compute_in(app, compilation, burst, (memory, pool), FIRST)
+    return memory, pool
+
+
+def _compute_in(
+    app: RuntimeApp, compilation: int, burst: int, memory_of_pool: tuple[int, Pool], first: tuple[float, float]
+) -> None:
+    """Compute over a burst with all arguments in a memory object, check the sum, and free the execution."""
+    memory, pool = memory_of_pool
+    pool.write(0, packed(first) + packed(SECOND))
     execution = app.execution(compilation)
     for index in range(2):
         app.succeed("execution_set_input_from_memory", execution, index, None, memory, 8 * index, 8)
     app.succeed("execution_set_output_from_memory", execution, 0, None, memory, 16, 8)
     app.succeed("execution_burst_compute", execution, burst)
     app.free(execution)
-    checks.equal(unpacked(pool.read(16, 8)), TOTAL, "the sum")
-    return memory, pool
+    expected = tuple(one + two for one, two in zip(first, SECOND, strict=True))
+    checks.equal(unpacked(pool.read(16, 8)), expected, "the sum")
 
 
 @cases.case("freed_in_any_order", "FW-EXE-016", since=Version.V1_2)
@@ -142,3 +156,18 @@ def memory_comes_and_goes(context: CaseContext) -> None:
     for _ in range(6):
         memory, _ = _computed_in_memory(app, compilation, burst)
         app.free(memory)
+
+
+@cases.case("many_memories", "FW-EXE-016", "FW-GEN-001", since=Version.V1_2)
+def many_memories(context: CaseContext) -> None:
+    """A burst on a driver of each generation sees more memories than one keeps, new ones and those of the beginning."""
+    newer = (Version.V1_3, Version.FL5, Version.FL8)
+    for hal in (Version.V1_2, *(hal for hal in newer if hal <= context.manifest.feature_level)):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compilation = compilation_of_sum(app, devices=app.named("one"))
+            burst = app.made("burst_create", compilation, True)
+            memories = [app.shared_memory(24) for _ in range(_MANY)]
+            for turn, number in enumerate((*range(_MANY), *range(_MANY // 2), 0, _MANY - 1)):
+                _compute_in(app, compilation, burst, memories[number], (float(turn), 1.0))
+            app.close()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
-from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, lists
+from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, PREFIX_BITS, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS
+from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=Version.V1_3)
@@ -148,6 +150,60 @@ def second_computation(context: CaseContext) -> None:
     for call in app.executions("one"):
         checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
         checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+    first, second = (call.deadline_ns for call in app.executions("one"))
+    checks.that(second > first, f"the timeout of the second computation begins anew: {first}, {second}")
+
+
+@cases.case("deadline_beside_duration", "FW-QOS-001", "FW-EXE-023")
+def deadline_beside_duration(context: CaseContext) -> None:
+    """A driver gets the deadline of a fenced execution beside its duration: neither stands for the other."""
+    for hal in _hals(context):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            computed = app.prepared_execution(app.compiled(add(), "one"))
+            _timeout(_HOUR)(app, computed.handle)
+            function = "execution_start_compute_with_dependencies"
+            event = app.made(function, computed.handle, (), 0, 7 * _SECOND, True)
+            app.expect("event_wait", app.call("event_wait", event))
+            call = app.executed_once("one")
+            checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
+            checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside it, found {call.deadline_ns}")
+            app.close()
+
+
+@cases.case("loop_timeout_over_a_burst", "FW-QOS-003", "FW-EXE-010")
+def loop_timeout_over_a_burst(context: CaseContext) -> None:
+    """The packets of HIDL's burst have no place for a loop timeout: a quality warning tells where it gets lost."""
+    app = ScriptedApp(context, driver("one", hal=Version.V1_3, exec_time=FAST))
+    call = _told(app, app.compiled(add(), "one"), "burst", _loop_timeout(5 * _SECOND))
+    if call.loop_timeout_ns != 5 * _SECOND:
+        context.warn_quality(f"of a loop timeout of 5 s over a burst the driver was told {call.loop_timeout_ns} ns")
+
+
+def _names(call: DriverCall) -> list[str]:
+    """The name behind the prefix of each hint; empty where the driver was told none."""
+    known = {each.prefix: each.name for each in call.extensions}
+    return [known.get(hint.token >> PREFIX_BITS, "") for hint in call.hints]
+
+
+@cases.case("hints_of_compilations", "FW-EXT-008", "FW-CAC-005", since=Version.FL8)
+def hints_of_compilations(context: CaseContext) -> None:
+    """The attributes of a compilation reach the driver with their names, and the files of its cache beside them."""
+    app = ScriptedApp(context, lists("one", cache_files=NumberOfCacheFiles(2, 1)))
+    folder = CacheFolder(context)
+    for name in ("without_cache", "with_cache"):
+        with context.configuration(name):
+            compilation = app.compilation(app.model(add()), app.named("one"))
+            data = place(app.memory, _HINT)
+            app.succeed("compilation_add_extension_attribute", compilation, FIBONACCI, 1, data, len(_HINT))
+            if name == "with_cache":
+                app.succeed("compilation_set_caching", compilation, folder.argument, bytes(range(32)))
+            app.succeed("compilation_finish", compilation)
+            call = app.calls("one", "prepare_model")[-1]
+            checks.equal([hint.value for hint in call.hints], [_HINT], "values of the hints that the driver got")
+            checks.equal(_names(call), [FIBONACCI], "names of the extensions of the hints that the driver got")
+            files = (2, 1) if name == "with_cache" else (0, 0)
+            checks.equal((call.model_cache, call.data_cache), files, "files for the model and for data")
 
 
 @cases.case("hints", "FW-EXT-008", since=Version.FL8)
@@ -165,6 +221,7 @@ def hints(context: CaseContext) -> None:
             app = ScriptedApp(context, lists("one"))
             call = _told(app, app.compiled(add(), "one"), way, say)
             checks.equal([hint.value for hint in call.hints], [_HINT], "values of the hints that the driver got")
+            checks.equal(_names(call), [FIBONACCI], "names of the extensions of the hints that the driver got")
             checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got beside them, in ns")
             checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside them, found {call.deadline_ns}")
             app.close()

@@ -202,3 +202,35 @@ def fenced_named(context: CaseContext) -> None:
     app = ScriptedApp(context, driver("broken", **failing("execute")))
     computed = app.compute_net(app.compiled(add(), "broken"), way="fenced")
     app.expect("execution (fenced)", computed.result, ResultCode.OP_FAILED)
+
+
+@cases.case("fenced_report", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
+def fenced_report(context: CaseContext) -> None:
+    """A driver whose fence signals and whose callback reports a failure has failed, also with the last part alone."""
+    for status in (ErrorStatus.GENERAL_FAILURE, ErrorStatus.DEVICE_UNAVAILABLE):
+        fields = {"misbehaviours": (Misbehaviour("execute", "reports", int(status)),)}
+        for name, net in (("whole", add()), ("last_part", chain("MUL", "ADD"))):
+            with context.configuration(f"{name}.{status.name.lower()}"):
+                scripts = driver("broken", "ADD", exec_time=FAST, **fields), driver("good", "MUL", exec_time=FAST)
+                app = ScriptedApp(context, *scripts)
+                devices = ("broken",) if name == "whole" else ("broken", "good")
+                result = app.compute_net(app.compiled(net, *devices), way="fenced").result
+                methods = {call.method for call in app.executions("broken")}
+                if methods == {"execute_fenced"}:
+                    app.expect("execution (fenced)", result, result_of_status(status))
+                app.close()
+
+
+@cases.case("malformed_packet", "FW-PRT-010", "FW-PRT-011")
+def malformed_packet(context: CaseContext) -> None:
+    """A result packet of HIDL's burst that does not know its size is a failure, or is asked for in another way."""
+    for hal in (Version.V1_2, Version.V1_3):
+        for devices in ((), ("broken",)):
+            script = driver("broken", hal=hal, exec_time=FAST, **misbehaving("execute", "packet"))
+            app = ScriptedApp(context, script)
+            compiled = app.compiled(add(), *devices)
+            computed = app.compute_net(compiled, way="burst")
+            is_asked_again = not devices or len(app.executions("broken")) > 1
+            app.expect("execution (burst)", computed.result, 0 if is_asked_again else ResultCode.OP_FAILED)
+            app.judge(compiled.net, computed.outputs, compiled.net.expected())
+            app.close()

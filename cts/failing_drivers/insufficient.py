@@ -18,12 +18,12 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.failing_drivers.insufficient", interface="runtime", since=Version.V1_2)
 
 _WAYS = ("compute", "asynchronous", "burst")
-_LIAR = failing("execute", ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
+_WITHOUT_SHAPES = failing("execute", ErrorStatus.OUTPUT_INSUFFICIENT_SIZE)
 
 
-def _tight(name: str, operation: str) -> DriverScript:
+def _tight(name: str, *operations: str) -> DriverScript:
     """A driver that finds too little room wherever there is some."""
-    return driver(name, operation, exec_time=FAST, **misbehaving("execute", "tight"))
+    return driver(name, *operations, exec_time=FAST, **misbehaving("execute", "tight"))
 
 
 def _open(*operations: str) -> Net:
@@ -73,7 +73,7 @@ def _declare(name: str, *devices: str) -> None:
     @cases.case(f"only_driver_says_so.{name}", "FW-PRT-012")
     def only_driver_says_so(context: CaseContext) -> None:
         """The CPU, which would have found the room sufficient, is not asked instead."""
-        app = ScriptedApp(context, driver("one", exec_time=FAST, **_LIAR))
+        app = ScriptedApp(context, _tight("one"))
         compiled = app.compiled(_open("ADD"), *devices)
         for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
@@ -84,10 +84,36 @@ def _declare(name: str, *devices: str) -> None:
         """So it is where the driver has a part of the model alone."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), _tight("two", "MUL"))
         compiled = app.compiled(_open("ADD", "MUL"), *(("one", "two") if devices else ()))
-        for way in _WAYS if app.level.is_aidl else ("compute", "asynchronous"):
-            # What the packets of HIDL's burst say no script changes.
+        for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+
+    @cases.case(f"without_shapes.{name}", "FW-PRT-012", "FW-VER-009")
+    def without_shapes(context: CaseContext) -> None:
+        """A driver that names no shape is believed up to feature level 4; from 5 on it has failed."""
+        app = ScriptedApp(context, driver("one", exec_time=FAST, **_WITHOUT_SHAPES))
+        _judge_without_shapes(app, _open("ADD"), *devices)
+
+    @cases.case(f"without_shapes_in_parts.{name}", "FW-PRT-012", "FW-VER-009")
+    def without_shapes_in_parts(context: CaseContext) -> None:
+        """So it is where the driver has the first part of the model, or the last."""
+        for broken, good in (("ADD", "MUL"), ("MUL", "ADD")):
+            first = driver("one", broken, exec_time=FAST, **_WITHOUT_SHAPES)
+            app = ScriptedApp(context, first, driver("two", good, exec_time=FAST))
+            _judge_without_shapes(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
+            app.close()
+
+
+def _judge_without_shapes(app: ScriptedApp, net: Net, *devices: str) -> None:
+    """Execute where the driver says OUTPUT_INSUFFICIENT_SIZE and not of what; check the code and the values."""
+    compiled = app.compiled(net, *devices)
+    failed = ResultCode.OP_FAILED if devices else ResultCode.NO_ERROR
+    expected = failed if app.level.is_aidl else ResultCode.OUTPUT_INSUFFICIENT_SIZE
+    for way in _WAYS:
+        computed = app.compute_net(compiled, way=way)
+        app.expect(f"execution ({way})", computed.result, expected)
+        if computed.result == ResultCode.NO_ERROR:
+            app.judge(net, computed.outputs, net.expected())
 
 
 def _two_open_outputs() -> Net:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import add
 from npu_conformance.cts.lib.runtime.scripted_app import Computed, ScriptedApp
@@ -123,8 +125,9 @@ def _declare_all() -> None:
             _declare_failing(hal, way)
         for measured in _MEASURED:
             _declare_measured(Version.FL8, measured, way)
-    for way in ("compute", "start"):
-        _declare_measured(Version.V1_3, "both", way)
+    for way in ("compute", "start", "burst"):
+        for hal in (Version.V1_2, Version.V1_3, Version.FL5, Version.FL6, Version.FL7):
+            _declare_measured(hal, "both", way)
     for name, hal in (("cpu", Version.FL8), ("v1_1", Version.V1_1)):
         _declare_unmeasured(name, hal, "fenced")
     _declare_failing(Version.FL8, "fenced")
@@ -152,6 +155,29 @@ def no_time_at_all(context: CaseContext) -> None:
             script = driver("one", hal=hal, timing=Timing(0, _told(hal, "driver").time_in_driver))
             app, computed = _computed(context, "one", "compute", script)
             _judge(app, computed, [0, _IN_DRIVER])
+            app.close()
+
+
+@cases.case("longest_time", "FW-DEV-002")
+def longest_time(context: CaseContext) -> None:
+    """A time in microseconds that 64 bits cannot tell in nanoseconds is as good as none, and no short one."""
+    for hal in (Version.V1_2, *((Version.V1_3,) if context.manifest.feature_level >= Version.V1_3 else ())):
+        with context.configuration(_word(hal)):
+            app, computed = _computed(context, "one", "compute", driver("one", hal=hal, timing=Timing(2**63, 2**62)))
+            _judge(app, computed, _expected("neither"))
+            app.close()
+
+
+@cases.case("measured_in_every_way", "FW-DEV-002", since=Version.V1_3)
+def measured_in_every_way(context: CaseContext) -> None:
+    """A driver is asked to measure in whichever way it computes, or a quality warning tells."""
+    newest = (Version.FL5, Version.FL8) if context.manifest.feature_level.is_aidl else ()
+    for hal, way in product((Version.V1_3, *newest), _WAYS):
+        with context.configuration(f"{_word(hal)}.{way}"):
+            app, computed = _computed(context, "one", way, driver("one", hal=hal))
+            app.expect("execution", computed.result)
+            if {call.measure_timing for call in app.executions("one")} != {True}:
+                context.warn_quality(f"a driver of {hal} is not asked to measure ({way})")
             app.close()
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace as replace_field
 
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.fixture import VECTOR, RuntimeApp
 from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor
+from npu_conformance.cts.lib.runtime.nets import NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
     OPEN_SIZE,
@@ -201,6 +203,29 @@ def failed_execution(context: CaseContext) -> None:
             app.refused("memory_copy", ResultCode.BAD_DATA, memory, target)
 
 
+@cases.case("too_little_room_elsewhere", "FW-MEM-005", since=Version.V1_3)
+def too_little_room_elsewhere(context: CaseContext) -> None:
+    """Too little room for one output is a failure for the other, which lies in memory that was written before."""
+    app = RuntimeApp(context)
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    net = builder.net(builder.binary("ADD", first, second), builder.binary("MUL", first, second))
+    vector = net.vector
+    opened = replace_field(vector.operands[vector.outputs[1]], dimensions=(0, 2))
+    net = net_of(replace_field(vector, operands={**vector.operands, vector.outputs[1]: opened}))
+    compilation = app.finished_compilation(app.built(net.wire))
+    memory = _memory(app, [Role("output", compilation, 0)])
+    for room, expected in ((16, ResultCode.NO_ERROR), (4, ResultCode.OUTPUT_INSUFFICIENT_SIZE)):
+        execution = app.execution(compilation)
+        for index, name in enumerate(net.vector.inputs):
+            data = place(app.memory, net.inputs[name].tobytes())
+            app.succeed("execution_set_input", execution, index, None, data, 16)
+        app.succeed("execution_set_output_from_memory", execution, 0, None, memory, 0, 0)
+        app.succeed("execution_set_output", execution, 1, None, place(app.memory, bytes(room)), room)
+        app.expect("execution_compute", app.compute(execution), expected)
+    app.refused("memory_copy", ResultCode.BAD_DATA, memory, app.shared_memory(16)[0])
+
+
 @cases.case("failed_copy", "FW-MEM-005", "FW-MEM-006", since=Version.V1_3)
 def failed_copy(context: CaseContext) -> None:
     """A copy from memory of another size, or to it, is refused; its target is uninitialised, its source is not."""
@@ -315,6 +340,22 @@ def merged_dimensions(context: CaseContext) -> None:
     checks.equal(_content(app, output), TOTAL, "the sum")
     with_other = descriptor(app, [Role("input", open_one, 0), Role("output", known, 0)], (2,))
     checks.that(with_other > 0, "a descriptor with the same dimensions said twice")
+
+
+@cases.case("refused_role_says_nothing", "FW-MEM-002", since=Version.V1_3)
+def refused_role_says_nothing(context: CaseContext) -> None:
+    """A role that is refused leaves the descriptor as it was: its operand's dimensions do not count."""
+    app = RuntimeApp(context)
+    open_one, known = compilation_of_sum(app, OPEN_SIZE, OPEN_SIZE), compilation_of_sum(app)
+    for earlier in (True, False):
+        made = app.made("memory_desc_create", True)
+        if earlier:
+            app.succeed("memory_desc_add_input_role", made, open_one, 0, 1.0)
+        for frequency in (0.0, 1.5):
+            app.refused("memory_desc_add_output_role", ResultCode.BAD_DATA, made, known, 0, frequency)
+        app.succeed("memory_desc_add_output_role", made, open_one, 0, 1.0)
+        app.succeed("memory_desc_set_dimensions", made, 1, (3,))
+        app.succeed("memory_desc_finish", made)
 
 
 @cases.case("shape_made_known", "FW-MEM-008", "FW-MEM-002", since=Version.V1_3)

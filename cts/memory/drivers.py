@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.runtime.control_flow_nets import CONDITION
 from npu_conformance.cts.lib.runtime.fixture import VECTOR
 from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor, object_of
@@ -28,7 +30,7 @@ from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription
+from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.memory.drivers", interface="runtime")
@@ -151,6 +153,10 @@ def over_a_burst(context: CaseContext) -> None:
                 execution = _execution(app, compilation, first, output)
                 app.succeed("execution_burst_compute", execution, burst)
                 _check(app, output)
+            for call in app.executions("one"):
+                pools = zip(call.request.pools, call.memory_tokens, strict=False) if call.request else ()
+                named = [token for pool, token in pools if pool.token]
+                checks.equal(set(named) - {-1}, set(), "identifiers of memory for buffers of the driver's own")
             app.close()
 
 
@@ -192,6 +198,19 @@ def _declare_no_memory(name: str, fields: Mapping[str, Any]) -> None:
             checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
 
 
+@cases.case("named_driver_and_cpu", "FW-MEM-015", "FW-MEM-011", since=Version.V1_3)
+def named_driver_and_cpu(context: CaseContext) -> None:
+    """Memory that a named driver and the named CPU use is nobody's: OP_FAILED, in whichever order, for whatever use."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    model = app.finished_model()
+    compilations = [app.finished_compilation(model, app.named(name)) for name in ("one", "nnapi-reference")]
+    for role in ("input", "output"):
+        for order in (compilations, compilations[::-1]):
+            made = descriptor(app, [Role(role, compilation, 0) for compilation in order])
+            answer = app.refused("memory_create_from_desc", ResultCode.OP_FAILED, made, True)
+            checks.equal(answer.handle, NULL, "memory_create_from_desc: the handle where it failed")
+
+
 for _name, _fields in _NO_MEMORY.items():
     _declare_no_memory(_name, _fields)
 
@@ -207,6 +226,33 @@ def fallback_of_unknown_shape(context: CaseContext) -> None:
     app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
     app.expect("execution_compute", app.compute(execution), ResultCode.OP_FAILED)
     app.refused("memory_copy", ResultCode.BAD_DATA, output, app.shared_memory(8)[0])
+
+
+@cases.case("unknown_shape_is_copied", "FW-MEM-006", "FW-MEM-008", since=Version.V1_3)
+def unknown_shape_is_copied(context: CaseContext) -> None:
+    """A copy tells a driver's memory of unknown shape what shape it has: that of the source."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    compilation = app.finished_compilation(app.finished_model(OPEN_SIZE, OPEN_SIZE), app.named("one"))
+    source, target = (_memory(app, *(Role(role, compilation, 0) for role in ("input", "output"))) for _ in range(2))
+    _open_sum(app, compilation, place(app.memory, packed(FIRST)), source)
+    app.succeed("memory_copy", source, target)
+    _check(app, target)
+    result = _memory(app, Role("output", compilation, 0))
+    _open_sum(app, compilation, target, result)
+    _check(app, result, tuple(one + two for one, two in zip(TOTAL, SECOND, strict=True)))
+
+
+def _open_sum(app: ScriptedApp, compilation: int, first: Pointer | int, output: int) -> None:
+    """Compute a sum of unknown size. first: two floats behind a pointer, or memory that holds them."""
+    execution = app.execution(compilation)
+    two = replace(OPEN_SIZE, dimensions=(2,))
+    if isinstance(first, Pointer):
+        app.succeed("execution_set_input", execution, 0, two, first, 8)
+    else:
+        app.succeed("execution_set_input_from_memory", execution, 0, two, first, 0, 0)
+    app.succeed("execution_set_input", execution, 1, two, place(app.memory, packed(SECOND)), 8)
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
+    app.expect("execution_compute", app.compute(execution))
 
 
 @cases.case("fallback_of_one_byte", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)

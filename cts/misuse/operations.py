@@ -107,7 +107,7 @@ def _relax() -> Misuses:
     return table
 
 
-@_own.case("model_add_operation.newer_operation", "FW-GEN-011", until=Version.FL5)
+@_own.case("model_add_operation.newer_operation", "FW-GEN-011", until=Version.FL6)
 def newer_operation(context: CaseContext) -> None:
     """An operation that the runtime's feature level does not have yet is refused when the model is finished, or before.
 

@@ -150,6 +150,27 @@ def _one_byte() -> Net:
     return builder.net(last)
 
 
+@cases.case("of_several_sizes", "FW-PRT-006")
+def of_several_sizes(context: CaseContext) -> None:
+    """Temporaries of one execution, from one byte to more than a page, do not lie over each other."""
+    import numpy
+
+    app = _app(context)
+    builder = NetBuilder()
+    outputs = []
+    for size in (1, 63, 64, 65, 1023, 5000, 70_000, 3):
+        flat = VectorOperand(OperandType.TENSOR_QUANT8_ASYMM, (size,), 0.5, 0)
+        first, second = builder.input(flat), builder.input(flat)
+        sums = builder.binary("ADD", first, second), builder.binary("ADD", second, second)
+        outputs.append(builder.binary("MUL", *sums))
+    compiled = app.compiled(builder.net(*outputs))
+    for step in (0, 2):
+        inputs = {name: array + numpy.uint8(step) for name, array in compiled.net.inputs.items()}
+        computed = app.compute_net(compiled, inputs)
+        app.expect("execution_compute", computed.result)
+        app.judge(compiled.net, computed.outputs, compiled.net.expected_of(inputs))
+
+
 @cases.case("empty", "FW-PRT-006")
 def empty(context: CaseContext) -> None:
     """Tensors without elements between devices: a default compilation computes them, and named devices may refuse."""

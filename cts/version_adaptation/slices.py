@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from npu_conformance.corpus.vector_types import VectorOperand
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp, names_of
@@ -95,6 +98,30 @@ for _hal in _HALS:
     _declare(_hal)
 
 
+_SINCE_OF_AIDL = {"ADD": Version.V1_0, "ELU": Version.V1_3, "BATCH_MATMUL": Version.FL6, "REVERSE": Version.FL7}
+
+
+@cases.case("operations.of_aidl", "FW-PRT-013", "FW-VER-001", "FW-PRT-006", since=Version.FL7)
+def operations_of_aidl(context: CaseContext) -> None:
+    """Operations of feature levels 6 and 7 are for drivers of that level and later, which compute them."""
+    builder = NetBuilder()
+    last = builder.apply(
+        "ELU", builder.binary("ADD", builder.input(), builder.input()), builder.scalar(1.0, OperandType.FLOAT32)
+    )
+    no = builder.scalar(0, OperandType.BOOL)
+    last = builder.apply("BATCH_MATMUL", last, last, no, no)
+    net = builder.net(builder.apply("REVERSE", last, builder.ints(1)))
+    for hal in (hal for hal in Version if hal.is_aidl or hal is HIDL_LAST):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+            known = [operation.type for operation in net.vector.operations if _SINCE_OF_AIDL[operation.type] <= hal]
+            expected = tuple(operation.type in known for operation in net.vector.operations)
+            checks.equal(app.supported(app.model(net), "old"), expected, f"operations that a driver of {hal} supports")
+            app.computes_rightly(app.compiled(net))
+            app.gets(old=known)
+            app.close()
+
+
 @cases.case("strict", "FW-PRT-013", "FW-PRT-006")
 def strict(context: CaseContext) -> None:
     """debug.nn.strict-slicing is no obstacle to slices that are valid."""
@@ -146,8 +173,6 @@ def defaults_stripped(context: CaseContext) -> None:
 @cases.case("relaxed", "FW-VER-001")
 def relaxed(context: CaseContext) -> None:
     """A driver of 1.0 knows nothing of relaxed models, and computes them as strictly as all others."""
-    from dataclasses import replace
-
     app = ScriptedApp(context, driver("old", hal=Version.V1_0, exec_time=FAST))
     net = net_of(replace(add().vector, relaxed=True))
     app.computes_rightly(app.compiled(net, "old"))
@@ -158,8 +183,6 @@ def relaxed(context: CaseContext) -> None:
 @cases.case("rank_zero", "FW-VER-001", "FW-PRT-013")
 def rank_zero(context: CaseContext) -> None:
     """Tensors of unknown rank came with 1.2: a driver of 1.1 is not asked about them."""
-    from dataclasses import replace
-
     app = ScriptedApp(context, driver("old", hal=Version.V1_1, exec_time=FAST))
     vector = add().vector
     (output,) = vector.outputs
@@ -167,3 +190,47 @@ def rank_zero(context: CaseContext) -> None:
     net = net_of(replace(vector, operands=operands))
     checks.equal(app.supported(app.model(net), "old"), (False,), "an ADD with an output of unknown rank")
     app.computes_rightly(app.compiled(net))
+
+
+def _declare_alike(name: str, hal: Version, old: VectorOperand, new: VectorOperand, operation: str) -> None:
+    @cases.case(f"alike.{name}", "FW-PRT-013", "FW-VER-001")
+    def alike(context: CaseContext) -> None:
+        """Of two operations that differ in a property of one operand a driver is asked about the older one alone."""
+        for order in ((old, new), (new, old)):
+            app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+            builder = NetBuilder()
+            net = _opened(builder.net(*(_alike(builder, operation, result) for result in order)), order)
+            expected = tuple(result is old for result in order)
+            checks.equal(app.supported(app.model(net), "old"), expected, f"operations that a driver of {hal} supports")
+            app.computes_rightly(app.compiled(net))
+            app.close()
+
+
+_QUANT8 = VectorOperand(OperandType.TENSOR_QUANT8_ASYMM, (2, 2), 0.5, 3)
+_ALIKE = {
+    "rank": (Version.V1_1, MATRIX, replace(MATRIX, dimensions=()), "ADD"),
+    "zero_point": (Version.V1_1, _QUANT8, replace(_QUANT8, zero_point=4), "CONCATENATION"),
+    "scale": (Version.V1_1, _QUANT8, replace(_QUANT8, scale=1.0), "CONCATENATION"),
+}
+"""What an older HAL has for one value of a property and not for another: the result of each, and the operation."""
+
+
+def _alike(builder: NetBuilder, operation: str, result: VectorOperand) -> str:
+    if operation == "ADD":
+        return builder.binary("ADD", builder.input(), builder.input())
+    inputs = [builder.input(replace(_QUANT8, dimensions=(1, 2))) for _ in range(2)]
+    return builder.apply("CONCATENATION", *inputs, builder.scalar(0), result=result)
+
+
+def _opened(net: Net, results: Sequence[VectorOperand]) -> Net:
+    """The net with outputs of the dimensions of these results: the builder knows all sizes."""
+    vector = net.vector
+    opened = {
+        name: replace(vector.operands[name], dimensions=result.dimensions)
+        for name, result in zip(vector.outputs, results, strict=True)
+    }
+    return net_of(replace(vector, operands={**vector.operands, **opened}))
+
+
+for _name, _row in _ALIKE.items():
+    _declare_alike(_name, *_row)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.adapters import reference
 from npu_conformance.adapters.stacked import plugin as stacked
+from npu_conformance.corpus import vectors
 from npu_conformance.cts import generated
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.harness.run import results
@@ -86,6 +87,25 @@ def test_a_device_is_credited_with_what_it_executed_itself(
         subject.close()
     (found,) = results.build(log).executed_by
     assert (found.operation, found.drivers.get("below-npu"), found.cpu_alone) == ("ADD", driver, cpu_alone)
+
+
+@pytest.mark.parametrize(("below", "who"), [("plugin", "below-npu"), ("failing", "nnapi-reference")])
+def test_operations_inside_of_an_if_count_for_who_executed_it(below: str, who: str) -> None:
+    """The driver that executed it whole, or the CPU that computes in place of one that failed."""
+    (case,) = (one for one in generated.cases_under("IF") if one.id.endswith(".float32_condition_0"))
+    subject, log = (
+        InProcessSubject(f"stacked:{__name__}:{below}", {"hal": "1.3", "prefer": "device"}, None, None),
+        _Kept(),
+    )
+    try:
+        Engine([case], subject, log).run()
+    finally:
+        subject.close()
+    found = results.build(log).executed_by
+    vector = vectors.load("IF", "float32_condition_0")
+    expected = {one.type for graph in (vector.main, *vector.referenced) for one in graph.operations}
+    assert {one.operation for one in found} == expected > {"IF"}
+    assert {device for one in found for device in one.drivers} == ({who} - {"nnapi-reference"})
 
 
 class _Kept(Log):

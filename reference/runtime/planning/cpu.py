@@ -13,7 +13,7 @@ from npu_conformance.reference.hal.memory import mapped, writable
 from npu_conformance.reference.hal.timing import loop_limit
 from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.memory_domains import SharedBuffer
-from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure, operations_of
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
@@ -64,7 +64,7 @@ class CpuDevice:
                 executor = Executor(model, self.feature_level, views)
         except ServiceError as error:
             raise RuntimeFailure(result_of_status(error.status), str(error)) from error
-        return CpuPart(self, model.main, executor, self._pools, self._clock)
+        return CpuPart(self, model, executor, self._pools, self._clock)
 
 
 class CpuPart:
@@ -72,13 +72,11 @@ class CpuPart:
 
     prepared_model = None
 
-    def __init__(
-        self, device: CpuDevice, graph: types.Subgraph, executor: Executor, pools: Pools, clock: Clock
-    ) -> None:
+    def __init__(self, device: CpuDevice, model: types.Model, executor: Executor, pools: Pools, clock: Clock) -> None:
         self.device = device
         self._executor, self._pools, self._clock = executor, pools, clock
-        self._operations = tuple(operation.type for operation in graph.operations)
-        self._inputs = [graph.operands[index].type for index in graph.input_indexes]
+        self._operations = operations_of(model)
+        self._inputs = [model.main.operands[index].type for index in model.main.input_indexes]
 
     def execute(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, burst: PartBurst | None = None

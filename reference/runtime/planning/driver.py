@@ -114,7 +114,7 @@ class Driver:
             prepared = self._cached(expressed, how, cache)
         else:
             prepared = self._prepared(expressed, how, NO_HANDLES, bytes(32))
-        return DriverPart(self, prepared, model.main)
+        return DriverPart(self, prepared, model)
 
     def _cached(self, model: types.Model, how: Preparation, cache: CacheEntry) -> hal.PreparedModel:
         folder, wanted = self.around.caches, self.cache_files

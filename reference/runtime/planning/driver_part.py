@@ -10,7 +10,7 @@ from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, 
 from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
 from npu_conformance.reference.runtime.planning.caching import CacheFolder
 from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver, Outstanding
-from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms, failure
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure, operations_of
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
 from npu_conformance.reference.runtime.planning.version import time_for, timing_of
@@ -18,7 +18,7 @@ from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 
@@ -44,11 +44,11 @@ class PreparingDriver(RuntimeDevice, Protocol):
 class DriverPart:
     """See Part. The prepared model dies with the process of the driver and is not recovered (FW-VER-006)."""
 
-    def __init__(self, device: PreparingDriver, prepared_model: hal.PreparedModel, graph: types.Subgraph) -> None:
+    def __init__(self, device: PreparingDriver, prepared_model: hal.PreparedModel, model: types.Model) -> None:
         self.device: PreparingDriver = device
         self.prepared_model: hal.PreparedModel = prepared_model
-        self._operations = tuple(operation.type for operation in graph.operations)
-        self.outputs = [graph.operands[index] for index in graph.output_indexes]
+        self._operations = operations_of(model)
+        self.outputs = [model.main.operands[index] for index in model.main.output_indexes]
 
     @property
     def has_fences(self) -> bool:
@@ -103,9 +103,10 @@ class DriverPart:
         """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED (facts 1.1)."""
         reason = str(error)
         vlog.log("execution", lambda: f"{self.device.name}: {reason}")
+        is_strict = self.device.around.feature_level.is_aidl
         if isinstance(error, ServiceError):
-            return failure(result_of_status(error.status))
-        is_dead = isinstance(error, DeadObject) and self.device.around.feature_level.is_aidl
+            return outcome_of(error.status, (), NO_TIMING, (), (), is_strict=is_strict)
+        is_dead = isinstance(error, DeadObject) and is_strict
         return failure(ResultCode.DEAD_OBJECT if is_dead else ResultCode.OP_FAILED)
 
     def _executed(self, request: types.Request, terms: Terms, burst: PartBurst | None) -> Answer:

@@ -92,7 +92,7 @@ class Interpreter:
             outcome = self._engine.compute(step, inputs, outputs)
             if outcome.result == ResultCode.NO_ERROR:
                 break
-            if not self._enlarge(plan, step, places, outcome):
+            if not outcome.shapes or not self._enlarge(plan, step, places, outcome):
                 raise self._too_small(plan, step, places, outcome)
         for index, shape in zip(step.outputs, outcome.shapes, strict=True):
             places[index] = self._written(plan, index, places[index], shape)
@@ -164,7 +164,10 @@ class Interpreter:
 
 
 def _all_shapes(plan: GraphPlan, step: PartStep, places: Places, outcome: Outcome) -> Outcome:
-    """The shapes of all outputs of the graph after a step whose outputs did not fit (FW-EXE-018)."""
-    found = dict(zip(step.outputs, outcome.shapes, strict=True))
+    """The shapes of all outputs of the graph after a step whose outputs did not fit (FW-EXE-018).
+
+    A driver may say none in profile R: then those hold that the app gave.
+    """
+    found = dict(zip(step.outputs, outcome.shapes, strict=bool(outcome.shapes)))
     shapes = tuple(found.get(index, OutputShape(places[index].dimensions, True)) for index in plan.outputs)
     return Outcome(ResultCode.OUTPUT_INSUFFICIENT_SIZE, shapes, NO_TIMING, NO_TIMING)

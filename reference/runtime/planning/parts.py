@@ -66,6 +66,11 @@ class Part(Protocol):
         ...
 
 
+def operations_of(model: types.Model) -> frozenset[int]:
+    """The types of its operations, also those of the graphs that an IF or WHILE refers to."""
+    return frozenset(operation.type for graph in (model.main, *model.referenced) for operation in graph.operations)
+
+
 def failure(result: ResultCode) -> Outcome:
     """An outcome without shapes and times (facts 1.1: they are dropped with every error)."""
     return Outcome(result, (), NO_TIMING, NO_TIMING)

@@ -100,17 +100,17 @@ def outcome_of(
     if result not in (ResultCode.NO_ERROR, ResultCode.OUTPUT_INSUFFICIENT_SIZE):
         return failure(result)
     if not shapes:
-        return _without_shapes(result, timing, arguments)
+        return _without_shapes(result, timing, arguments, is_strict=is_strict)
     if not _agree(shapes, arguments, operands) or (is_strict and not _fits_result(result, shapes, operands)):
         return failure(ResultCode.OP_FAILED)
     timing = timing if result == ResultCode.NO_ERROR else NO_TIMING
     return Outcome(result, tuple(shapes), timing, NO_TIMING)
 
 
-def _without_shapes(result: ResultCode, timing: Timing, arguments: Sequence[Argument]) -> Outcome:
-    """The outcome where the driver says no shape: those of the app hold, unless one was too small."""
+def _without_shapes(result: ResultCode, timing: Timing, arguments: Sequence[Argument], *, is_strict: bool) -> Outcome:
+    """The outcome where the driver says no shape: those of the app hold. Profile T: too small is what one is."""
     if result != ResultCode.NO_ERROR:
-        return failure(result)
+        return failure(ResultCode.OP_FAILED if is_strict else result)
     return Outcome(result, tuple(OutputShape(one.dimensions, True) for one in arguments), timing, NO_TIMING)
 
 

@@ -105,6 +105,7 @@ class ScriptedDevice(hal.Device):
     ) -> None:
         asked = _asked(config.deadline_ns, config.model_cache, config.data_cache, config.cache_token)
         asked |= {"preference": config.preference, "priority": config.priority, "hints": config.compilation_hints}
+        asked |= {"extensions": config.extension_name_to_prefix}
         with self._service.call(self._process, "prepare_model", name, model=model, **asked) as call:
             if not all(self._supported(model)):
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script does not name an operation of the model")

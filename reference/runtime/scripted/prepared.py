@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from npu_conformance.reference.hal.burst_packets import result_elements
+from npu_conformance.reference.runtime.planning.hidl_burst import answer_of_packet
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.burst_packets import pack
+from npu_conformance.specs.neuralnetworks.burst_packets import MeasureTiming, pack, unpack_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
@@ -130,16 +131,22 @@ class ScriptedPreparedModel(hal.PreparedModel):
                 call.status = ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
             shapes = self.spoilt(call.found, result.output_shapes)
             timing = self.timing(result.timing, asked["measure_timing"] and result.output_sufficient_size)
-            is_sufficient = result.output_sufficient_size and _kind(call) not in ("roomy", "tight")
+            is_sufficient = result.output_sufficient_size and _kind(call) not in _INSUFFICIENT
             return types.ExecutionResult(is_sufficient, shapes, timing)
 
-    def run_packet(self, execute: Callable[[], bytes]) -> bytes:
+    def run_packet(self, packet: bytes, execute: Callable[[], bytes]) -> bytes:
         """Answer a packet of HIDL's burst; the status of a failure is in the packet."""
+        is_measured = any(isinstance(one, MeasureTiming) and one.value for one in unpack_request(packet))
+        asked = {"measure_timing": is_measured}
         try:
-            with self._service.call(self._process, "execute", "burst.execute_packet") as call:
+            with self._service.call(self._process, "execute", "burst.execute_packet", **asked) as call:
                 if call.found is not None and call.found.kind == "callback":
                     raise ServiceError(call.found.status, "as the script says")
-                return execute()
+                status, shapes, timing = answer_of_packet(execute())
+                timing = self.timing(timing or _unavailable(self._service), is_measured and status == ErrorStatus.NONE)
+                spoilt = self.spoilt(call.found, tuple(shapes))
+                elements = result_elements(status_of(call.found, status), spoilt, timing)
+                return pack([*elements, *elements[-1:]] if _kind(call) == "packet" else elements)
         except ServiceError as error:
             return pack(result_elements(error.status, (), _unavailable(self._service)))
 
@@ -152,6 +159,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
             if call.found is not None and call.found.kind == "callback":
                 return _failed(call.found.status, _unavailable(self._service))
             result = execute()
+            if call.found is not None and call.found.kind == "reports":
+                return replace(result, callback=_Failure(call.found.status, _unavailable(self._service)))
             if not asked["measure_timing"] or result.callback is None:
                 return result
             return replace(result, callback=_Timed(result.callback, self))
@@ -193,6 +202,9 @@ _SPOILT: Mapping[str, Callable[[types.OutputShape], types.OutputShape]] = {
     "tight": lambda shape: replace(shape, is_sufficient=False),
 }
 """What becomes of the shape of the first output, by the kind of a misbehaviour."""
+
+_INSUFFICIENT = ("roomy", "tight")
+"""Kinds that make OUTPUT_INSUFFICIENT_SIZE of a success."""
 
 
 class ScriptedBurst(hal.Burst):
@@ -252,7 +264,7 @@ class ScriptedBurstContext(hal.BurstContext):
 
     def execute_packet(self, packet: bytes) -> bytes:
         """See hal.BurstContext."""
-        return self._prepared.run_packet(lambda: self._inner.execute_packet(packet))
+        return self._prepared.run_packet(packet, lambda: self._inner.execute_packet(packet))
 
 
 class _Spoiling(hal.ExecutionCallback):
@@ -270,6 +282,7 @@ class _Spoiling(hal.ExecutionCallback):
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
         if timing is not None:
             timing = self._prepared.timing(timing, self._is_measured and status == ErrorStatus.NONE)
+        status = status_of(self._found, status)
         self._callback.notify(status, self._prepared.spoilt(self._found, output_shapes), timing)
 
 
@@ -311,7 +324,14 @@ def asked_of(request: types.Request, config: types.ExecutionConfig, deadline_ns:
         "deadline_ns": deadline_ns,
         "loop_timeout_ns": config.loop_timeout_duration_ns,
         "hints": config.execution_hints,
+        "extensions": config.extension_name_to_prefix,
     }
+
+
+def status_of(found: Misbehaviour | None, status: int) -> int:
+    """The status of an execution, another one where the script says that room is too little."""
+    is_changed = found is not None and found.kind in _INSUFFICIENT and status == ErrorStatus.NONE
+    return ErrorStatus.OUTPUT_INSUFFICIENT_SIZE if is_changed else status
 
 
 def _kind(call: Call) -> str | None:

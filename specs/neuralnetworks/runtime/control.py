@@ -28,6 +28,7 @@ class Misbehaviour(Wire, frozen=True):
     kind: one of
       "status"    the method answers `status`, an execution without output shapes;
       "callback"  it is launched with NONE, and the callback brings `status`; a fenced execution's fence fails;
+      "reports"   a fenced execution whose fence signals, and whose callback reports `status`;
       "null"      success, without the prepared model or buffer that belongs to it;
       "dies"      the driver's process dies in the call: DeadObject;
       "dies_later" it is launched with NONE, and then the process dies: no callback comes;
@@ -40,6 +41,7 @@ class Misbehaviour(Wire, frozen=True):
       "short"     success, and yet the first output has too little room;
       "tight"     OUTPUT_INSUFFICIENT_SIZE, since the first output has too little room;
       "roomy"     OUTPUT_INSUFFICIENT_SIZE, and yet every output has room enough;
+      "packet"    the result packet of HIDL's burst counts one element too many;
       "token"     allocate answers token 0;
       "blocks"    it does not return until RuntimeControl.release.
     A method of the queries at start ("get_type") fails when the runtime registers its drivers.
@@ -91,7 +93,10 @@ class DriverScript(HasFloat, frozen=True):
 
 
 class DriverCall(Wire, frozen=True):
-    """One call that a scripted driver got. Fields that the method has no argument for are empty."""
+    """One call that a scripted driver got. Fields that the method has no argument for are empty.
+
+    A packet of HIDL's burst tells no more than whether to measure. extensions: the names of the prefixes in hints.
+    """
 
     method: str
     status: int
@@ -107,11 +112,12 @@ class DriverCall(Wire, frozen=True):
     data_cache: int = 0
     token: bytes = b""
     hints: tuple[types.TokenValuePair, ...] = ()
+    extensions: tuple[types.ExtensionNameAndPrefix, ...] = ()
     memory_tokens: tuple[int, ...] = ()
 
 
 class ExecutedOperations(Wire, frozen=True):
-    """Types of operations, of main graphs, that a device has executed, sorted."""
+    """Types of operations that a device has executed, sorted; with an IF or WHILE those of all its graphs."""
 
     device: str
     operations: tuple[int, ...]

@@ -84,7 +84,7 @@ def test_insufficient_size_is_returned_at_once() -> None:
 @pytest.mark.parametrize("hal", [Version.V1_2, Version.FL8], ids=str)
 @pytest.mark.parametrize("has_burst", [False, True])
 def test_a_driver_that_alone_finds_too_little_room_is_believed(hal: Version, has_burst: bool) -> None:
-    planning = Planning(DriverScript("a", hal=hal, misbehaviours=failing("execute", 3)))
+    planning = Planning(DriverScript("a", hal=hal, misbehaviours=(Misbehaviour("execute", "tight"),)))
     plan = planning.compile(chain(ADD))
     outcome, _ = planning.run(plan, [numbers()], burst=plan.open_burst() if has_burst else None)
     assert outcome.result == ResultCode.OUTPUT_INSUFFICIENT_SIZE
