@@ -26,6 +26,7 @@ _MEASURED = {"neither": (False, False), "device": (True, False), "driver": (Fals
 
 _ON_DEVICE, _IN_DRIVER = 4_000, 9_000
 _FENCED_ON_DEVICE, _FENCED_IN_DRIVER = 3_000, 7_000
+_HOUR = 3_600_000_000_000
 
 
 def _told(hal: Version, measured: str, on_device: int = _ON_DEVICE, in_driver: int = _IN_DRIVER) -> Timing:
@@ -40,12 +41,16 @@ def _expected(measured: str, on_device: int = _ON_DEVICE, in_driver: int = _IN_D
     return [on_device if has_device else NO_DURATION, in_driver if has_driver else NO_DURATION]
 
 
-def _computed(context: CaseContext, name: str, way: str, *scripts: DriverScript) -> tuple[ScriptedApp, Computed]:
-    """Compute with measuring on one device."""
+def _computed(
+    context: CaseContext, name: str, way: str, *scripts: DriverScript, timeout_ns: int = 0
+) -> tuple[ScriptedApp, Computed]:
+    """Compute with measuring on one device. timeout_ns: 0 where the app says none."""
     app = ScriptedApp(context, *scripts)
     compiled = app.compiled(add(), name)
     computed = app.prepared_execution(compiled)
     app.succeed("execution_set_measure_timing", computed.handle, True)
+    if timeout_ns:
+        app.succeed("execution_set_timeout", computed.handle, timeout_ns)
     computed.result = app.run(compiled, computed.handle, _WAYS[way])
     return app, computed
 
@@ -170,11 +175,11 @@ def longest_time(context: CaseContext) -> None:
 
 @cases.case("measured_in_every_way", "FW-DEV-002", since=Version.V1_3)
 def measured_in_every_way(context: CaseContext) -> None:
-    """A driver is asked to measure in whichever way it computes, or a quality warning tells."""
+    """A driver is asked to measure in whichever way it computes, beside a timeout too, or a quality warning tells."""
     newest = (Version.FL5, Version.FL8) if context.manifest.feature_level.is_aidl else ()
     for hal, way in product((Version.V1_3, *newest), _WAYS):
         with context.configuration(f"{_word(hal)}.{way}"):
-            app, computed = _computed(context, "one", way, driver("one", hal=hal))
+            app, computed = _computed(context, "one", way, driver("one", hal=hal), timeout_ns=_HOUR)
             app.expect("execution", computed.result)
             if {call.measure_timing for call in app.executions("one")} != {True}:
                 context.warn_quality(f"a driver of {hal} is not asked to measure ({way})")
