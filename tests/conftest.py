@@ -18,7 +18,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def extensions_of_one_test_alone() -> Iterator[None]:
     """Unregister what a test has registered: runtimes in this process register the reference's extensions."""
     from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, unregister

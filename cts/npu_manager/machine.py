@@ -68,7 +68,7 @@ def changing_policies(context: CaseContext) -> None:
     _search(context, _any_policy, kinds=(*_KINDS, "policy", "policy"))
 
 
-@cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027")
+@cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
     _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))

@@ -18,7 +18,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
@@ -121,11 +121,20 @@ def execute(parsed: argparse.Namespace) -> int:
         else:
             key = read_or_make_key(parsed.key_file) if parsed.key_file else None
             announce = functools.partial(print, flush=True)
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # the socket's file goes with the server
-            serve(plugin, parsed.listen, options, key, announce, own_process=True)
+            with _interrupted_by_sigterm():  # the socket's file goes with the server
+                serve(plugin, parsed.listen, options, key, announce, own_process=True)
     except KeyboardInterrupt:
         pass
     return 0
+
+
+@contextlib.contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,6 @@ from npu_conformance.specs.versions import Version
 
 FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for module in (misuse, states, random_calls) for case in module.cases()}
-pytestmark = pytest.mark.usefixtures("extensions_of_one_test_alone")
 ROWS = 341
 """Of the table of misuse that the cases of cts.misuse were written from."""
 

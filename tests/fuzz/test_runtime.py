@@ -18,7 +18,6 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 
-pytestmark = pytest.mark.usefixtures("extensions_of_one_test_alone")
 FAULTS = "npu_conformance.faults.plugin:plugin"
 
 
