@@ -10,6 +10,7 @@ import pytest
 
 from npu_conformance.cts import npu_buffers, npu_manager
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.manager import manager
@@ -41,7 +42,7 @@ def reached() -> Reached:
         subject = open_subject("reference", isolation="inprocess")
         try:
             for case in cases:
-                context = CaseContext(case, subject)
+                context = CaseContext(case, subject, scope=Scope.SMOKE)
                 try:
                     case.run(context)
                 except NotApplicable:

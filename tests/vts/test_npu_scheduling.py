@@ -24,7 +24,7 @@ from npu_conformance.faults.npu_scheduling import (
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.applicability import inapplicable
-from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.harness.subject.loading import Isolation, open_subject
@@ -49,7 +49,9 @@ def test_the_reference_passes(isolation: Isolation) -> None:
     subject = open_subject("reference", isolation=isolation)
     try:
         endings = {
-            case.id: _run(case, CaseContext(case, subject)) for case in CASES.values() if case.id not in IN_REAL_TIME
+            case.id: _run(case, CaseContext(case, subject, scope=Scope.SMOKE))
+            for case in CASES.values()
+            if case.id not in IN_REAL_TIME
         }
     finally:
         subject.close()
