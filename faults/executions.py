@@ -195,7 +195,7 @@ def _beyond(request: types.Request, pool: Callable[[int], memoryview]) -> None:
 
 
 def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
-    location = request.outputs[-1].location
+    location = max((one.location for one in request.outputs), key=lambda place: place.offset)
     if location.offset:
         pool(location.pool_index)[location.offset - 1] = 0
 
@@ -266,7 +266,7 @@ FAULTS = (
           _touching(_scratch)),
     fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",
           _ANY, _touching(_beyond)),
-    fault("memory-before-the-output", "The byte in front of the last output is cleared.", "NNHAL-EXECUTE-001",
+    fault("memory-before-the-output", "The byte in front of the output that lies last is cleared.", "NNHAL-EXECUTE-001",
           "vts.generated.SPLIT.*", _touching(_before)),
 )  # fmt: skip
 """Faults of executions at the boundary."""
