@@ -5,12 +5,11 @@ pip3 install "$SRC/npu-conformance"
 for name in $(npu-conformance fuzz list | cut -d ' ' -f 1); do
     script="$SRC/$name.py"
     cat > "$script" <<PYTHON
-import sys
-
 import atheris
 
-followed = [f"npu_conformance.{part}" for part in ("specs", "reference", "adapters", "harness.wire")]
-with atheris.instrument_imports(include=followed):
+from npu_conformance.fuzz.lib.instrumented import PACKAGES
+
+with atheris.instrument_imports(include=[f"npu_conformance.{name}" for name in PACKAGES]):
     from npu_conformance.fuzz.lib.libfuzzer import attack
     attack("$name")
 PYTHON

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -82,7 +81,7 @@ def _add(ended: PartsEnded, name: str, future: Future[Ended], save: Path, tell: 
 
 def _command(options: argparse.Namespace, shard: str) -> tuple[str, ...]:
     """The arguments of a part."""
-    words = ["graphs", *shlex.split(session_options(options).plugin_words), "--size", options.size]
+    words = ["graphs", *session_options(options).plugin_arguments, "--size", options.size]
     words += ["--shard", shard, "--seed", str(options.seed), "--save", FOLDER, "--tally", f"{FOLDER}/{_TALLY}"]
     for flag, value in (("--seeds", options.seeds), ("--seconds", options.seconds)):
         words += [flag, str(value)] if value is not None else []

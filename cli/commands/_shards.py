@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import functools
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -199,8 +198,7 @@ def part(options: argparse.Namespace, cases: Sequence[Case]) -> list[Case]:
 
 
 def _command(options: argparse.Namespace, directory: Path) -> list[str]:
-    plugin = shlex.split(session_options(options).plugin_words)
-    command = ["run", *options.targets, *plugin, "--part", str(directory)]
+    command = ["run", *options.targets, *session_options(options).plugin_arguments, "--part", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--time-scale", str(options.time_scale)]
     for flag, value in (
         ("-k", options.expression),

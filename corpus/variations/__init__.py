@@ -6,7 +6,6 @@ They mean what the variations of AOSP's test generator mean. `apply` returns Non
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,11 +31,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _NCHW = (0, 3, 1, 2)
-_CLAMPS = (
-    (FusedActivation.RELU6, 0.0, 6.0),
-    (FusedActivation.RELU1, -1.0, 1.0),
-    (FusedActivation.RELU, 0.0, math.inf),
-)
+_CLAMPS = (FusedActivation.RELU6, FusedActivation.RELU1, FusedActivation.RELU)
 _SHAPE = "output_shape"
 """The argument of TRANSPOSE_CONV_2D that holds a shape in the layout of the activations."""
 
@@ -127,8 +122,11 @@ def _fused(vector: Vector) -> Vector | None:
     if activation is None or vector.ignored:
         return None
     turn = sum(vector.name.encode()) % len(_CLAMPS)
-    for code, *limits in _CLAMPS[turn:] + _CLAMPS[:turn]:
-        clamped = [_clamped(example.outputs[output], vector.operands[output], *limits) for example in vector.examples]
+    for code in _CLAMPS[turn:] + _CLAMPS[:turn]:
+        low, high = _limits(vector.operands[output], code)
+        clamped = [
+            example.outputs[output].clip(low, high).astype(example.outputs[output].dtype) for example in vector.examples
+        ]
         pairs = list(zip(vector.examples, clamped, strict=True))
         if all((array != example.outputs[output]).any() for example, array in pairs):
             operands = {**vector.operands, activation: replace(vector.operands[activation], value=_int32(int(code)))}
@@ -137,16 +135,12 @@ def _fused(vector: Vector) -> Vector | None:
     return None
 
 
-def _clamped(array: Array, operand: VectorOperand, low: float, high: float) -> Array:
-    """Stored elements between two real limits: where quantised, rounding keeps which of two numbers is the larger."""
-    if operand.scale:
-        low, high = (_stored(limit / operand.scale) + operand.zero_point for limit in (low, high))
-    return array.clip(low, high).astype(array.dtype)
+def _limits(operand: VectorOperand, activation: FusedActivation) -> tuple[float, float]:
+    """Stored elements that an activation leaves: rounding keeps which of two numbers is the larger."""
+    from npu_conformance.corpus.oracles.base import OracleOperand
 
-
-def _stored(value: float) -> float:
-    """Rounded, halves away from zero."""
-    return value if math.isinf(value) else math.copysign(math.floor(abs(value) + 0.5), value)
+    output = OracleOperand(operand.type, scale=operand.scale, zero_point=operand.zero_point)
+    return output.activation_ranges[activation]
 
 
 def _all_inputs_as_internal(vector: Vector) -> Vector | None:

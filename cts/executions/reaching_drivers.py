@@ -39,6 +39,16 @@ def _told(app: ScriptedApp, compiled: Compiled, way: str, say: Say) -> DriverCal
     return app.executed_once("one", before)
 
 
+def _told_with_duration(app: ScriptedApp, duration: int, *said: Say) -> DriverCall:
+    """What the driver was told of one fenced execution with a duration. said: what else the app says of it."""
+    computed = app.prepared_execution(app.compiled(add(), "one"))
+    for say in said:
+        say(app, computed.handle)
+    event = app.made("execution_start_compute_with_dependencies", computed.handle, (), 0, duration, True)
+    app.expect("event_wait", app.call("event_wait", event))
+    return app.executed_once("one")
+
+
 def _timeout(duration: int) -> Say:
     return lambda app, execution: app.succeed("execution_set_timeout", execution, duration)
 
@@ -98,11 +108,7 @@ def duration(context: CaseContext) -> None:
     for hal in _hals(context):
         with context.configuration(hal.name.lower()):
             app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-            computed = app.prepared_execution(app.compiled(add(), "one"))
-            function = "execution_start_compute_with_dependencies"
-            event = app.made(function, computed.handle, (), 0, 7 * _SECOND, True)
-            app.expect("event_wait", app.call("event_wait", event))
-            call = app.executed_once("one")
+            call = _told_with_duration(app, 7 * _SECOND)
             checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
             app.close()
 
@@ -160,12 +166,7 @@ def deadline_beside_duration(context: CaseContext) -> None:
     for hal in _hals(context):
         with context.configuration(hal.name.lower()):
             app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-            computed = app.prepared_execution(app.compiled(add(), "one"))
-            _timeout(_HOUR)(app, computed.handle)
-            function = "execution_start_compute_with_dependencies"
-            event = app.made(function, computed.handle, (), 0, 7 * _SECOND, True)
-            app.expect("event_wait", app.call("event_wait", event))
-            call = app.executed_once("one")
+            call = _told_with_duration(app, 7 * _SECOND, _timeout(_HOUR))
             checks.equal(call.duration_ns, 7 * _SECOND, "duration that the driver got, in ns")
             checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside it, found {call.deadline_ns}")
             app.close()

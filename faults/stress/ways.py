@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.stress.deeds import leave_descriptor, leave_thread
 from npu_conformance.specs.neuralnetworks import hal
-
-
-def _leaves_a_thread() -> None:
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
 class OpensForReusable(FaultyPreparedModel):
     """A reusable execution leaves a descriptor open."""
 
     def create_reusable_execution(self, *arguments: Any) -> hal.Execution:
-        os.open(os.devnull, os.O_RDONLY)
+        leave_descriptor()
         made: hal.Execution = self.inner.create_reusable_execution(*arguments)
         return made
 
@@ -27,7 +22,7 @@ class ThreadOfFenced(FaultyPreparedModel):
     """A fenced execution leaves a thread behind."""
 
     def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
-        _leaves_a_thread()
+        leave_thread()
         return self.inner.execute_fenced(*arguments)
 
 
@@ -35,7 +30,7 @@ class ThreadOfBurst(FaultyPreparedModel):
     """A burst leaves a thread behind."""
 
     def configure_execution_burst(self) -> hal.Burst:
-        _leaves_a_thread()
+        leave_thread()
         return self.inner.configure_execution_burst()
 
 
@@ -43,6 +38,6 @@ class OpensForRestored(FaultyDevice):
     """A model that is restored from a cache leaves a descriptor open."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
-        os.open(os.devnull, os.O_RDONLY)
+        leave_descriptor()
         forwarded = (*arguments[:-1], self.given(hal.PreparedModelCallback, arguments[-1]))
         self.inner.prepare_model_from_cache(*forwarded)

@@ -10,10 +10,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import digest
-from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Attacked, Target
-from npu_conformance.fuzz.lib.worker import fuzzer_named, opened
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+from npu_conformance.fuzz.lib.worker import attacked_by, fuzzer_named
 from npu_conformance.harness.judge.verdicts import NotApplicable
 
 PLUGIN = "NPU_PLUGIN"
@@ -45,5 +46,6 @@ def write_seeds(name: str, folder: Path) -> None:
 
 
 def _target(name: str) -> Target:
-    plugin = os.environ.get(PLUGIN, "reference")
-    return fuzzer_named(name).target(Attacked(opened(plugin, {}, None), plugin, {}))
+    plugin, fuzzer = os.environ.get(PLUGIN, "reference"), fuzzer_named(name)
+    job = RoundJob(fuzzer=name, plugin=plugin, options={}, hal=None, engine="atheris", seed=0)
+    return fuzzer.target(attacked_by(job, fuzzer))

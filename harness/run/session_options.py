@@ -61,6 +61,11 @@ class SessionOptions:
     @property
     def plugin_words(self) -> str:
         """The options that name the plug-in, for a command line."""
+        return shlex.join(self.plugin_arguments)
+
+    @property
+    def plugin_arguments(self) -> list[str]:
+        """The same, word by word."""
         words = ["--plugin", self.plugin]
         for option in self.plugin_options:
             words += ["--plugin-option", option]
@@ -73,7 +78,7 @@ class SessionOptions:
         words += [*self._tool_words, *self._wait_words, *self._beside_words]
         for folder in self.catalogues:
             words += ["--catalogue", folder]
-        return shlex.join(words)
+        return words
 
     @property
     def _tool_words(self) -> list[str]:

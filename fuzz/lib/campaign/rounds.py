@@ -18,6 +18,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from npu_conformance.fuzz.lib import instrumented
 from npu_conformance.fuzz.lib.attack import CURRENT, DONE, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
@@ -36,8 +37,6 @@ _START_SECONDS = 300.0
 """How long loading may take; instrumented imports are slow."""
 _LEAST_SECONDS = 1.0
 """A round that has less left than this, after a crash, is over."""
-_INSTRUMENTED = tuple(f"npu_conformance.{name}" for name in ("specs", "reference", "adapters", "harness.wire"))
-"""What coverage is followed in, beside the plug-in: what is attacked, not the fuzzer itself."""
 _POLL_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 2.0
 _LAUNCHER = """#!{python}
@@ -294,7 +293,10 @@ def _make_it_tell(process: subprocess.Popen[bytes]) -> None:
 
 def _launcher(job: RoundJob, module: str) -> str:
     plugin = job.plugin.partition(":")[0].partition(".")[0] if ":" in job.plugin else ""
-    packages = [*_INSTRUMENTED, *([plugin] if plugin not in ("", "npu_conformance") else [])]
+    packages = [
+        *(f"npu_conformance.{name}" for name in instrumented.PACKAGES),
+        *([plugin] if plugin not in ("", "npu_conformance") else []),
+    ]
     instrument = _INSTRUMENT.format(packages=packages) if job.engine == "atheris" else ""
     return _LAUNCHER.format(python=sys.executable, instrument=instrument, module=module, parent=os.getpid())
 

@@ -84,11 +84,11 @@ def _app(name: str, spans: Sequence[NpuSpan]) -> App:
 
 def _drawing(case: str, names: Sequence[str], spans: Sequence[NpuSpan]) -> Markup:
     axis = charts.Axis(0.0, max(span.end for span in spans) or 1.0, logarithmic=False, left=_LEFT, width=_WIDTH)
-    lines = [(name, _ROW * (number + 1)) for number, name in enumerate(names)]
-    bars = [_bar(axis, dict(lines)[span.app], span) for span in spans]
-    deaths = [(axis.at(span.end), dict(lines)[span.app]) for span in spans if span.death]
+    lines = {name: _ROW * number for number, name in enumerate(names, 1)}
+    bars = [_bar(axis, lines[span.app], span) for span in spans]
+    deaths = [(axis.at(span.end), lines[span.app]) for span in spans if span.death]
     return render(
-        "npu_timeline.svg", case=case, lines=lines, bars=bars, deaths=deaths, ticks=axis.ticks(),
+        "npu_timeline.svg", case=case, lines=lines.items(), bars=bars, deaths=deaths, ticks=axis.ticks(),
         left=_LEFT, bottom=_ROW * (len(names) + 0.7),
     )  # fmt: skip
 

@@ -178,10 +178,7 @@ class WorkScenario:
         app, pid = self.apps[step.app], _FIRST_PID + step.app
         labels = (_GROUP, _FEATURE) if step.labelled and self.devices != (None,) else (None, None)
         run = InferenceRun(step.number, step.original, self.devices[step.device % len(self.devices)], *labels)
-        rights = self._configs.get(app.uid, config(app.uid, MAX_PRIORITY))
-        own = step.original in (OWN_WORK, app.uid)
-        may_work = rights.has_direct_access and (own or rights.can_attribute_other_uid)
-        self.runs.append(Submitted(app, pid, run, may_work, app.start(run)))
+        self.runs.append(Submitted(app, pid, run, self._may_work(app.uid, step.original), app.start(run)))
         self._note_priorities()
 
     def _pass(self, step: Step) -> None:
@@ -228,18 +225,22 @@ class WorkScenario:
     def _change_rights(self) -> None:
         """A run that goes on may lose what it began with, or keep it."""
         for run in self._unfinished():
-            rights = self._configs.get(run.app.uid, config(run.app.uid, MAX_PRIORITY))
-            own = run.run.original_uid in (OWN_WORK, run.app.uid)
-            if not rights.has_direct_access or not (own or rights.can_attribute_other_uid):
-                run.disturbed = True
+            run.disturbed = run.disturbed or not self._may_work(run.app.uid, run.run.original_uid)
         self._note_priorities()
+
+    def _may_work(self, uid: int, original: int) -> bool:
+        rights = self._rights(uid)
+        return rights.has_direct_access and (original in (OWN_WORK, uid) or rights.can_attribute_other_uid)
+
+    def _rights(self, uid: int) -> SchedulingConfig:
+        return self._configs.get(uid, config(uid, MAX_PRIORITY))
 
     def _note_priorities(self) -> None:
         """Add what a work of each unfinished run may have from now on: a config may count at once, or from the next."""
         for run in self._unfinished():
             uids = {run.app.uid, run.run.original_uid} - {OWN_WORK}
             for uid in uids:
-                run.effective.add(self._configs.get(uid, config(uid, MAX_PRIORITY)).priority + run.run.job_priority)
+                run.effective.add(self._rights(uid).priority + run.run.job_priority)
 
     def _unfinished(self) -> Iterator[Submitted]:
         return (run for run in self.runs if run.result.succeeded is None)
