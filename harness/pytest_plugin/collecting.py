@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from npu_conformance.harness.run import seeds, suites
+from npu_conformance.harness.run import index, seeds, suites
 from npu_conformance.harness.run.budget import by_worth
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
-from npu_conformance.harness.run.selection import in_scope
+from npu_conformance.harness.run.selection import cases_under, in_scope
 from npu_conformance.specs.documents import DocumentError
 
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
-"""The cases of each area that was collected, those that -k left out included."""
+"""The cases of each area that were made, also those that are not taken."""
 
 
 def area_file(path: Path, parent: pytest.Collector) -> AreaFile | None:
@@ -47,28 +47,43 @@ class AreaFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each case that the command line leaves."""
         matches, scope = self._expression(), Scope(self.config.getoption("--npu-scope"))
-        cases = self._cases()
-        named = self._named(cases)
+        cases = self._cases(matches)
+        named = self._named({case.id for case in cases})
         for case in cases:
             if matches(case.id) and in_scope(case, scope) and (named is None or case.id in named):
                 yield CaseItem.from_parent(self, name=case.id, case=case)
 
-    def _cases(self) -> list[Case]:
-        """The area's own cases, and those over vectors from outside where it can make them."""
+    def _cases(self, matches: Callable[[str], bool]) -> list[Case]:
+        """The area's own cases, and those over vectors from outside where it can make them.
+
+        Those of subjects of which none can be meant are not made.
+        """
         if self.area is None:
             known = " ".join(suites.areas(self.suite))
             raise self.CollectError(f"{self.path}: not an area of {self.suite}, which has {known}")
-        area = suites.area(self.suite, self.area)
+        prefix, area = f"{self.suite}.{self.area}", suites.area(self.suite, self.area)
         vectors = self.config.getoption("--npu-vectors")
         try:
             outside = list(area.cases_from(Path(vectors))) if vectors and hasattr(area, "cases_from") else []
         except DocumentError as error:
             raise self.CollectError(f"--npu-vectors: {error}") from None
-        found = self.config.stash[SEEN][f"{self.suite}.{self.area}"] = [*area.cases(), *outside]
+        own = cases_under(prefix, self._subjects(prefix, matches))
+        found = self.config.stash[SEEN][prefix] = [*own, *outside]
         return found
 
-    def _named(self, cases: Sequence[Case]) -> set[str] | None:
-        """The cases that node ids name; None where a word of the command line means the whole area.
+    def _subjects(self, prefix: str, matches: Callable[[str], bool]) -> set[str] | None:
+        """The subjects of the area (`ADD` in vts.generated) of which a case can be meant, by the index of ids.
+
+        None where all are: then nobody waits for the index, which is made anew when a file of the suites has changed.
+        """
+        if not self.config.getoption("keyword") and self._named(frozenset()) is None:
+            return None
+        known = {name for name, _ in index.cases_of(prefix)}
+        named = self._named(known)
+        return {name.split(".")[2] for name in (known if named is None else named) if matches(name)}
+
+    def _named(self, ids: Set[str]) -> set[str] | None:
+        """The cases, of these ids, that node ids name; None where a word of the command line means the whole area.
 
         An id without variations means that case alone where there is one. pytest would take all of its variations.
         """
@@ -77,7 +92,6 @@ class AreaFile(pytest.File):
         whole = (_path_of(self.config, word) for word, _, name in words if not name)
         if not asked or any(self.path.is_relative_to(path) for path in whole):
             return None
-        ids = {case.id for case in cases}
         return (asked & ids) | {name for name in ids if name.partition("[")[0] in asked - ids}
 
     def _expression(self) -> Callable[[str], bool]:

@@ -22,20 +22,18 @@ from npu_conformance.harness.run.preparation import (
     PreparationRecorder,
     prepare,
 )
+from npu_conformance.harness.run.resources import Resources
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
-from npu_conformance.harness.subject.pools import aidl_form
 from npu_conformance.specs.documents.results import Measurement, Note, NpuSpan
 from npu_conformance.specs.documents.waivers import WaivedTolerance
-from npu_conformance.specs.errors import DeadObject, InterfaceError
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
-from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     CacheHandle,
     ExtensionNameAndPrefix,
-    Memory,
     Model,
     TokenValuePair,
 )
@@ -43,9 +41,7 @@ from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
-    from npu_conformance.harness.subject.files import CacheFile
     from npu_conformance.harness.subject.handle import Application, SubjectHandle
-    from npu_conformance.harness.subject.pools import Pool
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
@@ -77,14 +73,6 @@ class CaseHeader(Protocol):
         ...
 
 
-class Closeable(Protocol):
-    """A resource that lasts as long as its case."""
-
-    def close(self) -> None:
-        """Release it."""
-        ...
-
-
 @dataclass
 class Record:
     """What is recorded about a case, or about one configuration of it, while it runs.
@@ -109,10 +97,10 @@ class Record:
         return self.details.about or self.about or self.requirements[:1]
 
 
-class CaseContext:
+class CaseContext(Resources):
     """One case while it runs.
 
-    subject: the implementation under test. seed: of this case alone; equal for equal run seed and case id. scope: how
+    seed: of this case alone; equal for equal run seed and case id. scope: how
     thorough the run is. duration_scale: how much longer than usual cases may work that are bounded by an amount.
     beside: a second implementation, which figures are compared with; None without one.
     """
@@ -129,8 +117,8 @@ class CaseContext:
         tolerance_of: ToleranceOf | None = None,
         beside: SubjectHandle | None = None,
     ) -> None:
+        super().__init__(subject)
         self.case = case
-        self.subject = subject
         self.seed = seed
         self.scope = scope
         self.beside = beside
@@ -142,11 +130,9 @@ class CaseContext:
         self.timeline: list[NpuSpan] = []
         self.executed_by: dict[str, tuple[str, ...]] = {}
         self.payload: Callable[[], Any] | None = None
-        self.restarts = 0
         self._only = only
         self._tolerance_of = tolerance_of
         self._current = self.own
-        self._to_close: list[Closeable] = []
         # By id: to keep prepared models alive would change what the subject holds.
         self._prepared: dict[int, AskedModel] = {}
 
@@ -185,47 +171,6 @@ class CaseContext:
             raise NotApplicable(f"the subject has no {name} interface")
         return found
 
-    def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
-        """Create a memory pool of `size` bytes, closed when the case ends.
-
-        kind: HIDL's name, ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer (pixels). In AIDL the
-        memory has the name of the union's member. application: whose it is, for calls that it makes itself.
-        """
-        pool = (application or self.subject).memory.create(kind, size)
-        pool.memory = aidl_form(pool.memory, self.version)
-        self._to_close.append(pool)
-        return pool
-
-    def filled_pool(self, data: bytes) -> Memory:
-        """Create a memory pool with these bytes."""
-        pool = self.pool(len(data))
-        pool.write(0, data)
-        return pool.memory
-
-    def mapped_pool(self, data: bytes) -> Memory:
-        """Create a memory pool with these bytes in a file that is mapped, as an app hands over a file of weights."""
-        pool = self.pool(len(data), "mmap_fd")
-        pool.write(0, data)
-        return pool.memory
-
-    def fence(self) -> SettableFence:
-        """Create a fence that the case settles; one that it leaves unsignalled fails when the case ends."""
-        fence = SettableFence()
-        self._to_close.append(fence)
-        return fence
-
-    def cache_file(self, content: bytes = b"") -> CacheFile:
-        """Make a file, deleted when the case ends; `subject.files` hands it over."""
-        file = self.subject.files.create(content)
-        self._to_close.append(file)
-        return file
-
-    def application(self, uid: int, pid: int = 0) -> Application:
-        """Connect as another app, which dies when the case ends. NotApplicable where the transport cannot."""
-        application = self.subject.application(uid, pid)
-        self._to_close.append(application)
-        return application
-
     def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Let functions call the subject at once; returns what each returned, or the interface error it raised.
 
@@ -233,10 +178,6 @@ class CaseContext:
         than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
         """
         return self.subject.run_concurrently(calls)
-
-    def close_later(self, thing: Closeable) -> None:
-        """Close something of the case's own when the case ends, before what was made earlier."""
-        self._to_close.append(thing)
 
     def prepare(
         self,
@@ -427,15 +368,3 @@ class CaseContext:
     def mark_waived(self) -> None:
         """Say that the running configuration passes only by the tolerance of a waiver."""
         self._current.waived = True
-
-    def close(self) -> None:
-        """Close the pools, fences, files and applications of the case, the newest first.
-
-        Behind a restart, what was made before it is dead.
-        """
-        while self._to_close:
-            try:
-                self._to_close.pop().close()
-            except DeadObject:
-                if not self.restarts:
-                    raise

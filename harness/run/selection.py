@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,6 +96,18 @@ def select_ids(wanted: Wanted) -> list[str]:
     return found
 
 
+def cases_under(prefix: str, subjects: Set[str] | None) -> Iterator[Case]:
+    """Yield the cases of an area; of these subjects alone where it can find them by subject. None: of all."""
+    if subjects is not None and not subjects:
+        return
+    area = suites.area(*prefix.split("."))
+    if subjects is None or not hasattr(area, "cases_under"):
+        yield from area.cases()
+        return
+    for subject in sorted(subjects):
+        yield from area.cases_under(subject)
+
+
 def in_scope(case: Case, scope: Scope) -> bool:
     """True where a run of this scope includes the case."""
     return _DEPTH[case.scope] <= _DEPTH[scope]
@@ -110,24 +122,11 @@ def _locked_cases() -> set[str]:
 def _candidates(choice: _Choice) -> Iterator[Case]:
     for area in suites.all_areas():
         if choice.may_mean(area):
-            yield from _cases_of_area(area, choice)
+            yield from cases_under(area, choice.subjects(area))
     if choice.wanted.vectors is not None:
         yield from suites.external(
             choice.wanted.vectors, [suite for suite in suites.present() if choice.may_mean(suite)]
         )
-
-
-def _cases_of_area(prefix: str, choice: _Choice) -> Iterator[Case]:
-    """The cases of an area; only those of the subjects that are meant where the area can find them by subject."""
-    subjects = choice.subjects(prefix)
-    if subjects is not None and not subjects:
-        return
-    area = suites.area(*prefix.split("."))
-    if subjects is None or not hasattr(area, "cases_under"):
-        yield from area.cases()
-        return
-    for subject in sorted(subjects):
-        yield from area.cases_under(subject)
 
 
 class _Choice:

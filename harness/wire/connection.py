@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from npu_conformance.harness.wire import decoding, protocol
-from npu_conformance.harness.wire.binding import BoundMethod, find_method
-from npu_conformance.harness.wire.decoding import UNREADABLE, Decoders
+from npu_conformance.harness.wire.answering import Answering
+from npu_conformance.harness.wire.decoding import UNREADABLE
 from npu_conformance.harness.wire.framing import (
     NEVER,
     ClosedHereError,
@@ -25,15 +24,10 @@ from npu_conformance.harness.wire.framing import (
     truncated,
 )
 from npu_conformance.harness.wire.journal import Page
-from npu_conformance.harness.wire.objects import ObjectTable
-from npu_conformance.harness.wire.outbox import Outbox
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import split_path
-from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
-
-Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
-"""Params and handler of a method of the protocol itself."""
+from npu_conformance.specs.errors import DeadObject, LostObject
 
 _TOGETHER = 64
 """Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
@@ -50,7 +44,7 @@ def marked_concurrent() -> Iterator[None]:
         _thread.is_concurrent = False
 
 
-class Connection:
+class Connection(Answering):
     """Calls out, and answers calls.
 
     sign: +1 on the driver's side, -1 on the harness's. strict: a breach of the protocol by the other side ends the
@@ -68,16 +62,10 @@ class Connection:
         deadline_of: Callable[[str], float] | None = None,
         page: Page | None = None,
     ) -> None:
-        self.lines = lines
-        self.objects = ObjectTable(self, sign)
-        self.builtins: dict[str, Builtin] = {"object.release": (protocol.Release, self.objects.release)}
+        super().__init__(lines, sign, strict=strict, deadline_of=deadline_of, page=page)
         self.broken: WireError | None = None
-        self._strict = strict
         self._problem = problem or _dead_object
-        self._deadline_of = deadline_of or _no_deadline
         self._page = page
-        self._outbox = Outbox(lines, self.objects, page)
-        self._decoders = Decoders(self.objects)
         self._reading = threading.Lock()
         self._breaking = threading.Lock()
         self._followers = 0
@@ -85,7 +73,6 @@ class Connection:
         self._outstanding = Outstanding()
         self._late: protocol.Envelope | None = None
         """A call that came after a deadline: it is answered when somebody waits again."""
-        self._thread = threading.local()
 
     def call(
         self, method: str, params: object, result: Any, seconds: float | None = None, descriptor: int | None = None
@@ -148,10 +135,6 @@ class Connection:
         """Send a message without an answer, from any thread; a connection that has ended shows at the next call."""
         with contextlib.suppress(WireError):
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
-
-    def is_serving(self) -> bool:
-        """True in a thread that answers a call of this connection at the moment: nobody else reads meanwhile."""
-        return getattr(self._thread, "serving", False)
 
     def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
         """Send a request with the next message and look at its answer (null, or an error) when it comes.
@@ -319,103 +302,6 @@ class Connection:
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
 
-    def _answer(self, request: protocol.Envelope) -> None:
-        assert request.method is not None
-        refusal: protocol.ErrorObject
-        try:
-            result = self._perform(request.method, request)
-        except WireError:
-            raise
-        except _UnreadableParamsError as error:
-            rule, path = split_path(str(error))
-            refusal = protocol.ErrorObject(protocol.INVALID_PARAMS, f"{request.method}: {path}: {rule}")
-        except _UnknownMethodError:
-            refusal = protocol.ErrorObject(protocol.UNKNOWN_METHOD, f"no method {request.method}")
-        except (InterfaceError, protocol.MemoryUnreachableError) as error:
-            refusal = protocol.error_object(error)
-        except Exception as error:
-            if self._strict:
-                raise
-            traceback.print_exc()
-            refusal = protocol.error_object(error)
-        else:
-            # Nobody waits for the answer to an attach while the call that needs the memory is here already.
-            later = request.method in self.builtins and self.lines.buffered()
-            self._reply(request.id, result, later=later)
-            return
-        if self._strict and refusal.code in (protocol.INVALID_PARAMS, protocol.UNKNOWN_METHOD):
-            raise Violation(f"a call that cannot be answered: {refusal.message}")
-        self._refuse(request.id, refusal)
-
-    def _perform(self, name: str, request: protocol.Envelope) -> object:
-        params = b"{}" if request.params is msgspec.UNSET else request.params
-        builtin = self.builtins.get(name)
-        if builtin is not None:
-            kind, handler = builtin
-            return handler(self._params(kind, params))
-        found = find_method(name)
-        if found is None:
-            raise _UnknownMethodError
-        return self.perform_call(*found, self._params(found[1].params, params))
-
-    def _params(self, kind: Any, raw: bytes | msgspec.Raw) -> Any:
-        """Decode params. The same exceptions may come out of the call itself, and are then whoever's it runs."""
-        try:
-            return self._decoders.decode(kind, raw)
-        except UNREADABLE as error:
-            raise _UnreadableParamsError(str(error)) from None
-
-    def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
-        """Call an object of this side. The host's session overrides it to set the caller's identity."""
-        try:
-            target = self.objects.own(params.object, interface)
-        except ValueError as error:
-            raise _UnreadableParamsError(f"{error} - at `$.object`") from None
-        fields = params.__struct_fields__[1:]
-        was_serving, self._thread.serving = self.is_serving(), True
-        try:
-            return getattr(target, method.name)(*[getattr(params, name) for name in fields])
-        finally:
-            self._thread.serving = was_serving
-
-    def _reply(self, request_id: int | None, result: object, *, later: bool) -> None:
-        """Answer; later: with the next answer, or before the next wait at the latest."""
-        if request_id is None:
-            return
-        answer = protocol.Answer(request_id, result)
-        try:
-            if later:
-                self._outbox.add(answer)
-            else:
-                self._send(answer, self._answer_by())
-        except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
-            text = f"the result cannot cross the wire: {error}"
-            self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
-
-    def _refuse(self, request_id: int | None, error: protocol.ErrorObject, *, unread: bool = False) -> None:
-        # A notification has no answer, not even a refusal; a line whose id could not be read has one with id null.
-        if request_id is not None or unread:
-            self._send(protocol.Refusal(request_id, error), self._answer_by())
-
-    def _answer_by(self) -> float:
-        """Until when the other side has to take an answer: one that calls and does not read hangs (on monotonic())."""
-        return time.monotonic() + self._deadline_of("wait")
-
-    def _refuse_line(self, line: bytes, error: Exception) -> None:
-        if isinstance(error, msgspec.ValidationError):
-            rule, path = split_path(str(error))
-            text, code = f"not a message: {path}: {rule}", protocol.INVALID_REQUEST
-        else:
-            text, code = f"not JSON: {error}", protocol.PARSE_ERROR
-        if self._strict:
-            raise Violation(f"{text}: {truncated(line)}")
-        self._refuse(None, protocol.ErrorObject(code, text), unread=True)
-
-    def _breach(self, text: str, request_id: int | None) -> None:
-        if self._strict:
-            raise Violation(text)
-        self._refuse(request_id, protocol.ErrorObject(protocol.INVALID_REQUEST, text), unread=True)
-
     def _raised(self, error: protocol.ErrorObject, method: str) -> Exception:
         found = protocol.exception(error)
         if self._strict and isinstance(found, protocol.RemoteError):
@@ -435,17 +321,5 @@ def _is_concurrent() -> bool:
     return getattr(_thread, "is_concurrent", False)
 
 
-class _UnknownMethodError(Exception):
-    pass
-
-
-class _UnreadableParamsError(Exception):
-    pass
-
-
 def _dead_object(problem: WireError | protocol.RemoteError, method: str) -> Exception:
     return DeadObject(f"{method}: {problem}")
-
-
-def _no_deadline(method: str) -> float:
-    return NEVER
