@@ -12,7 +12,7 @@ Matcher = Callable[[str], object]
 """Says by the truth of its answer whether an id matches."""
 _TOKEN = re.compile(r"\s*(?:(?P<bracket>[()])|(?P<word>[\w.\[\],#:+*?/-]+)|(?P<end>$))")
 _DEEPEST = 50
-_OPERATORS = frozenset({"and", "or", "not"})
+OPERATORS = frozenset({"and", "or", "not"})
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Parser:
 
     def _word(self) -> Matcher:
         text = self._tokens[0].text
-        if not text or text in _OPERATORS or text in "()":
+        if not text or text in OPERATORS or text in "()":
             raise self._error("a word, 'not' or '('")
         self._tokens.pop(0)
         begins = r"(?<![a-z0-9])" if text[0].isalnum() else ""

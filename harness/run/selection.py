@@ -11,7 +11,7 @@ from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import index, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
-from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.harness.run.expression import OPERATORS, compile_expression
 from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError, results
 from npu_conformance.specs.manifest import Manifest
@@ -213,14 +213,16 @@ class _Target:
         if not self.has_meaning and self.text in ids.retired():
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
         if not self.has_meaning:
-            expected = " ".join(suites.present())
-            near = _near(self.text)
-            meant = (
-                f"did you mean {' or '.join(near)}?"
-                if near
-                else f"expected a suite ({expected}), an area, an id or a glob"
-            )
-            raise DocumentError(self.text, "", f"no case is meant; {meant}")
+            raise DocumentError(self.text, "", f"no case is meant; {_meant(self.text)}")
+
+
+def _meant(text: str) -> str:
+    """What to write instead of a word that means no case."""
+    if near := _near(text):
+        return f"did you mean {' or '.join(near)}?"
+    if text.isidentifier() and text not in OPERATORS and any(map(compile_expression(text), _all_ids())):
+        return f"did you mean -k {text}?"
+    return f"expected a suite ({' '.join(suites.present())}), an area, an id or a glob"
 
 
 def _near(text: str) -> list[str]:
@@ -229,6 +231,10 @@ def _near(text: str) -> list[str]:
     from itertools import accumulate
 
     known: dict[str, None] = {}
-    for case in suites.cases(suites.present()):
-        known.update(dict.fromkeys(accumulate(case.id.split("."), "{}.{}".format)))
+    for name in _all_ids():
+        known.update(dict.fromkeys(accumulate(name.split("."), "{}.{}".format)))
     return difflib.get_close_matches(text, known, n=3, cutoff=0.8 if "." in text else 0.6)
+
+
+def _all_ids() -> Iterator[str]:
+    return (name for area in suites.all_areas() for name, _ in index.cases_of(area))

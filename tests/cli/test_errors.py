@@ -98,6 +98,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--hal", "1.3"], "asked for HAL 1.3, it implements 1.0"),
         ([*RUN, FIRST_DAY, "-k", "a b"], "-k 'a b': column 3: expected 'and', 'or' or the end, found 'b'"),
         ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected"),
+        (["run", "--plugin", FIRST_DAY, "SOFTMAX"], "SOFTMAX: no case is meant; did you mean -k SOFTMAX?"),
         (["run", "--plugin", FIRST_DAY, "vts.querys"], "vts.querys: no case is meant; did you mean vts.queries?"),
         (
             ["list", "vts.validation.ABS.constant_size"],
