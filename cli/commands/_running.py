@@ -54,10 +54,10 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
 
 def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
     """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
+    only = _earlier(session) if options.last_failed else None
+    scope = Scope(options.scope)
+    wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
-    if options.last_failed:
-        selected = selected.only(_earlier(session))
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +26,7 @@ class Wanted:
     """What was asked for.
 
     targets: suites, areas and subjects (`vts.generated.PAD`), ids, and globs over ids; empty for every suite.
-    expression: of -k. vectors: external ones.
+    expression: of -k. vectors: external ones. only: the ids beside which nothing is meant; None for no such limit.
     """
 
     targets: tuple[str, ...] = ()
@@ -34,6 +34,7 @@ class Wanted:
     scope: Scope = Scope.DEFAULT
     vectors: Path | None = None
     shard: str = ""
+    only: frozenset[str] | None = None
 
     def described(self, deselected: int = 0) -> results.Selection:
         """Return it as the header of a run records it."""
@@ -53,12 +54,6 @@ class Selected:
 
     cases: list[Case] = field(default_factory=list)
     others: list[Case] = field(default_factory=list)
-
-    def only(self, names: Container[str]) -> Selected:
-        """Return a selection that leaves out all other cases."""
-        kept = [case for case in self.cases if case.id in names]
-        others = [case for case in self.cases if case.id not in names]
-        return Selected(kept, [*self.others, *others])
 
     def deselected(self, manifest: Manifest, version: Version) -> int:
         """How many cases the selection leaves out, but for those known not to apply.
@@ -142,9 +137,10 @@ class _Choice:
         return not self._targets or any(target.may_mean(prefix) for target in self._targets)
 
     def means(self, case_id: str) -> bool:
-        """True where a target and the expression mean the id."""
+        """True where a target, the expression and the limit mean the id."""
         meant = [target for target in self._targets if target.means(case_id)]
-        return bool(meant or not self._targets) and bool(self._matches(case_id))
+        only = self.wanted.only
+        return bool(meant or not self._targets) and bool(self._matches(case_id)) and (only is None or case_id in only)
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""
@@ -153,9 +149,10 @@ class _Choice:
     def subjects(self, prefix: str) -> set[str] | None:
         """The subjects of an area (`ADD` in vts.generated) of which a case can be meant; None for all of them.
 
-        An expression and a glob are looked up in the index of ids, so that what has none of them is not imported.
+        What words do not tell is looked up in the index of ids, so that what has no case that is meant is not imported.
         """
-        if self.wanted.expression or any(target.is_glob for target in self._targets):
+        looks_up = self.wanted.expression or self.wanted.only is not None
+        if looks_up or any(target.is_glob for target in self._targets):
             return {name.split(".")[2] for name, _ in index.cases_of(prefix) if self.means(name)}
         named = {target.subject(prefix) for target in self._targets if target.may_mean(prefix)}
         return {name for name in named if name} if named and None not in named else None

@@ -45,6 +45,8 @@ datetime.datetime = _Datetime
 
 def looks_at_the_wall_clock(source: str) -> bool:
     """True where a module calls, or hands on, a clock that can be set."""
+    if not any(f".{name}" in source for _, name in _WALL):
+        return False
     names = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
     return any((getattr(node.value, "attr", getattr(node.value, "id", "")), node.attr) in _WALL for node in names)
 
