@@ -12,7 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.outputs import FILL
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import ExecutionOptions
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, timing_rules
 from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib.times import Clock, monotonic
@@ -31,11 +31,15 @@ _HIDL_SECONDS, _AIDL_SECONDS = 1e-6, 1e-9
 
 @dataclass(frozen=True)
 class Inference:
-    """One inference. seconds: of the call alone (ML-LAT-001). on_device: as the driver says; None where it does not."""
+    """One inference. seconds: of the call alone (ML-LAT-001).
+
+    on_device, in_driver: seconds as the driver tells them; None where it does not.
+    """
 
     outputs: Mapping[str, Array]
     seconds: float
-    on_device: float | None
+    on_device: float | None = None
+    in_driver: float | None = None
 
 
 def built(context: CaseContext, vector: Vector) -> BuiltModel:
@@ -73,7 +77,8 @@ class LoadedModel:
         self._inputs = context.pool(len(self._layout.input_data) or 1)
         self._outputs = context.pool(self._layout.output_size)
         pools = RequestMemoryPool(pool=self._inputs.memory), RequestMemoryPool(pool=self._outputs.memory)
-        options = ExecutionOptions(measure=context.version >= Version.V1_2)
+        self._measures = context.version >= Version.V1_2
+        options = ExecutionOptions(measure=self._measures)
         self.request = self._layout.request(*pools)
         self._run = bind(context, self.prepared_model, self.request, options, executor)
 
@@ -86,16 +91,20 @@ class LoadedModel:
         execution = self._run()
         seconds = self._clock() - started
         checks.status(execution.status, {ErrorStatus.NONE}, "execution of a prepared model")
+        timing_rules(self.context, execution, measured=self._measures)
         content = self._outputs.read(0, self._layout.output_size)
         shapes = {name: self.vector.operands[name].dimensions for name in self.vector.outputs}
         outputs = {name: self._layout.read(name, content, shape) for name, shape in shapes.items()}
-        return Inference(outputs, seconds, self._on_device(execution.timing))
+        return Inference(outputs, seconds, *self._told(execution.timing))
 
-    def _on_device(self, timing: Timing | None) -> float | None:
+    def _told(self, timing: Timing | None) -> tuple[float | None, ...]:
+        """Seconds on the device and in the driver."""
+        if timing is None:
+            return None, None
         version = self.context.version
-        if timing is None or timing.time_on_device == version.unavailable_time:
-            return None
-        return timing.time_on_device * (_AIDL_SECONDS if version.is_aidl else _HIDL_SECONDS)
+        unit = _AIDL_SECONDS if version.is_aidl else _HIDL_SECONDS
+        both = timing.time_on_device, timing.time_in_driver
+        return tuple(None if told == version.unavailable_time else told * unit for told in both)
 
     def _prepared(self) -> PreparedModel:
         model = built(self.context, self.vector).model

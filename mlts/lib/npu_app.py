@@ -30,10 +30,12 @@ class _Asked(ModelLoadRequestCallback):
         self._measured = measured
         self.listener: ModelLoadStatusListener | None = None
         self.must_unload = self.is_complete = False
+        self.twice = ""
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        """Keep what allows it to load."""
+        """Keep what allows it to load. A second permission for one request is one too many."""
         if status == LoadStatus.CAN_LOAD_NOW:
+            self._told("that it may load", self.listener is not None)
             self.listener = listener
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
@@ -43,8 +45,18 @@ class _Asked(ModelLoadRequestCallback):
         self.must_unload = True
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        """The request is over."""
+        """The request is over, once."""
+        self._told("that it is over", self.is_complete)
         self.is_complete = True
+
+    def _told(self, what: str, is_known: bool) -> None:
+        if is_known:
+            self.twice = self.twice or what
+
+    def check(self) -> None:
+        """Failed where the app was told a thing twice."""
+        if self.twice:
+            raise Failed(f"the manager told the app of one request twice {self.twice}")
 
 
 def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) -> Rounds:
@@ -82,6 +94,7 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
         measured.enter("unloading")
         asked.listener.notify_model_unloaded(request)
         yield from _completing(subject, done, asked)
+        asked.check()
 
 
 def _waiting(subject: SubjectHandle, plan: Plan, done: int, asked: _Asked) -> Generator[int]:

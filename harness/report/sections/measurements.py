@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.report import charts, templating
 from npu_conformance.harness.report.sections.crash_tests import is_crash_test
 from npu_conformance.harness.report.shown_run import Section, ShownRun
@@ -94,10 +96,23 @@ def _section(run: ShownRun, name: str, title: str, wanted: Callable[[CaseResult,
                 found.setdefault((measured.name, measured.unit), []).append((result.case, measured))
     if not found:
         return None
+    _add_earlier(found, run)
     under_test = run.results.manifest.name
     figures = [figure(name, unit, found[name, unit], under_test) for name, unit in sorted(found, key=_place)]
     models = {measured.subject for all_of_it in found.values() for _, measured in all_of_it}
     return Section(name, title, counted(len(models), "model"), render("measurements.html", figures=figures))
+
+
+def _add_earlier(found: dict[tuple[str, str], Measured], run: ShownRun) -> None:
+    """Put what an earlier run measured on the same implementation beside the same of this one."""
+    if run.earlier is None:
+        return
+    own = {(case, measured.subject, key) for key, each in found.items() for case, measured in each}
+    for result in run.earlier.verdicts:
+        for measured in result.measurements:
+            key = (measured.name, measured.unit)
+            if not measured.beside and (result.case, measured.subject, key) in own:
+                found[key].append((result.case, replace(measured, beside=run.earlier.name)))
 
 
 def _place(key: tuple[str, str]) -> int:
