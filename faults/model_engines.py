@@ -283,7 +283,7 @@ FAULTS = (
     fault("state-of-another-model", "Models of one structure go on with each other's states.",
           "NNHAL-PREPARE-014 ML-ACC-006", _STREAMS, around(_KeepsStateByStructure), family="model"),
     fault("inputs-of-another-stream", "Of two executions at once both have the inputs of the later one.",
-          "NNHAL-PREPARE-014 ML-CRS-005", f"{_STREAMS} mlts.together.digits_conv.streams", _OneScratch,
+          "NNHAL-PREPARE-014", f"{_STREAMS} mlts.together.digits_conv.streams", _OneScratch,
           family="model"),
 )  # fmt: skip
 """Faults of what a driver keeps of models."""

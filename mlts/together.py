@@ -241,7 +241,7 @@ _ALIKE = PerModel(
 _STREAMS = PerModel(
     "mlts.together",
     "streams",
-    ("NNHAL-PREPARE-014", "ML-ACC-006", "ML-CRS-005"),
+    ("NNHAL-PREPARE-014", "ML-ACC-006"),
     "Two streams of data that {model} gets by turns and at once are answered as each of them alone.",
     in_two_streams,
 )

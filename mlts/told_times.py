@@ -31,7 +31,7 @@ _LEAST, _MOST = 0.2, 2.0
 
 
 @dataclass(frozen=True)
-class _Turn:
+class Turn:
     """By how much the long chain took longer, in seconds: as it was told, and as it was seen."""
 
     told: float
@@ -47,11 +47,11 @@ def in_turn(context: CaseContext) -> None:
     short, long = (LoadedModel(context, _chain(count)) for count in (_SHORT, _LONG))
     for model in (short, long):
         model.infer(_ones())
-    found: list[_Turn] = []
+    found: list[Turn] = []
     for _ in range(_LOOKS):
         turns = (_turn(short.infer(_ones()), long.infer(_ones())) for _ in range(_TURNS))
         found = [turn for turn in turns if turn is not None]
-        if not found or _fits(found):
+        if not found or fits(found):
             return
     told, seen = (1000 * statistics.median(getattr(turn, name) for turn in found) for name in ("told", "seen"))
     warn_or_fail(
@@ -61,18 +61,18 @@ def in_turn(context: CaseContext) -> None:
     )
 
 
-def _fits(turns: list[_Turn]) -> bool:
+def fits(turns: list[Turn]) -> bool:
     """Also where too little can be seen."""
     if statistics.median(turn.seen for turn in turns) < _NOTICEABLE:
         return True
     return _LEAST <= statistics.median(turn.told / turn.seen for turn in turns if turn.seen > 0) <= _MOST
 
 
-def _turn(short: Inference, long: Inference) -> _Turn | None:
+def _turn(short: Inference, long: Inference) -> Turn | None:
     """None where the driver does not tell."""
     if short.in_driver is None or long.in_driver is None:
         return None
-    return _Turn(long.in_driver - short.in_driver, long.seconds - short.seconds)
+    return Turn(long.in_driver - short.in_driver, long.seconds - short.seconds)
 
 
 def _chain(count: int) -> Vector:
