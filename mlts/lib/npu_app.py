@@ -68,7 +68,7 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
     if manager is None:
         raise NotApplicable("apps do not see the NPU Manager")
     measured.update({"loads": 0, "unload requests": 0})
-    done, number = 0, 0
+    done, number, over = 0, 0, list[_Asked]()
     is_ready = not plan.pre_empted  # one that is to be pre-empted has its model loaded before others come
     if is_ready:
         yield 0
@@ -94,7 +94,9 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
         measured.enter("unloading")
         asked.listener.notify_model_unloaded(request)
         yield from _completing(subject, done, asked)
-        asked.check()
+        over.append(asked)
+        for one in over[-2:]:  # what is said a second time may come while the next request goes on
+            one.check()
 
 
 def _waiting(subject: SubjectHandle, plan: Plan, done: int, asked: _Asked) -> Generator[int]:
