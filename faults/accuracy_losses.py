@@ -96,8 +96,8 @@ _FLOATS = "digits_conv digits_separable denoiser_lstm phones_lstm"
 FAULTS = (
     _fault("bfloat16-weights", "Weights of float32 lose the lower half of their bits.", _FLOATS,
            _lossy(weights=_bfloat16), "quality-warning"),
-    _fault("bfloat16-outputs", "Results of float32 lose the lower half of their bits.", _FLOATS,
-           _lossy(outputs=_bfloat16), "quality-warning"),
+    _fault("bfloat16-outputs", "Results of float32 lose the lower half of their bits.",
+           "digits_separable denoiser_lstm phones_lstm", _lossy(outputs=_bfloat16), "quality-warning"),
     _fault("inputs-in-8-bits", "Inputs of float32 are brought to 8 bits.", "digits_separable denoiser_lstm phones_lstm",
            _lossy(inputs=_eight_bits), "quality-warning"),
     _fault("weights-in-8-bits", "Weights of float32 are brought to 8 bits, with one scale for all channels.",

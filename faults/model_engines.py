@@ -238,7 +238,7 @@ class _OneScratch(FaultyPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         self.running.append(request)
         try:
-            time.sleep(0.001)  # so that others can begin meanwhile
+            time.sleep(0.005)  # so that others can begin meanwhile
             return self.inner.execute_synchronously(_with_inputs_of(request, self.running[-1]), *rest)
         finally:
             self.running.remove(request)

@@ -17,13 +17,16 @@ from npu_conformance.reference.device.tensors import Array
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.versions import NEWEST, Version
 
-_SECONDS = 0.02
+_SECONDS, _LONG_SECONDS = 0.02, 0.2
+"""The longer one where an inference is looked at once in a turn, and others may have slowed it down."""
 _MANY = 20
 _IDLE_SECONDS = 0.1
 
 
 class _Slow(Engine):
-    """Takes longer where `is_slow`."""
+    """Takes so many seconds longer where `is_slow`."""
+
+    seconds = _SECONDS
 
     def is_slow(self, inputs: Inputs) -> bool:
         """True where this execution takes longer."""
@@ -31,7 +34,7 @@ class _Slow(Engine):
 
     def answered(self, inputs: Inputs, limits: Limits) -> list[Array]:
         if self.is_slow(inputs):
-            time.sleep(_SECONDS)
+            time.sleep(self.seconds)
         return self.inner.run(inputs, limits)
 
 
@@ -86,21 +89,21 @@ class _BesideMany(_Slow):
 class _TwoAtOnce(FaultyPreparedModel):
     """Executions at once wait for each other, and for a while more."""
 
-    running: ClassVar[list[int]] = [0]  # of all models
+    running: ClassVar[list[object]] = []  # of all models; to append and to pop nothing can come between
 
     def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
-        self.running[0] += 1
+        self.running.append(self)
         try:
-            time.sleep(0.0005)  # so that others can begin meanwhile
-            if self.running[0] > 1:
-                time.sleep(4 * _SECONDS)
+            time.sleep(_SECONDS)  # so that others can begin meanwhile
+            if len(self.running) > 1:
+                time.sleep(_LONG_SECONDS)
             return self.inner.execute_synchronously(*arguments)
         finally:
-            self.running[0] -= 1
+            self.running.pop()
 
 
 class _AfterIdle(_Slow):
-    last = 0.0
+    seconds, last = _LONG_SECONDS, 0.0
 
     def answered(self, inputs: Inputs, limits: Limits) -> list[Array]:
         outputs = super().answered(inputs, limits)

@@ -6,7 +6,9 @@ legal: it is a quality warning, and a failure only against the manifest's promis
 
 from __future__ import annotations
 
+import contextlib
 import statistics
+import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,7 +27,9 @@ _MANY, _LOADED, _CALLS = 60, 10, 3
 _IDLE_SECONDS = 0.15
 _AT_ONCE = 4.0
 """How many times as long each of two callers may wait: twice where the device does one after the other, and more."""
-_WAY_SECONDS, _IDLE_NOTICEABLE = 0.005, 0.005
+_JOURNEYS = 2
+_MEETING_SECONDS = 5.0
+_WAY_SECONDS, _IDLE_NOTICEABLE = 0.01, 0.005
 """What counts where other things than the inference take their time, too: fences, queues, a processor that wakes up."""
 
 
@@ -95,12 +99,18 @@ def two_callers(context: CaseContext) -> None:
     model = _model(context)
     both = [model.loaded(), model.loaded()]
 
-    def several(call: Step) -> list[float]:
-        return [call() for _ in range(_CALLS)]
+    def several(call: Step, meeting: threading.Barrier) -> list[float]:
+        seconds = []
+        for _ in range(_CALLS):
+            with contextlib.suppress(threading.BrokenBarrierError):  # the other one has failed, or does not come
+                meeting.wait(_MEETING_SECONDS)
+            seconds.append(call())
+        return seconds
 
     def at_once() -> float:
         seconds: list[float] = []
-        for found in context.run_concurrently([partial(several, call) for call in both]):
+        meeting = threading.Barrier(len(both))
+        for found in context.run_concurrently([partial(several, call, meeting) for call in both]):
             if isinstance(found, BaseException):
                 raise found
             seconds += found
@@ -144,10 +154,18 @@ def by_the_way(context: CaseContext) -> None:
     from npu_conformance.harness.run.executing.executors import executors
 
     model = _model(context)
-    usual, *others = executors(context.version)
-    first = model.loaded(executor=usual)
+    first, *others = executors(context.version)
+    single = model.loaded(executor=first)
+
+    def usual() -> float:
+        """With as many journeys to the driver and back as those of a fence: each waits for a processor that is busy."""
+        began = time.perf_counter()
+        for _ in range(_JOURNEYS):
+            context.is_alive()
+        return time.perf_counter() - began + single()
+
     for executor in others:
-        found = model.slower(first, model.loaded(executor=executor), noticeable=_WAY_SECONDS, turns=4)
+        found = model.slower(usual, model.loaded(executor=executor), noticeable=_WAY_SECONDS, turns=4)
         _judge(context, f"by {executor} an inference", found)
 
 

@@ -113,6 +113,13 @@ def _add_earlier(found: dict[tuple[str, str], Measured], run: ShownRun) -> None:
             key = (measured.name, measured.unit)
             if not measured.beside and (result.case, measured.subject, key) in own:
                 found[key].append((result.case, replace(measured, beside=run.earlier.name)))
+    for each in found.values():
+        each.sort(key=_line)
+
+
+def _line(pair: tuple[str, Measurement]) -> tuple[str, str]:
+    """What is of one subject stands together."""
+    return pair[0], pair[1].subject
 
 
 def _place(key: tuple[str, str]) -> int:
