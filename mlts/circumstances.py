@@ -98,6 +98,8 @@ def two_callers(context: CaseContext) -> None:
     """Two callers at once wait as long as one after the other has to, and little more."""
     model = _model(context)
     both = [model.loaded(), model.loaded()]
+    for one in both:
+        one.expect_others()
 
     def several(call: Step, meeting: threading.Barrier) -> list[float]:
         seconds = []

@@ -6,12 +6,14 @@ that of the same model to the same item when nothing else was loaded, so that no
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import CacheClient, outcome
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -43,9 +45,12 @@ class Together:
         self.samples: Samples = model.samples(_ITEMS, seed) if not model.states else model.samples(1, seed)
         self._steadiness = Steadiness()
 
-    def loaded(self, prepared_model: PreparedModel | None = None, executor: str = "") -> Stream:
+    def loaded(
+        self, prepared_model: PreparedModel | None = None, executor: str = "", *, is_beside_others: bool = False
+    ) -> Stream:
         """The items from the first on, for a newly prepared model or for this one."""
         loaded = LoadedModel(self.context, self.model.vector, prepared_model=prepared_model, executor=executor)
+        loaded.is_beside_others = is_beside_others
         return Stream(self.model, self.samples, loaded)
 
     def infer(self, stream: Stream) -> None:
@@ -169,8 +174,14 @@ def in_two_streams(context: CaseContext, model: ZooModel) -> None:
 
 
 def _at_once(context: CaseContext, both: Sequence[Together], shared: PreparedModel) -> None:
+    """Nothing more is asked of a device that has no room for two executions."""
+    with contextlib.suppress(NotApplicable):
+        _both_at_once(context, both, shared)
+
+
+def _both_at_once(context: CaseContext, both: Sequence[Together], shared: PreparedModel) -> None:
     for prepared_model in (shared, None):
-        streams = [one.loaded(prepared_model) for one in both]
+        streams = [one.loaded(prepared_model, is_beside_others=True) for one in both]
         calls = [functools.partial(one.infer_many, stream) for one, stream in zip(both, streams, strict=True)]
         for found in context.run_concurrently(calls):
             if isinstance(found, BaseException):

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.mlts.lib.times import Clock, monotonic
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel, documented_statuses
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool, Timing
 from npu_conformance.specs.versions import Version
@@ -60,6 +60,8 @@ def built(context: CaseContext, vector: Vector) -> BuiltModel:
 class LoadedModel:
     """A prepared model with a request and its pools, which every inference uses again."""
 
+    is_beside_others = False
+
     def __init__(
         self,
         context: CaseContext,
@@ -83,13 +85,18 @@ class LoadedModel:
         self._run = bind(context, self.prepared_model, self.request, options, executor)
 
     def infer(self, inputs: Mapping[str, Array]) -> Inference:
-        """Execute once with these elements, by operand name. Failed where the device does not end with NONE."""
+        """Execute once with these elements, by operand name. Failed where the device does not end with NONE.
+
+        NotApplicable where others execute at the same time (`is_beside_others`) and the device says that it is full.
+        """
         for name, array in inputs.items():
             self._inputs.write(self._layout.inputs[name].offset, array.tobytes())
         self._outputs.write(0, bytes([FILL]) * self._layout.output_size)
         started = self._clock()
         execution = self._run()
         seconds = self._clock() - started
+        if self.is_beside_others and execution.status in _full(self.context.version):
+            raise NotApplicable("the device executes one request at a time, and refuses others meanwhile")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution of a prepared model")
         timing_rules(self.context, execution, measured=self._measures)
         content = self._outputs.read(0, self._layout.output_size)
@@ -112,6 +119,11 @@ class LoadedModel:
         preparation = self.context.prepare(model)
         self.prepare_seconds = self._clock() - started
         return model_of(preparation)
+
+
+def _full(version: Version) -> frozenset[ErrorStatus]:
+    """What a device may say where it has no room for a request beside others; before 1.3 it can only fail."""
+    return documented_statuses("R" if version >= Version.V1_3 else "G", version)
 
 
 def _zeros(vector: Vector) -> Example:

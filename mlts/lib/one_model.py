@@ -41,6 +41,10 @@ class Loaded:
         self._steadiness.check(0, inference.outputs)
         return inference.seconds
 
+    def expect_others(self) -> None:
+        """Others execute at the same time: a device may refuse that."""
+        self._loaded.is_beside_others = True
+
     def refuse(self) -> None:
         """Execute a request that names a pool which is not there."""
         request = self._loaded.request
