@@ -104,7 +104,7 @@ def run_fault_against(fault: Fault, chosen: Sequence[Case], *, stop_at_first: bo
 
 def run_variant(variant: Variant, cases: Sequence[Case], isolation: Isolation = "inprocess") -> VariantRow:
     """Run a conforming variant against the suites' cases. isolation: where it lives."""
-    chosen = [case for case in cases if case.id.startswith(("vts.", "cts."))]
+    chosen = [case for case in cases if case.id.startswith(("vts.", "cts.", "mlts."))]
     started = time.perf_counter()
     answer = in_child(lambda: _greens(variant, chosen, isolation), VariantRow, SECONDS)
     seconds = time.perf_counter() - started

@@ -5,12 +5,14 @@ Each stands around the executor of a prepared model, and so concerns every way t
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import fault
@@ -31,18 +33,28 @@ _LARGE = 512
 
 
 @dataclass
-class _Shared:
+class Shared:
     """What all prepared models of a device share."""
 
     answers: dict[object, list[Array]] = field(default_factory=dict)
     code: weakref.WeakValueDictionary[str, Any] = field(default_factory=weakref.WeakValueDictionary)
     released: int = 0
+    states: dict[object, list[Array]] = field(default_factory=dict)
+    loaded: int = 0
+
+    def count(self, engine: Engine) -> None:
+        """Count a model as loaded until its executor is gone."""
+        self.loaded += 1
+        weakref.finalize(engine, self._uncount)
+
+    def _uncount(self) -> None:
+        self.loaded -= 1
 
 
-class _Engine:
-    """The executor of one prepared model. model, shared: for the subclasses. inner: the reference's."""
+class Engine:
+    """The executor of one prepared model. model, shared: for the subclasses. inner: the reference's. runs: so far."""
 
-    def __init__(self, inner: Runnable, model: types.Model, shared: _Shared) -> None:
+    def __init__(self, inner: Runnable, model: types.Model, shared: Shared) -> None:
         self.inner, self.model, self.shared = inner, model, shared
         self.runs = 0
         self.made()
@@ -60,11 +72,11 @@ class _Engine:
         return self.inner.run(inputs, limits)
 
 
-def _around(kind: type[_Engine], *, restored_only: bool = False) -> FaultySubject:
+def around(kind: type[Engine], *, restored_only: bool = False) -> FaultySubject:
     """The reference with this executor. restored_only: only models that come from a cache have it."""
 
     def create(context: Context, version: Version) -> Subject:
-        shared = _Shared()
+        shared = Shared()
 
         class Device(ReferenceDevice):
             is_restoring = False
@@ -89,7 +101,7 @@ def _moved(outputs: list[Array]) -> list[Array]:
     return [numpy.roll(output, 1) for output in outputs]
 
 
-class _CodeByStructure(_Engine):
+class _CodeByStructure(Engine):
     """Keeps compiled code, weights included, by the structure of a model."""
 
     def made(self) -> None:
@@ -98,7 +110,7 @@ class _CodeByStructure(_Engine):
         self.inner = self.shared.code.setdefault(structure, self.inner)
 
 
-class _AnswersKept(_Engine):
+class _AnswersKept(Engine):
     """Keeps answers by something that inputs have in common."""
 
     def key(self, inputs: Inputs) -> object:
@@ -127,7 +139,7 @@ class _BySum(_AnswersKept):
         return id(self), tuple(0.0 if one is None else round(float(one.sum(dtype=numpy.float64)), 3) for one in inputs)
 
 
-class _WrongBehindARelease(_Engine):
+class _WrongBehindARelease(Engine):
     """Loses its place in the device's memory when another model is released."""
 
     def made(self) -> None:
@@ -139,11 +151,11 @@ class _WrongBehindARelease(_Engine):
         return outputs if self.shared.released == self.released else _moved(outputs)
 
 
-def _count_release(shared: _Shared) -> None:
+def _count_release(shared: Shared) -> None:
     shared.released += 1
 
 
-class _RightOnce(_Engine):
+class _RightOnce(Engine):
     def answered(self, inputs: Inputs, limits: Limits) -> list[Array]:
         outputs = self.inner.run(inputs, limits)
         return outputs if self.runs == 1 else _moved(outputs)
@@ -188,25 +200,90 @@ class _Clearing(hal.ExecutionCallback):
         self._client.notify(status, output_shapes, timing)
 
 
+class _KeepsState(Engine):
+    """Goes on with the states that it has, where a client gives any: those of whoever came last."""
+
+    def place(self) -> object:
+        """What states are kept by."""
+        return id(self)
+
+    def answered(self, inputs: Inputs, limits: Limits) -> list[Array]:
+        given = list(inputs)
+        kept = self.shared.states.get(self.place())
+        states = self._states(given)
+        if kept is not None and any(_has_content(given[number]) for number in states):
+            for number, state in zip(states, kept, strict=True):
+                given[number] = state
+        outputs = self.inner.run(given, limits)
+        self.shared.states[self.place()] = [output.copy() for output in outputs[: len(states)]]
+        return outputs
+
+    def _states(self, inputs: Inputs) -> list[int]:
+        """The inputs that are states: those behind the first one."""
+        return [number for number, one in enumerate(inputs) if number and one is not None]
+
+
+class _KeepsStateByStructure(_KeepsState):
+    """The same for all models of one structure."""
+
+    def place(self) -> object:
+        return repr(self.model.main.operations)
+
+
+class _OneScratch(FaultyPreparedModel):
+    """Executions at once share the memory of their inputs: the later one's are there."""
+
+    running: ClassVar[list[types.Request]] = []
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        self.running.append(request)
+        try:
+            time.sleep(0.005)  # so that others can begin meanwhile
+            return self.inner.execute_synchronously(_with_inputs_of(request, self.running[-1]), *rest)
+        finally:
+            self.running.remove(request)
+
+
+def _with_inputs_of(request: types.Request, other: types.Request) -> types.Request:
+    """The request with the inputs of another one, whose pools come behind its own."""
+    moved = tuple(
+        replace(one, location=replace(one.location, pool_index=one.location.pool_index + len(request.pools)))
+        for one in other.inputs
+    )
+    return request if other is request else replace(request, inputs=moved, pools=(*request.pools, *other.pools))
+
+
+def _has_content(array: Array | None) -> bool:
+    return array is not None and bool(array.any())
+
+
 _TWINS = "mlts.together.digits_conv.twins mlts.together.digits_separable_int8.twins"
+_STREAMS = "mlts.together.denoiser_lstm.streams mlts.together.phones_lstm.streams"
 _ALIKE = "mlts.together.digits_conv.alike mlts.together.denoiser_lstm.alike"
 
 FAULTS = (
     fault("code-by-structure", "A model gets the weights of one that is loaded and has the same structure.",
-          "NNHAL-PREPARE-014", _TWINS, _around(_CodeByStructure), family="model"),
+          "NNHAL-PREPARE-014", _TWINS, around(_CodeByStructure), family="model"),
     fault("answers-by-structure", "Models of one structure have one memory of answers.", "NNHAL-PREPARE-014",
-          "mlts.together.digits_conv.twins", _around(_ByStructureAndInput), family="model"),
+          "mlts.together.digits_conv.twins", around(_ByStructureAndInput), family="model"),
     fault("answers-by-first-half", "Inputs whose first halves are the same get one answer.", "ML-ACC-004", _ALIKE,
-          _around(_ByBeginning), family="model"),
+          around(_ByBeginning), family="model"),
     fault("answers-by-sum", "Inputs of one sum get one answer.", "ML-ACC-004", "mlts.together.digits_conv.alike",
-          _around(_BySum), family="model"),
+          around(_BySum), family="model"),
     fault("wrong-behind-a-release", "A release makes the other models wrong.", "NNHAL-PREPARE-014",
-          f"{_TWINS} mlts.latency.digits_conv.compilation", _around(_WrongBehindARelease), family="model"),
+          f"{_TWINS} mlts.latency.digits_conv.compilation", around(_WrongBehindARelease), family="model"),
     fault("cache-right-once", "A model from a cache is right at its first execution alone.",
-          "NNHAL-PREPARE-014 ML-LAT-005", _TWINS, _around(_RightOnce, restored_only=True), family="model"),
+          "NNHAL-PREPARE-014 ML-LAT-005", _TWINS, around(_RightOnce, restored_only=True), family="model"),
     fault("large-fenced", "Fenced executions of large inputs write nothing.", "NNHAL-PREPARE-014",
           "mlts.together.digits_conv.ways", _LargeFenced, Version.V1_3, family="model"),
     fault("large-asynchronous", "Asynchronous executions of large inputs write zeros.", "NNHAL-PREPARE-014",
           "mlts.together.digits_conv.ways", _LargeAsynchronous, Version.V1_2, family="model"),
+    fault("state-of-another-stream", "A model goes on with the states of whoever used it last.",
+          "NNHAL-PREPARE-014 ML-ACC-006", _STREAMS, around(_KeepsState), family="model"),
+    fault("state-of-another-model", "Models of one structure go on with each other's states.",
+          "NNHAL-PREPARE-014 ML-ACC-006", _STREAMS, around(_KeepsStateByStructure), family="model"),
+    fault("inputs-of-another-stream", "Of two executions at once both have the inputs of the later one.",
+          "NNHAL-PREPARE-014", f"{_STREAMS} mlts.together.digits_conv.streams", _OneScratch,
+          family="model"),
 )  # fmt: skip
 """Faults of what a driver keeps of models."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from npu_conformance.faults import (
+    accuracy_losses,
     buffers,
     caching,
     caching_variants,
@@ -33,8 +34,10 @@ from npu_conformance.faults import (
     runtime,
     several_shapes,
     shapes_and_times,
+    slowness,
     source_edits,
     stress,
+    told_times,
     unchecked,
     variants,
 )
@@ -48,7 +51,8 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, several_shapes, stress, models, model_engines,
+    npu_buffers, runtime, constants, several_shapes, stress, models, model_engines, told_times,
+    slowness, accuracy_losses,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 

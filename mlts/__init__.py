@@ -2,5 +2,5 @@
 
 AREAS = (
     "accuracy", "latency", "stress", "early_termination", "multi_process", "mapped_load", "random_models",
-    "degradation", "together", "every_way", "npu_apps",
+    "degradation", "circumstances", "told_times", "together", "every_way", "npu_apps",
 )  # fmt: skip

@@ -45,6 +45,8 @@ def answer(context: CaseContext, model: ZooModel) -> None:
         _judge(context, model, metric, _measured(context, metric, device, expected))
         if beside is not None and beside is not expected:
             _measured(context, metric, beside, expected)
+    if samples.goldens is not None:
+        _judge_spread(context, device, expected, beside)
     if beside is not None and samples.labels is not None:
         _judge_beside(device, beside)
 
@@ -131,6 +133,19 @@ def _judge_beside(device: Answers, beside: Answers) -> None:
         f"right answers less those of {beside.beside}: expected no less than {-_MARGIN:.0%} of {compared.items} items, "
         f"found {compared.difference:+.1%} (95 % interval {interval.low:+.1%} to {interval.high:+.1%})",
     )
+
+
+def _judge_spread(context: CaseContext, device: Answers, golden: Answers | None, beside: Answers | None) -> None:
+    """Warn where the numbers beside the best class are further off than the CPU's, by more than the margin."""
+    from npu_conformance.mlts.lib.metrics.spread import spread
+
+    assert golden is not None
+    cpu = None if beside is None else beside.real(beside.main)
+    operand = device.model.vector.operands[device.main]
+    found, wanted = device.real(device.main), golden.real(golden.main)
+    told = spread(found, cpu, wanted, float(operand.scale or 0.0), device.samples.sequence_length).told
+    if told:
+        context.warn_quality(f"answers of {device.model.name} to {device.samples.count} items are {told}")
 
 
 _REQUIREMENTS = {

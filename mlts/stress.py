@@ -79,3 +79,35 @@ def in_process(context: CaseContext) -> None:
     watch.expect(load)
     clients.judge_all(context, [plan], [run_here(plan, watch.observe)])
     watch.judge()
+
+
+@cases.case("many_models", "ML-CRS-005", "ML-CRS-001", "ML-CRS-002")
+def many_models(context: CaseContext) -> None:
+    """A dozen models are loaded at once, each in a thread that infers it: what fits singly fits beside the others."""
+    from npu_conformance.mlts.lib import clients
+    from npu_conformance.mlts.lib.loading import run
+
+    loads = {
+        Scope.SMOKE: clients.Load(1, 10, 4),
+        Scope.DEFAULT: clients.Load(2, 6, 10),
+        Scope.FULL: clients.Load(2, 16, 1000, seconds=300.0),
+    }
+    load, models = clients.load_of(context, loads), clients.supported_models(context, 1)
+    run(context, [clients.plan(context, number, models, load) for number in range(load.clients)], models)
+
+
+@cases.case("beside_releases", "ML-CRS-005", "ML-CRS-007", "ML-CRS-001")
+def beside_releases(context: CaseContext) -> None:
+    """One client infers while another prepares models and lets go of them again."""
+    from npu_conformance.mlts.lib import clients
+    from npu_conformance.mlts.lib.loading import run
+    from npu_conformance.mlts.lib.reports import Work
+
+    loads = {
+        Scope.SMOKE: clients.Load(1, 2, 10),
+        Scope.DEFAULT: clients.Load(1, 3, 60),
+        Scope.FULL: clients.Load(1, 8, 5000, seconds=600.0),
+    }
+    load, models = clients.load_of(context, loads), clients.supported_models(context, 1)
+    works = (Work.INFER, Work.LOAD)
+    run(context, [clients.plan(context, n, models, load, work=work) for n, work in enumerate(works)], models)

@@ -6,11 +6,14 @@ that of the same model to the same item when nothing else was loaded, so that no
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import CacheClient, outcome
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.zoo import Samples, ZooModel
     from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 
-_ITEMS = 2
+_ITEMS, _STEPS = 2, 6
 _WEIGHTS = {"float32", "uint8", "int8"}
 """Element types of weights; integers of 32 bits are biases, axes and shapes."""
 
@@ -36,14 +39,18 @@ _WEIGHTS = {"float32", "uint8", "int8"}
 class Together:
     """A model with some data on one device, and what it answered when it was alone."""
 
-    def __init__(self, context: CaseContext, model: ZooModel) -> None:
+    def __init__(self, context: CaseContext, model: ZooModel, seed: int = 0) -> None:
+        """seed: of its data."""
         self.context, self.model = context, model
-        self.samples: Samples = model.samples(_ITEMS) if not model.states else model.samples(1)
+        self.samples: Samples = model.samples(_ITEMS, seed) if not model.states else model.samples(1, seed)
         self._steadiness = Steadiness()
 
-    def loaded(self, prepared_model: PreparedModel | None = None, executor: str = "") -> Stream:
+    def loaded(
+        self, prepared_model: PreparedModel | None = None, executor: str = "", *, is_beside_others: bool = False
+    ) -> Stream:
         """The items from the first on, for a newly prepared model or for this one."""
         loaded = LoadedModel(self.context, self.model.vector, prepared_model=prepared_model, executor=executor)
+        loaded.is_beside_others = is_beside_others
         return Stream(self.model, self.samples, loaded)
 
     def infer(self, stream: Stream) -> None:
@@ -54,6 +61,11 @@ class Together:
     def infer_all(self, stream: Stream) -> None:
         """Execute with the first items."""
         for _ in range(_ITEMS):
+            self.infer(stream)
+
+    def infer_many(self, stream: Stream) -> None:
+        """Execute with enough items for states to matter."""
+        for _ in range(_STEPS):
             self.infer(stream)
 
 
@@ -142,6 +154,40 @@ def in_every_way(context: CaseContext, model: ZooModel) -> None:
             one.infer_all(one.loaded(prepared, executor))
 
 
+def in_two_streams(context: CaseContext, model: ZooModel) -> None:
+    """Two streams of data on one prepared model, and on two, by turns and at once: each gets its own answers.
+
+    States of a recurrent model travel as inputs and outputs; what a driver keeps of them shows in the other stream.
+    """
+    built(context, model.vector)
+    both = [Together(context, model, seed) for seed in (0, 1)]
+    for one in both:
+        one.infer_many(one.loaded())
+    shared = LoadedModel(context, model.vector).prepared_model
+    for prepared_model in (shared, None):
+        streams = [one.loaded(prepared_model) for one in both]
+        for _ in range(_STEPS):
+            for one, stream in zip(both, streams, strict=True):
+                one.infer(stream)
+    if context.manifest.concurrent_calls > 1:
+        _at_once(context, both, shared)
+
+
+def _at_once(context: CaseContext, both: Sequence[Together], shared: PreparedModel) -> None:
+    """Nothing more is asked of a device that has no room for two executions."""
+    with contextlib.suppress(NotApplicable):
+        _both_at_once(context, both, shared)
+
+
+def _both_at_once(context: CaseContext, both: Sequence[Together], shared: PreparedModel) -> None:
+    for prepared_model in (shared, None):
+        streams = [one.loaded(prepared_model, is_beside_others=True) for one in both]
+        calls = [functools.partial(one.infer_many, stream) for one, stream in zip(both, streams, strict=True)]
+        for found in context.run_concurrently(calls):
+            if isinstance(found, BaseException):
+                raise found
+
+
 def with_alike_items(context: CaseContext, model: ZooModel) -> None:
     """Inputs that are alike in part get the answers that they get first, of a model that has seen nothing before."""
     built(context, model.vector)
@@ -175,10 +221,11 @@ def alike(samples: Samples) -> Samples:
 
 
 def cases() -> Iterator[Case]:
-    """Three cases for each model of the zoo."""
+    """Four cases for each model of the zoo."""
     yield from _TWINS.cases()
     yield from _WAYS.cases()
     yield from _ALIKE.cases()
+    yield from _STREAMS.cases()
 
 
 _TWINS = PerModel(
@@ -201,4 +248,11 @@ _ALIKE = PerModel(
     ("NNHAL-PREPARE-014", "ML-ACC-004"),
     "Inputs of {model} that are alike in part do not get each other's answers.",
     with_alike_items,
+)
+_STREAMS = PerModel(
+    "mlts.together",
+    "streams",
+    ("NNHAL-PREPARE-014", "ML-ACC-006"),
+    "Two streams of data that {model} gets by turns and at once are answered as each of them alone.",
+    in_two_streams,
 )

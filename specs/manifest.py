@@ -84,8 +84,11 @@ class Manifest(Document, frozen=True):
     """Bytes of private memory a host process may take before it gets MemoryError."""
     memory_transports: tuple[Literal["path", "descriptor", "message"], ...] = ("path", "descriptor", "message")
     steady_latency: bool = False
-    """The driver's promise: an inference takes at most half as long again while models are prepared (ML-CRS-009).
-    false: more is a quality warning."""
+    """The driver's promise: an inference takes at most half as long again while models are prepared (ML-CRS-009), and
+    whatever came before it (ML-LAT-006). false: more is a quality warning."""
+    measured_times: bool = False
+    """The driver's promise: the times that it reports are measured on this machine, so that none is longer than its
+    call. false: they may be those of a device that is simulated, and what does not fit is a quality warning."""
     reset_command: tuple[str, ...] = ()
     reset_seconds: Annotated[float, Meta(ge=0)] = 0.0
     options: dict[str, str] = field(default_factory=dict)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.harness.report.comparison import ComparedRun
     from npu_conformance.specs.documents.summary import Results
 
-_OF_ONE_RUN = ("junit", "badge", "csv", "failures", "warnings")
+_OF_ONE_RUN = ("beside_run", "fuzz", "junit", "badge", "csv", "failures", "warnings")
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def compare(options: argparse.Namespace) -> int:
 
     for name in _OF_ONE_RUN:
         if getattr(options, name):
-            raise UsageError(f"--{name}: shows one run, found {len(options.folders)} folders")
+            raise UsageError(f"--{name.replace('_', '-')}: shows one run, found {len(options.folders)} folders")
     compared = comparison.compared(_runs(options.folders), is_regression)
     if options.html:
         write_text(options.html, comparison_page.document(compared))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.fuzz.lib.campaign.documents import CorpusLine, Finding, RoundLine
+from npu_conformance.fuzz.lib.campaign.documents import CorpusLine, Finding, RoundLine, Settings
 from npu_conformance.fuzz.lib.campaign.folder import (
     CORPUS,
     FINDINGS,
@@ -20,6 +20,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
 )
 from npu_conformance.fuzz.lib.findings import KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.report.shown_run import Section
 from npu_conformance.specs.documents.failures import PROMOTED
 
 PAGE = "report.html"
@@ -58,10 +59,21 @@ def report(folder: Path) -> Path:
     from npu_conformance.cli.commands._output import write_text
     from npu_conformance.fuzz.lib.campaign import page
 
+    write_text(folder / PAGE, page.document(*_campaign(folder), __version__))
+    return folder / PAGE
+
+
+def section(folder: Path) -> Section:
+    """A campaign as a section of a run's page. Raises UsageError where none has run there."""
+    from npu_conformance.fuzz.lib.campaign import page
+
+    return page.section(*_campaign(folder))
+
+
+def _campaign(folder: Path) -> tuple[Settings, list[RoundLine], list[Finding]]:
     _require_campaign(folder)
     rounds, findings = list(read_lines(folder / ROUNDS, RoundLine)), list(read_lines(folder / FINDINGS, Finding))
-    write_text(folder / PAGE, page.document(settings_of(folder), rounds, findings, __version__))
-    return folder / PAGE
+    return settings_of(folder), rounds, findings
 
 
 def promote(folder: Path, name: str, to: Path) -> int:

@@ -8,19 +8,49 @@ import importlib.util
 from npu_conformance.cli.commands import run
 from npu_conformance.cli.commands._options import add_selection_options
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.mlts import AREAS
+from npu_conformance.specs.suggestions import did_you_mean
 
 _SUITE, _CAPABILITIES = "mlts", "capabilities"
 _USUAL_BESIDE, _NONE = "litert", "none"
+_ABOUT = {
+    "accuracy": "answers of each model over its data, against labels, golden outputs and --beside",
+    "latency": "how long each model takes to prepare and to infer; throughput, sustained load",
+    "together": "models, inputs and streams beside each other",
+    "circumstances": "whether an inference takes longer after others, by its data, by the way it is executed",
+    "told_times": "whether the durations that the driver reports fit what its caller sees",
+    "stress": "many clients infer at once, and one of them dies",
+    "early_termination": "a client is killed while it loads models",
+    "multi_process": "processes infer or load models, and some of them are killed",
+    "mapped_load": "models whose constants lie in a mapped file",
+    "random_models": "random graphs are loaded and executed",
+    "degradation": "inferences while models are loaded",
+    "every_way": "what the driver still holds behind each way of executing",
+    "npu_apps": "apps that share the NPU through the NPU Manager",
+}
+_OF_MODELS = ("accuracy", "latency", "together")
+"""Areas with cases of each model."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line: that of `run`, with areas of this suite for suites."""
-    add_selection_options(
-        parser, "AREA|ID", "areas such as latency, case ids or globs; or `capabilities`: what the device has to declare"
+    width = max(map(len, _ABOUT))
+    parser.description = f"{parser.description}\n\nareas, all where none is named:\n" + "\n".join(
+        f"  {area:{width}}  {about}" for area, about in _ABOUT.items()
     )
-    run.add_run_options(parser)
     parser.add_argument("--models", metavar="NAME", nargs="+", default=[], help="of these models (`models list`) only")
     parser.add_argument("--full", action="store_true", help="as long as AOSP's own: the same as --scope full")
+    add_selection_options(
+        parser, "AREA|ID", "areas, case ids or globs; or `capabilities`: what the device has to declare"
+    )
+    run.add_run_options(parser)
+    _change_help(parser, "--beside", "measure this plug-in, too, and judge accuracy against it (default: litert, where "
+                 "that is installed; none for none)")  # fmt: skip
+
+
+def _change_help(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
+    """Say what an option of `run` means here."""
+    next(action for action in parser._actions if flag in action.option_strings).help = text
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -48,9 +78,22 @@ def _targets(areas: list[str], models: list[str], case: str = "*") -> list[str]:
     from npu_conformance.corpus import zoo
 
     unknown = next((name for name in models if name not in zoo.names()), None)
+    if unknown in AREAS:
+        raise UsageError(f"--models: {unknown} is an area; name areas before --models")
     if unknown is not None:
         raise UsageError(f"--models: there is no model {unknown!r}; `npu-conformance models list` shows all")
-    named = [area if area.startswith(_SUITE) else f"{_SUITE}.{area}" for area in areas]
+    named = [_within(area) for area in areas]
     if not models and case == "*":
         return named or [_SUITE]
+    without = next((area for area in areas if models and area in AREAS and area not in _OF_MODELS), None)
+    if without is not None:
+        raise UsageError(f"--models: {without} has no cases of single models, as {', '.join(_OF_MODELS)} have")
     return [f"{area}.{model}.{case}" for area in named or [f"{_SUITE}.*"] for model in models or ["*"]]
+
+
+def _within(area: str) -> str:
+    """An area, id or glob, with the suite before it. Raises UsageError for an area that is none."""
+    first = area.removeprefix(f"{_SUITE}.").partition(".")[0]
+    if first == _SUITE or first in AREAS or set(first) & set("*?["):
+        return area if area.startswith(_SUITE) else f"{_SUITE}.{area}"
+    raise UsageError(f"{area}: expected {_CAPABILITIES}, or some of {', '.join(AREAS)}{did_you_mean(first, AREAS)}")

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, is_red
 from npu_conformance.harness.report.console import Console
 
 if TYPE_CHECKING:
     from npu_conformance.harness.report.lines import ReplayCommands
+    from npu_conformance.harness.report.shown_run import EarlierRun
     from npu_conformance.specs.documents.results import CaseResult
     from npu_conformance.specs.documents.summary import Results
 
@@ -26,6 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="report folder, also of a killed run; of a plug-in: its latest run; several are compared, by their times",
     )  # fmt: skip
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument(
+        "--beside-run",
+        metavar="DIR",
+        type=Path,
+        help="on the page: figures of another run, such as the last, beside this",
+    )
+    parser.add_argument("--fuzz", metavar="DIR", type=Path, help="on the page: what a campaign of `fuzz` has found")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
     parser.add_argument("--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE")
     parser.add_argument(
@@ -41,6 +50,9 @@ def execute(options: argparse.Namespace) -> int:
     """Read what was recorded and show what was asked for; the table where nothing else was."""
     from npu_conformance.cli.commands._compared_runs import compare
 
+    for flag in ("beside_run", "fuzz"):
+        if getattr(options, flag) and not options.html:
+            raise UsageError(f"--{flag.replace('_', '-')}: is for a page; say where by --html FILE")
     return compare(options) if len(options.folders) > 1 else _show(options, options.folders[0])
 
 
@@ -71,17 +83,32 @@ def _show(options: argparse.Namespace, named: Path) -> int:
 
 
 def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
+    from npu_conformance.cli.commands import _fuzz_findings
     from npu_conformance.cli.commands._output import write_text
     from npu_conformance.harness.report import badge, benchmark_csv, junit, page
 
     if options.html:
-        write_text(options.html, page.document(outcome, verdicts, replays))
+        further = [_fuzz_findings.section(options.fuzz)] if options.fuzz else []
+        earlier = _earlier(options.beside_run) if options.beside_run else None
+        write_text(options.html, page.document(outcome, verdicts, replays, earlier=earlier, further=further))
     if options.junit:
         write_text(options.junit, junit.document(outcome, verdicts, replays))
     if options.badge:
         write_text(options.badge, badge.badge(outcome))
     if options.csv:
         write_text(options.csv, benchmark_csv.document(outcome, verdicts))
+
+
+def _earlier(named: Path) -> EarlierRun:
+    """The run that figures stand beside. UsageError where it measured nothing."""
+    from npu_conformance.harness.report.shown_run import EarlierRun
+    from npu_conformance.harness.run import folders, results, stored_runs
+
+    log, outcome = stored_runs.read(folders.resolve(named))
+    verdicts = results.complete(log)
+    if not any(result.measurements for result in verdicts):
+        raise UsageError(f"--beside-run: {named}: this run has measured nothing")
+    return EarlierRun(f"{outcome.manifest.name} of {outcome.time[:16].replace('T', ' ')}", verdicts)
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:

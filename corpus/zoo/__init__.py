@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.zoo import manifest
-from npu_conformance.corpus.zoo.cache import NotFetched
+from npu_conformance.corpus.zoo.cache import NOT_FETCHED, NotFetched
 from npu_conformance.specs.documents.zoo import ZooEntry
 from npu_conformance.specs.suggestions import did_you_mean
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.zoo.types import State as State
     from npu_conformance.corpus.zoo.types import ZooModel as ZooModel
 
-__all__ = ["NotFetched", "Samples", "State", "ZooModel", "entry", "is_own", "load", "names"]
+__all__ = ["NOT_FETCHED", "NotFetched", "Samples", "State", "ZooModel", "entry", "is_own", "load", "names"]
 
 
 def names() -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from npu_conformance.corpus.zoo import manifest
 from npu_conformance.specs import user_cache
 from npu_conformance.specs.documents.zoo import StoredFile, ZooEntry
 
+NOT_FETCHED = "the model is not fetched"
+"""Begins what cases say that have no model."""
+
 
 class NotFetched(Exception):
     """A file of a model is not in the cache, or not what the manifest says; the message has the command that helps."""

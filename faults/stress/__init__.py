@@ -15,6 +15,7 @@ from npu_conformance.faults.source_edits import DetectedAs, SourceEdit, apply
 from npu_conformance.faults.stress.circumstances import (
     always,
     any_release,
+    eight_models,
     full,
     inference_n,
     inferring_at_once,
@@ -24,6 +25,7 @@ from npu_conformance.faults.stress.circumstances import (
     preparation_n,
     preparing_at_once,
     release_n,
+    released_beside,
     some_operations,
     two_models,
     wide_operand,
@@ -70,6 +72,24 @@ _SILENT = (
         "NpuManager._ask_unload",
         "        self._tell(request.client, lambda: callback.on_request_unload_model(model, told))\n",
         "",
+    ),
+)
+_GRANTS_TWICE = (
+    SourceEdit(
+        "reference.manager.manager",
+        "NpuManager._send_decision",
+        "    request.callback.on_can_load_model(request.model, status, listener)\n",
+        "    request.callback.on_can_load_model(request.model, status, listener)\n"
+        "    request.callback.on_can_load_model(request.model, status, listener)\n",
+    ),
+)
+_ENDS_TWICE = (
+    SourceEdit(
+        "reference.manager.manager",
+        "NpuManager._finish",
+        "        self._tell(request.client, lambda: callback.on_model_load_request_complete(model, status))\n",
+        "        self._tell(request.client, lambda: callback.on_model_load_request_complete(model, status))\n"
+        "        self._tell(request.client, lambda: callback.on_model_load_request_complete(model, status))\n",
     ),
 )
 
@@ -274,6 +294,25 @@ _WAYS = tuple(
     )
 )
 
+_MANY, _BESIDE = "stress.parallel_inference.many_models", "stress.parallel_inference.beside_releases"
+
+_MORE = (
+    _fault("segfault-with-eight-models", "It dies of SIGSEGV when eight models are loaded.", _MANY,
+           _inferring(eight_models, _SEGV), CRASH),
+    _fault("exits-with-eight-models", "It ends with exit code 1 when eight models are loaded.", _MANY,
+           _preparing(eight_models, exits_with_1), CRASH, "ML-CRS-005"),
+    _fault("hangs-with-eight-models", "No inference returns while eight models are loaded.", _MANY,
+           _inferring(eight_models, hangs), HANG),
+    _fault("full-with-eight-models", "No model can be prepared beside eight others.", _MANY,
+           _preparing(eight_models, refuses), FAIL, "ML-CRS-005"),
+    _fault("wrong-with-eight-models", "Results are wrong while eight models are loaded.", _MANY,
+           _inferring(eight_models, miscomputes), FAIL),
+    _fault("segfault-at-release-beside", "It dies at a release while another client infers.", _BESIDE,
+           _releasing(released_beside, _SEGV), CRASH, "ML-CRS-005"),
+    _fault("hangs-at-release-beside", "A release never ends while another client infers.", _BESIDE,
+           _releasing(released_beside, hangs), HANG, "ML-CRS-005"),
+)  # fmt: skip
+
 _SLOW = (
     _fault("slow-while-preparing", "An inference takes much longer while models are prepared.",
            "degradation.latency.while_loading", _inferring(inferring_while_preparing, is_slow), None, "ML-CRS-009",
@@ -294,8 +333,10 @@ _APPS = tuple(
          "npu_apps.turns.taken npu_apps.death.while_loaded", _edits("manager-parked-for-ever"), HANG),
         ("asks-nobody-to-unload", "The manager waits for an unload that it has asked nobody for.",
          "npu_apps.pre_emption.by_importance", _SILENT, HANG),
+        ("allows-twice", "An app is told twice that it may load.", "npu_apps.turns.taken", _GRANTS_TWICE, FAIL),
+        ("ends-twice", "An app is told twice that its request is over.", "npu_apps.turns.taken", _ENDS_TWICE, FAIL),
     )
 )  # fmt: skip
 
-FAULTS = (*_APPS, *_CRASHES, *_HANGS, *_FAILURES, *_LEAKS, *_WAYS, *_SLOW)
+FAULTS = (*_APPS, *_CRASHES, *_HANGS, *_FAILURES, *_LEAKS, *_WAYS, *_MORE, *_SLOW)
 """Drivers that go wrong under stress, each with what its clients have to end as."""

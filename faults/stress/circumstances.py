@@ -46,6 +46,16 @@ def two_models(load: Load, about: Any) -> bool:
     return load.models > 1
 
 
+def eight_models(load: Load, about: Any) -> bool:
+    """While eight models are loaded."""
+    return load.models >= 8
+
+
+def released_beside(load: Load, about: Any) -> bool:
+    """While another client infers."""
+    return load.inferring > 0
+
+
 def release_n(load: Load, about: Any) -> bool:
     """From the Nth release of a model on."""
     return load.released >= NTH

@@ -77,18 +77,29 @@ class Line:
 
 
 def axis_for(values: Sequence[float]) -> Axis:
-    """An axis from zero, from below it where a value is, or a logarithmic one where values lie far apart."""
+    """An axis from zero, from below it where a value is, or a logarithmic one where values lie far apart.
+
+    There zero stands at the beginning, a power of ten below all others.
+    """
     least, most = min(values), max(values)
-    if least > 0 and most / least > _MANY_TIMES:
-        return Axis(10.0 ** math.floor(math.log10(least)), most * 1.05, logarithmic=True)
+    above = min((value for value in values if value > 0), default=0.0)
+    if least >= 0 and above and most / above > _MANY_TIMES:
+        return Axis(10.0 ** (math.floor(math.log10(above)) - (least == 0)), most * 1.05, logarithmic=True)
     low = min(0.0, least)
     return Axis(low, most if most > low else low + 1.0, logarithmic=False)
+
+
+def axis_of_fractions(values: Sequence[float]) -> Axis:
+    """An axis of parts up to all, from the tenth below the least one where that is beyond a half."""
+    least = min(values)
+    return Axis(math.floor(10 * least) / 10 if 0.5 < least < 1.0 else 0.0, 1.0, logarithmic=False)
 
 
 def intervals(title: str, rows: Sequence[tuple[str, Sequence[tuple[int, Measurement]]]]) -> Markup:
     """Draw values with their intervals, a line for each row: its name, and measurements with the number of a series."""
     shown = [each for _, measured in rows for _, each in measured]
-    axis = axis_for([value for each in shown for value in _values(each)] or [0.0])
+    is_part = all(each.unit == "fraction" and each.value <= 1.0 for each in shown)
+    axis = (axis_of_fractions if is_part else axis_for)([value for each in shown for value in _values(each)] or [0.0])
     lines, y = [], _ROW
     for name, measured in rows:
         marks = tuple(_mark(axis, y + _ROW * place, series, each) for place, (series, each) in enumerate(measured))

@@ -27,12 +27,21 @@ SIGNS = {
 
 
 @dataclass(frozen=True)
+class EarlierRun:
+    """A run that another one's figures stand beside. name: what its series is called."""
+
+    name: str
+    verdicts: Sequence[CaseResult]
+
+
+@dataclass(frozen=True)
 class ShownRun:
     """A run on a page. verdicts: what needs work first. replays: make the commands that run failures again."""
 
     results: Results
     verdicts: Sequence[CaseResult]
     replays: ReplayCommands
+    earlier: EarlierRun | None = None
 
 
 @dataclass(frozen=True)

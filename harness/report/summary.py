@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from npu_conformance.corpus.zoo import NOT_FETCHED
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.console import Paint, plain
@@ -42,7 +43,7 @@ def lines(results: Results, verdicts: Iterable[CaseResult], folder: Path | None,
         told += [*_all_failures(seen, folder), *_quality(results, folder)]
         if not results.complete:
             told.append("next: the run did not come to its end; the same command with --resume goes on from there")
-    told += [*_without_tool(seen), *_unsupported(seen, plugin)]
+    told += [*_without_tool(seen), *_without_model(seen), *_unsupported(seen, plugin)]
     red = any(is_red(result.outcome, result.dispositions) for result in seen)
     if not red and not results.conformant and results.selection.deselected and not results.exit_code:
         told.append(f"next: for a verdict on all of it: npu-conformance run {plugin}")
@@ -64,6 +65,12 @@ def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     count = sum(result.message == IGNORED for result in verdicts)
     if count:
         yield f"{count} cases do not apply: {IGNORED}"
+
+
+def _without_model(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    count = sum(result.message.startswith(NOT_FETCHED) for result in verdicts)
+    if count:
+        yield f"{count} cases do not apply, as models of packages are not here; npu-conformance models fetch gets them"
 
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:

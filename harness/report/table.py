@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
@@ -11,6 +12,7 @@ from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
+_GROUP = re.compile(r"no case of the mandatory group (\w+) was run")
 _OPERATIONS = 8
 """How many of the operations that only the runtime's CPU executed are named; the report names all."""
 
@@ -78,6 +80,17 @@ def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
         yield f"{name}: {paint('conformant', 'pass')}"
         return
     yield f"{name}: {paint('not shown to be conformant', 'fail' if results.exit_code else 'not-supported')}:"
-    yield from (f"  {one_line(reason)}" for reason in results.reasons[:_REASONS])
-    if len(results.reasons) > _REASONS:
-        yield f"  ... and {len(results.reasons) - _REASONS} more reasons"
+    reasons = _together(results.reasons)
+    yield from (f"  {one_line(reason)}" for reason in reasons[:_REASONS])
+    if len(reasons) > _REASONS:
+        yield f"  ... and {len(reasons) - _REASONS} more reasons"
+
+
+def _together(reasons: Sequence[str]) -> list[str]:
+    """Groups of which nothing was selected stand in one line: whoever runs a suite knows that."""
+    matches = [_GROUP.fullmatch(reason) for reason in reasons]
+    groups = [match[1] for match in matches if match]
+    if len(groups) < 2:
+        return list(reasons)
+    first = f"no case of the mandatory groups {', '.join(groups[:-1])} and {groups[-1]} was run"
+    return [first, *(reason for reason, match in zip(reasons, matches, strict=True) if not match)]

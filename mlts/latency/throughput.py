@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.mlts.lib import times
 from npu_conformance.mlts.lib.loaded_model import LoadedModel
@@ -24,18 +25,23 @@ _LEAST = 10
 
 
 def execute_at_once(context: CaseContext, model: ZooModel) -> None:
-    """Measure as many callers as the driver takes at once."""
+    """Measure as many callers as the driver takes at once; one that has no room for them may refuse."""
     seconds = times.budget_of(context).run / len(_CALLERS)
     with sides(context) as implementations:
         for side in implementations:
             for callers in (count for count in _CALLERS if count <= max(1, side.context.manifest.concurrent_calls)):
-                measured = side.attempt(functools.partial(_measured, side, model, callers, seconds))
+                try:
+                    measured = side.attempt(functools.partial(_measured, side, model, callers, seconds))
+                except NotApplicable:
+                    if callers == 1:
+                        raise
+                    break
                 context.measurements += [measured] if measured else []
 
 
 def _measured(side: Side, model: ZooModel, callers: int, seconds: float) -> Measurement:
     """Inferences a second of so many callers, who all begin and end together."""
-    work = [_Caller(side, model, model.samples(2, seed=number)) for number in range(callers)]
+    work = [_Caller(side, model, model.samples(2, seed=number), callers) for number in range(callers)]
     started = times.monotonic()
     until = started + seconds
     calls: list[Callable[[], int]] = [functools.partial(one.infer_until, until) for one in work]
@@ -51,8 +57,10 @@ def _measured(side: Side, model: ZooModel, callers: int, seconds: float) -> Meas
 class _Caller:
     """One caller, with data of its own. Its answers to an item stay the same, whatever the others do."""
 
-    def __init__(self, side: Side, model: ZooModel, samples: Samples) -> None:
-        self._stream = Stream(model, samples, LoadedModel(side.context, model.vector), Steadiness())
+    def __init__(self, side: Side, model: ZooModel, samples: Samples, callers: int) -> None:
+        loaded = LoadedModel(side.context, model.vector)
+        loaded.is_beside_others = callers > 1
+        self._stream = Stream(model, samples, loaded, Steadiness())
 
     def infer_until(self, until: float) -> int:
         """Execute until a time, some times at least; the number of inferences."""

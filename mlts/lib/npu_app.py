@@ -30,10 +30,12 @@ class _Asked(ModelLoadRequestCallback):
         self._measured = measured
         self.listener: ModelLoadStatusListener | None = None
         self.must_unload = self.is_complete = False
+        self.twice = ""
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        """Keep what allows it to load."""
+        """Keep what allows it to load. A second permission for one request is one too many."""
         if status == LoadStatus.CAN_LOAD_NOW:
+            self._told("that it may load", self.listener is not None)
             self.listener = listener
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
@@ -43,8 +45,18 @@ class _Asked(ModelLoadRequestCallback):
         self.must_unload = True
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        """The request is over."""
+        """The request is over, once."""
+        self._told("that it is over", self.is_complete)
         self.is_complete = True
+
+    def _told(self, what: str, is_known: bool) -> None:
+        if is_known:
+            self.twice = self.twice or what
+
+    def check(self) -> None:
+        """Failed where the app was told a thing twice."""
+        if self.twice:
+            raise Failed(f"the manager told the app of one request twice {self.twice}")
 
 
 def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) -> Rounds:
@@ -56,7 +68,7 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
     if manager is None:
         raise NotApplicable("apps do not see the NPU Manager")
     measured.update({"loads": 0, "unload requests": 0})
-    done, number = 0, 0
+    done, number, over = 0, 0, list[_Asked]()
     is_ready = not plan.pre_empted  # one that is to be pre-empted has its model loaded before others come
     if is_ready:
         yield 0
@@ -82,6 +94,9 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
         measured.enter("unloading")
         asked.listener.notify_model_unloaded(request)
         yield from _completing(subject, done, asked)
+        over.append(asked)
+        for one in over[-2:]:  # what is said a second time may come while the next request goes on
+            one.check()
 
 
 def _waiting(subject: SubjectHandle, plan: Plan, done: int, asked: _Asked) -> Generator[int]:

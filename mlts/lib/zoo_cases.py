@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from npu_conformance.corpus import zoo
 from npu_conformance.corpus.importers.tflite.errors import TfliteError
-from npu_conformance.corpus.zoo import NotFetched
+from npu_conformance.corpus.zoo import NOT_FETCHED, NotFetched
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -53,7 +53,7 @@ class PerModel:
         try:
             self.run(context, zoo.load(model))
         except NotFetched:
-            raise NotApplicable(f"the model is not fetched: npu-conformance models fetch {model}") from None
+            raise NotApplicable(f"{NOT_FETCHED}: npu-conformance models fetch {model}") from None
         except (DataError, TfliteError) as error:
             raise NotApplicable(f"the model or its data cannot be read: {error}") from None
 

@@ -10,6 +10,7 @@ import pytest
 
 from npu_conformance.cli.commands._capabilities import Ratio
 from npu_conformance.cli.main import main
+from npu_conformance.mlts import AREAS
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Mlts = Callable[..., tuple[int, str, str]]
@@ -95,4 +96,26 @@ def test_a_plug_in_beside_that_does_not_start_is_one_line(mlts: Mlts) -> None:
     code, _, err = mlts("accuracy", *ONE, "--beside", "nowhere:plugin")
     assert code == 2
     assert "nowhere" in err
+    assert err.count("\n") == 1
+
+
+def test_the_help_tells_every_area(mlts: Mlts, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["mlts", "--help"])
+    told = capsys.readouterr().out
+    assert [area for area in AREAS if f"\n  {area} " not in told] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("latencies",), "(did you mean latency?)"),
+        (("stress", "--models", "digits_conv"), "--models: stress has no cases of single models"),
+        (("--models", "digits_conv", "latency"), "--models: latency is an area; name areas before --models"),
+    ],
+)
+def test_what_nobody_can_mean_is_told(words: tuple[str, ...], expected: str, mlts: Mlts) -> None:
+    code, _, err = mlts(*words, "--plugin", "reference")
+    assert code == 2
+    assert expected in err
     assert err.count("\n") == 1

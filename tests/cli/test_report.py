@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_runs import EVERYTHING, case, keep
+from made_runs import EVERYTHING, LATENCIES, case, keep
 
 from npu_conformance.cli.main import main
 from npu_conformance.specs.outcomes import Outcome
@@ -105,3 +105,33 @@ def test_the_page_of_a_folder_is_the_same_again(tmp_path: Path, capsys: pytest.C
         report(capsys, folder, "--html", page)
     assert pages[0].read_bytes() == pages[1].read_bytes()
     assert b'<section id="latency"' in pages[0].read_bytes()
+
+
+def test_figures_of_an_earlier_run_stand_beside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    now = keep(tmp_path / "now", *EVERYTHING, time="2030-01-16T08:00:00Z")
+    before = keep(tmp_path / "before", *LATENCIES[:1], time="2030-01-15T08:30:00Z")
+    page = tmp_path / "page.html"
+    assert report(capsys, now, "--html", page, "--beside-run", before) == (0, "", "")
+    assert "toy of 2030-01-15 08:30" in page.read_text()
+    assert report(capsys, now, "--html", page) == (0, "", "")
+    assert "2030-01-15" not in page.read_text()
+
+
+def test_an_earlier_run_without_figures_is_refused(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = report(capsys, runs[0], "--html", tmp_path / "page.html", "--beside-run", runs[1])
+    assert (code, err) == (2, f"npu-conformance: --beside-run: {runs[1]}: this run has measured nothing\n")
+
+
+@pytest.mark.parametrize("flag", ["--beside-run", "--fuzz"])
+def test_what_is_for_a_page_needs_one(runs: tuple[Path, Path], flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = report(capsys, runs[0], flag, runs[1])
+    assert (code, err) == (2, f"npu-conformance: {flag}: is for a page; say where by --html FILE\n")
+
+
+def test_a_folder_without_a_campaign_is_refused(
+    runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = report(capsys, runs[0], "--html", tmp_path / "page.html", "--fuzz", tmp_path / "none")
+    assert (code, err) == (2, f"npu-conformance: {tmp_path / 'none'}: no campaign has run there\n")

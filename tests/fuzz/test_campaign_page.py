@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_runs import case, html
 from pages import Page
 
 from npu_conformance.cli.main import main
@@ -70,3 +71,12 @@ def test_the_command_writes_it_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["fuzz", "report", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'report.html'}\n"
     assert "vendor:plugin" in (tmp_path / "report.html").read_text()
+
+
+def test_a_campaign_is_a_section_of_a_runs_page() -> None:
+    made = page.section(SETTINGS, ROUNDS, [CRASH])
+    text = html([case("PAD.a")], further=[made])
+    found = Page(text)
+    assert text.index('<section id="fuzzing"') < text.index('<section id="requirements"')
+    assert found.rows("findings")[0][0] == "crash"
+    assert "3,000 inputs of 2 fuzzers in 6 s, HAL 1.3, mode=<fast>" in text.replace("&lt;", "<").replace("&gt;", ">")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report import page
 from npu_conformance.harness.report.lines import ReplayCommands
+from npu_conformance.harness.report.shown_run import Section
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.events import EventLog, Log
 from npu_conformance.harness.run.session import Summary
@@ -78,10 +79,10 @@ def keep(folder: Path, *verdicts: CaseResult, **header: Any) -> Path:
     return folder
 
 
-def html(verdicts: Iterable[CaseResult], **run: Any) -> str:
-    """The page of a run with these verdicts."""
-    told = summary(*verdicts, **run)
-    return page.document(told.results, told.verdicts, ReplayCommands("folder/failures", told.plugin_words))
+def html(verdicts: Iterable[CaseResult], *, further: Sequence[Section] = (), **run: Any) -> str:
+    """The page of a run with these verdicts. further: sections of it."""
+    told, replays = summary(*verdicts, **run), ReplayCommands("folder/failures", PLUGIN)
+    return page.document(told.results, told.verdicts, replays, further=further)
 
 
 def case(name: str, outcome: Outcome = Outcome.PASS, **fields: object) -> CaseResult:

@@ -41,13 +41,31 @@ class Curve:
 
 def document(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence[Finding], suite_version: str) -> str:
     """Return the page."""
-    names = dict.fromkeys(line.fuzzer for line in rounds)
-    rows = [_row(name, [line for line in rounds if line.fuzzer == name]) for name in names]
+    head = render("campaign_head.html", **_summary(settings, rounds, findings))
+    return page(f"{settings.plugin}: fuzzing", head, _parts(rounds, findings), suite_version)
+
+
+def section(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> Section:
+    """Return all of a campaign as one section of a run's page."""
+    summary, parts = _summary(settings, rounds, findings), _parts(rounds, findings)
+    body = render("campaign_section.html", parts=parts, **summary)
+    return Section("fuzzing", "Fuzzing", counted(len(findings), "finding"), body)
+
+
+def _summary(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> dict[str, object]:
     seconds = sum(line.seconds for line in rounds)
-    head = render("campaign_head.html", settings=settings, rows=rows, findings=findings, seconds=seconds)
-    sections = [_findings(rounds, findings)] if findings else []
-    sections += [_fuzzers(rows), _over_time(rounds, list(names))] if rounds else []
-    return page(f"{settings.plugin}: fuzzing", head, sections, suite_version)
+    return {"settings": settings, "rows": _rows(rounds), "findings": findings, "seconds": seconds}
+
+
+def _parts(rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> list[Section]:
+    names = list(dict.fromkeys(line.fuzzer for line in rounds))
+    found = [_findings(rounds, findings)] if findings else []
+    return [*found, *([_fuzzers(_rows(rounds)), _over_time(rounds, names)] if rounds else [])]
+
+
+def _rows(rounds: Sequence[RoundLine]) -> list[FuzzerRow]:
+    names = dict.fromkeys(line.fuzzer for line in rounds)
+    return [_row(name, [line for line in rounds if line.fuzzer == name]) for name in names]
 
 
 def _findings(rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> Section:

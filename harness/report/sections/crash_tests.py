@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npu_conformance.harness.report.crash_words import WORDS, is_crash_test
 from npu_conformance.harness.report.lines import excuse, first_reason
 from npu_conformance.harness.report.shown_run import SIGNS, Section, ShownRun
 from npu_conformance.harness.report.templating import counted, render
-from npu_conformance.specs.documents.results import DESCRIPTION, CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.results import DESCRIPTION, CaseResult
 from npu_conformance.specs.outcomes import Outcome
-
-WORDS = {"SUCCESS": Outcome.PASS, "FAILURE": Outcome.FAIL, "HANG": Outcome.HANG, "CRASH": Outcome.CRASH}
-_FAMILY = "ML-CRS-"
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,6 @@ def section(run: ShownRun) -> Section | None:
         return None
     body = render("crash_tests.html", rows=rows, words=(*WORDS, "other"))
     return Section("crash-tests", "Crash tests", counted(len(rows), "test"), body)
-
-
-def is_crash_test(result: CaseResult) -> bool:
-    """True for a case of MLTS that is evidence for a requirement of its crash tests."""
-    parts: tuple[CaseResult | ConfigurationResult, ...] = (result, *result.configurations)
-    return result.case.startswith("mlts.") and any(
-        name.startswith(_FAMILY) for part in parts for name in part.requirements
-    )
 
 
 def _row(result: CaseResult) -> Row:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.report import charts, templating
-from npu_conformance.harness.report.sections.crash_tests import is_crash_test
+from npu_conformance.harness.report.crash_words import is_crash_test
 from npu_conformance.harness.report.shown_run import Section, ShownRun
 from npu_conformance.harness.report.templating import counted, render
 from npu_conformance.specs.documents.results import CaseResult, Measurement
@@ -94,10 +96,30 @@ def _section(run: ShownRun, name: str, title: str, wanted: Callable[[CaseResult,
                 found.setdefault((measured.name, measured.unit), []).append((result.case, measured))
     if not found:
         return None
+    _add_earlier(found, run)
     under_test = run.results.manifest.name
     figures = [figure(name, unit, found[name, unit], under_test) for name, unit in sorted(found, key=_place)]
     models = {measured.subject for all_of_it in found.values() for _, measured in all_of_it}
     return Section(name, title, counted(len(models), "model"), render("measurements.html", figures=figures))
+
+
+def _add_earlier(found: dict[tuple[str, str], Measured], run: ShownRun) -> None:
+    """Put what an earlier run measured on the same implementation beside the same of this one."""
+    if run.earlier is None:
+        return
+    own = {(case, measured.subject, key) for key, each in found.items() for case, measured in each}
+    for result in run.earlier.verdicts:
+        for measured in result.measurements:
+            key = (measured.name, measured.unit)
+            if not measured.beside and (result.case, measured.subject, key) in own:
+                found[key].append((result.case, replace(measured, beside=run.earlier.name)))
+    for each in found.values():
+        each.sort(key=_line)
+
+
+def _line(pair: tuple[str, Measurement]) -> tuple[str, str]:
+    """What is of one subject stands together."""
+    return pair[0], pair[1].subject
 
 
 def _place(key: tuple[str, str]) -> int:

@@ -20,6 +20,13 @@ _LEFT, _WIDTH = 70.0, 590.0
 _ROW, _BAR = 26.0, 16.0
 _HEIGHTS = {"blocked": 2.0, "loading": 8.0, "running": _BAR, "pre-empted": _BAR, "unloading": 8.0}
 """Phases differ in height and outline, not in colour alone."""
+_WORDS = {
+    "blocked": "blocked: waits for the manager",
+    "loading": "loads its model",
+    "running": "has the NPU and infers",
+    "pre-empted": "has been asked to unload",
+    "unloading": "has unloaded, and waits for the end of its request",
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,8 @@ def section(run: ShownRun) -> Section | None:
     timelines = [_timeline(result) for result in sorted(run.verdicts, key=lambda one: one.case) if result.timeline]
     if not timelines:
         return None
-    body = render("npu_timeline.html", timelines=timelines, phases=tuple(_HEIGHTS))
+    key = [(phase, height, _WORDS[phase]) for phase, height in _HEIGHTS.items()]
+    body = render("npu_timeline.html", timelines=timelines, phases=tuple(_HEIGHTS), key=key)
     return Section("npu-timeline", "NPU timeline", counted(len(timelines), "test"), body)
 
 

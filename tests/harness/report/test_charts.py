@@ -40,6 +40,18 @@ def test_ticks_are_round(values: list[float], ticks: list[str]) -> None:
     assert [text for _, text in charts.axis_for(values).ticks()] == ticks
 
 
+def test_zero_stands_before_values_far_apart() -> None:
+    axis = charts.axis_for([0.0, 1e-9, 1e-4])
+    assert axis.logarithmic
+    assert axis.at(0.0) < axis.at(1e-9) < axis.at(1e-4)
+
+
+@pytest.mark.parametrize(("values", "low"), [([0.94, 0.97], 0.9), ([0.83, 1.0], 0.8), ([0.4, 1.0], 0.0), ([1.0], 0.0)])
+def test_parts_end_at_all(values: list[float], low: float) -> None:
+    axis = charts.axis_of_fractions(values)
+    assert (axis.low, axis.high) == (low, 1.0)
+
+
 def test_an_interval_and_a_bound_stand_where_they_are() -> None:
     drawn = charts.intervals("t", [("m", [(0, latency("m", 2.0, low=1.0, high=3.0, bound=4.0))])])
     place = charts.axis_for([1.0, 2.0, 3.0, 4.0]).at

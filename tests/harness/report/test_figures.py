@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from made_runs import CRASHES
+
 from npu_conformance.harness.report import figures
 from npu_conformance.specs.documents.results import CaseResult, Measurement
 from npu_conformance.specs.outcomes import Outcome
@@ -45,8 +47,8 @@ def test_the_first_column_has_the_other_beside_it() -> None:
         ]
     )
     assert found == [
-        "median in ms  inference  litert  prepare",
-        "net                 1.5       1        4",
+        "median in ms  inference  litert  ratio  prepare",
+        "net                 1.5       1    1.5        4",
         "accuracy  top_1  litert",
         "net        0.95       -",
     ]
@@ -60,3 +62,8 @@ def test_a_model_that_only_the_other_ran_has_no_line() -> None:
         ]
     )
     assert [line.split()[0] for line in found] == ["median", "net"]
+
+
+def test_crash_tests_have_a_line() -> None:
+    found = figures.lines(CRASHES)
+    assert found == ["crash tests: 2; their clients and checks ended in 2 SUCCESS, 0 FAILURE, 1 HANG, 1 CRASH"]
