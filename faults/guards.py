@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy
@@ -69,6 +70,11 @@ class Met:
     def kind(self, name: str | int = 0) -> str:
         """`float32`, `float16`, `quant8`, `int8`, `int32` ...: the type of an input."""
         return _NAMES.get(self._view.operand(name).type, "other")
+
+    @property
+    def count(self) -> int:
+        """Number of elements of the first result."""
+        return math.prod(self.out)
 
     @property
     def is_quantized(self) -> bool:

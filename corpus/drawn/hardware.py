@@ -47,15 +47,16 @@ _RANK_4 = 4
 
 @dataclass
 class HardwareCall(Call):
-    """widest: the largest size. The n-th size that a recipe asks for is wide, and the m-th of medium size."""
+    """widest: the largest size. sizes: so many of those that a recipe asks for may be wide, one at a time."""
 
     covering: Covering = field(kw_only=True)
     widest: int = field(kw_only=True)
+    sizes: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
         """Decide which sizes are not small."""
         self._asked, self._has_input = 0, False
-        self._wide = self._choose("wide", (1, 2, 3))
+        self._wide = self._choose("wide", range(1, self.sizes + 1))
         self._medium = self._choose("medium", (0, 1, 2))
         self._is_whole: bool | None = None
         self._steps = [1, 1]
@@ -92,9 +93,8 @@ class HardwareCall(Call):
 
     def beyond(self) -> int:
         """Nothing in both directions, where the window is the image, to more than a tile."""
-        self._is_whole = (
-            self._choose("whole image", (False, False, False, True)) if self._is_whole is None else self._is_whole
-        )
+        if self._is_whole is None:
+            self._is_whole = self._choose("whole image", (False, False, False, True))
         has_many_channels = self._wide <= self._asked
         return 0 if self._is_whole else int(self._choose("beyond", _BARELY if has_many_channels else _BEYOND))
 
