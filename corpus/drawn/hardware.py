@@ -196,6 +196,7 @@ class HardwareCall(Call):
         return found
 
     def _zero_point(self, low: int, high: int, *, positive: bool = False) -> int:
+        """In the middle, at an end, beside it, or far from all of these."""
         middle = (low + high + 1) // 2
         if positive or low == high:
             return low

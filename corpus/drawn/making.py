@@ -37,7 +37,7 @@ _OTHERS: Mapping[str, int] = {
         "ADD", "MUL", "AVERAGE_POOL_2D", "MAX_POOL_2D", "FULLY_CONNECTED", "RESIZE_NEAREST_NEIGHBOR",
         "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "CONCATENATION", "PAD", "STRIDED_SLICE",
     ), 26),
-    "DEPTHWISE_CONV_2D": 40, "CONV_2D": 48, "TRANSPOSE": 84,
+    "DEPTHWISE_CONV_2D": 40, "CONV_2D": 48, "TRANSPOSE": 104,
 }  # fmt: skip
 """How many models a seed has: more where there is more to choose by, fewer where there is less or each takes time."""
 _ATTEMPTS = 8
@@ -66,7 +66,7 @@ def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
     for number in range(_OTHERS.get(operation, _MODELS) if forms else 0):
         vector = _model(forms, version, history, f"{operation} {seed} {number}")
         if vector is not None:
-            yield replace(vector, name=f"model_{number}")
+            yield replace(vector, name=f"seed_{seed}.model_{number}")
 
 
 def _model(forms: list[Form], version: Version, history: History, seed: str) -> Vector | None:

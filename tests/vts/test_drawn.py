@@ -15,15 +15,14 @@ from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts import drawn as area
 
 
-def test_each_operation_has_every_seed_and_the_default_scope_the_first() -> None:
+def test_each_operation_has_a_case_in_the_default_scope() -> None:
     found = list(area.cases())
-    assert len(found) == drawn.SEEDS * len(drawn.operations())
-    assert {case.id.endswith(".seed_0") for case in found if case.scope is Scope.DEFAULT} == {True}
-    assert {case.operations[0] for case in found if case.scope is Scope.DEFAULT} == set(drawn.operations())
+    assert {case.scope for case in found} == {Scope.DEFAULT}
+    assert [case.operations for case in found] == [(name,) for name in drawn.operations()]
 
 
 def test_a_failure_says_shapes_and_parameters_and_its_file_holds_the_models() -> None:
-    fault, case = registry.faults()["guarded-transpose-0312"], suites.find("vts.drawn.TRANSPOSE.seed_0")
+    fault, case = registry.faults()["guarded-transpose-0312"], suites.find("vts.drawn.TRANSPOSE.models")
     assert kill_matrix.verdict(fault, case).outcome is Outcome.FAIL
     payloads = []
 
