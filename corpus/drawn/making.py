@@ -66,7 +66,7 @@ def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
     for number in range(_OTHERS.get(operation, _MODELS) if forms else 0):
         vector = _model(forms, version, history, f"{operation} {seed} {number}")
         if vector is not None:
-            yield replace(vector, name=f"seed_{seed}.model_{number}")
+            yield replace(vector, name=f"seed_{seed}_model_{number}")
 
 
 def _model(forms: list[Form], version: Version, history: History, seed: str) -> Vector | None:
