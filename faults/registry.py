@@ -18,6 +18,7 @@ from npu_conformance.faults import (
     executions,
     extensions,
     fenced,
+    guarded,
     hints,
     hosts,
     managers,
@@ -47,11 +48,13 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
 _FOLDER = Path(__file__).parent
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
+_APART = {_HARNESS_FILE, _VARIANT_FILE, guarded.FILE.name}
+"""Files of this package that hold no faults by source edits of the reference."""
 
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, several_shapes, stress, models, model_engines, told_times,
+    npu_buffers, runtime, constants, guarded, several_shapes, stress, models, model_engines, told_times,
     slowness, accuracy_losses,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""
@@ -68,7 +71,7 @@ def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
     found = [fault for module in _FAULTS for fault in module.FAULTS]
     found += unchecked.faults()
-    own = [path for path in _FOLDER.glob("*.json") if path.name not in (_HARNESS_FILE, _VARIANT_FILE)]
+    own = [path for path in _FOLDER.glob("*.json") if path.name not in _APART]
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
         found += [edited_fault(row, Edited(row.edits, row.extended)) for row in source_edits.read(path)]
     found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_FOLDER / _HARNESS_FILE)]

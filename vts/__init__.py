@@ -23,6 +23,7 @@ AREAS = (
     "generated",
     "several_shapes",
     "edge_values",
+    "drawn",
     "random_graphs",
     "relations",
     "external",

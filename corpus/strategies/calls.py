@@ -146,6 +146,54 @@ class Call:
         batch = batch or self.between(1, 2)
         return (batch, channels, height, width) if nchw else (batch, height, width, channels)
 
+    def few(self) -> int:
+        """A count that multiplies a size, such as the outputs of a channel."""
+        return self.between(1, 2)
+
+    def several(self) -> int:
+        """A number of parts, of inputs or of copies, or a size that is multiplied."""
+        return self.between(1, 3)
+
+    def window(self) -> tuple[int, int]:
+        """Height and width of a window."""
+        return self.between(1, 3), self.between(1, 3)
+
+    def beyond(self) -> int:
+        """How far an image reaches beyond a window."""
+        return self.decisions.below(3)
+
+    def strides(self) -> tuple[int, int]:
+        """Width and height of a step."""
+        return self.between(1, 3), self.between(1, 3)
+
+    def dilations(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.between(1, 2), self.between(1, 2)
+
+    def resized(self, sizes: Mapping[str, int], image: Mapping[str, int], *, halves: bool) -> Mapping[str, int]:
+        """What becomes of the sizes of an image: `sizes`, which were drawn, or others. halves: they are factors."""
+        return sizes
+
+    def axes(self, rank: int) -> list[int]:
+        """Some axes, at least one."""
+        return [axis for axis in range(rank) if self.flag()] or [self.decisions.below(rank)]
+
+    def order(self, rank: int) -> list[int]:
+        """The axes in any order."""
+        left, order = list(range(rank)), []
+        while left:
+            order.append(left.pop(self.decisions.below(len(left))))
+        return order
+
+    def touched(self, rank: int) -> Sequence[bool]:
+        """Which axes are cut, padded or repeated, if they are; the others certainly are not."""
+        return (True,) * rank
+
+    def broadcast(self, large: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Two shapes that broadcast: this one, or a part of it, and one with fewer sizes or axes."""
+        small = tuple(size if self.flag() else 1 for size in large)
+        return large, small[self.decisions.below(len(large)) :] if self.flag() else small
+
     def scale(self) -> float:
         """A scale of a quantised operand."""
         return self.decisions.pick(_SCALES)
@@ -204,6 +252,13 @@ class Call:
         other = zero + 1 if zero < high else zero - 1
         return numpy.where(nonzero & (values == zero), other, values)
 
+    def quantized_products(self, terms: int, one: VectorOperand, other: VectorOperand, low: int, high: int) -> None:
+        """Give the output a quantisation for sums of so many products of two operands.
+
+        low, high: how often the scale of a product goes into the scale of the output.
+        """
+        self.quantized_result("output", largest_scale(one) * largest_scale(other) * self.between(low, high))
+
     def quantized_result(self, name: str, scale: float | None = None) -> None:
         """Give a result a quantisation of its own. scale: drawn if None."""
         low, high = OPERAND_TYPES[self.kind(name)].zero_points or (0, 0)
@@ -224,6 +279,11 @@ class Call:
 
     def _computes_integers(self) -> bool:
         return self.form.types.get("T") == "TENSOR_INT32"
+
+
+def largest_scale(operand: VectorOperand) -> float:
+    """The scale of an operand, or the largest of its channels."""
+    return max(operand.channel_quant.scales) if operand.channel_quant else operand.scale
 
 
 Arguments = Mapping[str, OperandSpec | Sequence[OperandSpec]]

@@ -56,10 +56,7 @@ def _elu(call: Call) -> Arguments:
 
 def shapes(call: Call, first: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two shapes that broadcast, in either order; before 1.2 of equal rank."""
-    large = call.shape(first)
-    small = tuple(size if call.flag() else 1 for size in large)
-    if call.flag():
-        small = small[call.decisions.below(len(large)) :]
+    large, small = call.broadcast(call.shape(first))
     return (large, small) if call.flag() else (small, large)
 
 
@@ -75,9 +72,11 @@ def _binary(call: Call) -> Arguments:
 
 def _arithmetic(call: Call) -> Arguments:
     arguments = _binary(call)
-    scales = [given.operand.scale for given in arguments.values()]  # type: ignore[union-attr]
-    product = call.form.operation == "MUL"
-    call.quantized_result("output", (scales[0] * scales[1] if product else max(scales)) * call.between(2, 16))
+    one, other = (given.operand for given in arguments.values())  # type: ignore[union-attr]
+    if call.form.operation == "MUL":
+        call.quantized_products(1, one, other, 2, 16)
+    else:
+        call.quantized_result("output", max(one.scale, other.scale) * call.between(2, 16))
     return arguments
 
 

@@ -52,24 +52,26 @@ def _expand(call: Call) -> Arguments:
 
 def _transpose(call: Call) -> Arguments:
     shape = call.shape("input")
-    left, order = list(range(len(shape))), []
-    while left:
-        order.append(left.pop(call.decisions.below(len(left))))
+    order = call.order(len(shape))
     return {"input": call.tensor("input", shape), "perm": int32s(*order)}
 
 
 def _slice(call: Call) -> Arguments:
     shape = call.shape("input")
-    begin = [call.decisions.below(size) for size in shape]
-    sizes = [call.between(1, size - start) for size, start in zip(shape, begin, strict=True)]
+    touched = call.touched(len(shape))
+    begin = [call.decisions.below(size) if cut else 0 for size, cut in zip(shape, touched, strict=True)]
+    left = [size - start for size, start in zip(shape, begin, strict=True)]
+    sizes = [call.between(1, size) if cut else size for size, cut in zip(left, touched, strict=True)]
     sizes = [-1 if call.flag() else size for size in sizes]
     return {"input": call.tensor("input", shape), "begin": int32s(*begin), "size": int32s(*sizes)}
 
 
 def _strided(call: Call) -> Arguments:
     shape = call.shape("input")
-    begin = [call.decisions.below(size) for size in shape]
-    end = [call.between(start + 1, size) for size, start in zip(shape, begin, strict=True)]
+    touched = call.touched(len(shape))
+    begin = [call.decisions.below(size) if cut else 0 for size, cut in zip(shape, touched, strict=True)]
+    spans = zip(shape, begin, touched, strict=True)
+    end = [call.between(start + 1, size) if cut else size for size, start, cut in spans]
     shrunk = call.decisions.below(2 ** (len(shape) - 1))  # Never the last one: something has to be left.
     masks = {name: call.decisions.below(2 ** len(shape)) & ~shrunk for name in ("begin_mask", "end_mask")}
     end = [start + 1 if shrunk >> axis & 1 else stop for axis, (start, stop) in enumerate(zip(begin, end, strict=True))]
@@ -77,7 +79,7 @@ def _strided(call: Call) -> Arguments:
         "input": call.tensor("input", shape),
         "begin": int32s(*begin),
         "end": int32s(*end),
-        "strides": int32s(*(call.between(1, 3) for _ in shape)),
+        "strides": int32s(*(call.between(1, 3) if cut else 1 for cut in touched)),
         **{name: int32(value) for name, value in masks.items()},
         "shrink_axis_mask": int32(shrunk),
     }
@@ -85,7 +87,8 @@ def _strided(call: Call) -> Arguments:
 
 def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = None) -> OperandSpec:
     limits = largest or [2] * len(shape)
-    values = [[call.between(0, limit), call.between(0, limit)] for limit in limits]
+    touched = zip(limits, call.touched(len(shape)), strict=True)
+    values = [[call.between(0, limit), call.between(0, limit)] if padded else [0, 0] for limit, padded in touched]
     return constant(OperandType.TENSOR_INT32, (len(shape), 2), values)
 
 
@@ -132,12 +135,16 @@ def _reverse(call: Call) -> Arguments:
 
 def _tile(call: Call) -> Arguments:
     shape = call.shape("input")
-    return {"input": call.tensor("input", shape), "multiples": int32s(*(call.between(1, 3) for _ in shape))}
+    touched = call.touched(len(shape))
+    return {
+        "input": call.tensor("input", shape),
+        "multiples": int32s(*(call.several() if copied else 1 for copied in touched)),
+    }
 
 
 def _split(call: Call) -> Arguments:
     shape = list(call.shape("input"))
-    axis, parts = call.axis(len(shape)), call.between(1, 3)
+    axis, parts = call.axis(len(shape)), call.several()
     shape[axis] *= parts
     call.result_count = parts
     return {"input": call.tensor("input", shape), "axis": int32(axis), "num_splits": int32(parts)}
@@ -148,7 +155,7 @@ def _concatenation(call: Call) -> Arguments:
     axis = call.decisions.below(len(shape))
     call.quantized_result("output")
     quantization = call.results["output"] if call.version < Version.V1_2 else None
-    sizes = [call.size() for _ in range(call.between(1, 3))]
+    sizes = [call.size() for _ in range(call.several())]
     shapes = [(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes]
     return {"inputs": [call.tensor("inputs", one, quantization=quantization) for one in shapes], "axis": int32(axis)}
 
@@ -156,19 +163,19 @@ def _concatenation(call: Call) -> Arguments:
 def _pack(call: Call) -> Arguments:
     shape = call.shape("inputs")
     call.quantized_result("output")
-    inputs = [call.tensor("inputs", shape, quantization=call.results["output"]) for _ in range(call.between(1, 3))]
+    inputs = [call.tensor("inputs", shape, quantization=call.results["output"]) for _ in range(call.several())]
     return {"axis": int32(call.decisions.below(len(shape) + 1)), "inputs": inputs}
 
 
 def _depth_to_space(call: Call) -> Arguments:
-    nchw, block = call.layout(), call.between(1, 3)
-    shape = call.image(nchw, call.size(), call.size(), call.between(1, 3) * block * block)
+    nchw, block = call.layout(), call.several()
+    shape = call.image(nchw, call.size(), call.size(), call.several() * block * block)
     return {"input": call.tensor("input", shape), "block_size": int32(block), "nchw_layout": boolean(nchw)}
 
 
 def _space_to_depth(call: Call) -> Arguments:
-    nchw, block = call.layout(), call.between(1, 3)
-    shape = call.image(nchw, call.between(1, 3) * block, call.between(1, 3) * block, call.size())
+    nchw, block = call.layout(), call.several()
+    shape = call.image(nchw, call.several() * block, call.several() * block, call.size())
     return {"input": call.tensor("input", shape), "block_size": int32(block), "nchw_layout": boolean(nchw)}
 
 
@@ -197,7 +204,7 @@ def _space_to_batch(call: Call) -> Arguments:
 
 
 def _shuffle(call: Call) -> Arguments:
-    shape, groups = list(call.shape("input")), call.between(1, 3)
+    shape, groups = list(call.shape("input")), call.several()
     axis = call.axis(len(shape))
     shape[axis] *= groups
     return {"input": call.tensor("input", shape), "num_groups": int32(groups), "axis": int32(axis)}

@@ -13,8 +13,7 @@ _OLD_RANKS = {"SOFTMAX": (2, 4)}
 
 def _reduced(call: Call) -> Arguments:
     shape = call.shape("input")
-    chosen = [axis for axis in range(len(shape)) if call.flag()] or [call.decisions.below(len(shape))]
-    axes = [axis - len(shape) if call.flag() else axis for axis in chosen]
+    axes = [axis - len(shape) if call.flag() else axis for axis in call.axes(len(shape))]
     keep = int32(int(call.flag())) if call.form.operation == "MEAN" else boolean(call.flag())
     return {"input": call.tensor("input", shape), "axes": int32s(*axes), "keep_dims": keep}
 

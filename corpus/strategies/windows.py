@@ -1,5 +1,6 @@
 """Recipes of operations on images, and of matrix products."""
 
+import math
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, int32s, scalar, tensor
@@ -12,7 +13,8 @@ _VALID = 2
 
 def _steps(call: Call, window: tuple[int, int]) -> dict[str, OperandSpec]:
     """Padding, strides and dilations. window: height and width of the dilated window."""
-    numbers = {"stride_width": call.between(1, 3), "stride_height": call.between(1, 3)}
+    strides = call.strides()
+    numbers = {"stride_width": strides[0], "stride_height": strides[1]}
     if call.form.signature.variant == "explicit":
         limits = {"left": window[1], "right": window[1], "top": window[0], "bottom": window[0]}
         numbers |= {f"pad_{side}": min(call.decisions.below(limit), 2) for side, limit in limits.items()}
@@ -25,12 +27,12 @@ def _dilations(call: Call) -> tuple[int, int]:
     """Height and width."""
     if not call.has("dilation_height"):
         return 1, 1
-    return call.between(1, 2), call.between(1, 2)
+    return call.dilations()
 
 
 def _pool(call: Call) -> Arguments:
-    nchw, window = call.layout(), (call.between(1, 3), call.between(1, 3))
-    shape = call.image(nchw, window[0] + call.decisions.below(3), window[1] + call.decisions.below(3), call.size())
+    nchw, window = call.layout(), call.window()
+    shape = call.image(nchw, window[0] + call.beyond(), window[1] + call.beyond(), call.size())
     return {
         "input": call.tensor("input", shape),
         **_steps(call, window),
@@ -46,7 +48,7 @@ def _convolution(
     """filter_shape: of which dimensions 1 and 2 are the window. channel_axis: that of the output channels."""
     nchw, dilations = call.layout(), _dilations(call)
     window = tuple((size - 1) * step + 1 for size, step in zip(filter_shape[1:3], dilations, strict=True))
-    sizes = [size + call.decisions.below(3) for size in window]
+    sizes = [size + call.beyond() for size in window]
     given = call.tensor("input", call.image(nchw, sizes[0], sizes[1], channels))
     return {
         "input": given,
@@ -65,11 +67,8 @@ def _products(call: Call, given: OperandSpec, name: str, shape: Sequence[int], a
     kind, channels = call.kind("bias"), shape[axis]
     quantized = kind is OperandType.TENSOR_INT32
     scale = given.operand.scale * weights.operand.scale
-    largest = (
-        given.operand.scale * max(weights.operand.channel_quant.scales) if weights.operand.channel_quant else scale
-    )
     if quantized:
-        call.quantized_result("output", largest * call.between(2, 64))
+        call.quantized_products(math.prod(shape) // channels, given.operand, weights.operand, 2, 64)
     bias = call.tensor_of(kind, (channels,), quantization=(0.0, 0), constant=True)
     return {name: weights, "bias": tensor(kind, (channels,), bias.data, scale=scale, constant=True)}
 
@@ -85,24 +84,24 @@ def _weights(call: Call, name: str, shape: Sequence[int], axis: int) -> OperandS
 
 def _plain(call: Call) -> Arguments:
     channels = call.size()
-    return _convolution(call, channels, (call.size(), call.between(1, 3), call.between(1, 3), channels), 0, {})
+    return _convolution(call, channels, (call.size(), *call.window(), channels), 0, {})
 
 
 def _depthwise(call: Call) -> Arguments:
-    channels, multiplier = call.size(), call.between(1, 2)
-    shape = (1, call.between(1, 3), call.between(1, 3), channels * multiplier)
+    channels, multiplier = call.size(), call.few()
+    shape = (1, *call.window(), channels * multiplier)
     return _convolution(call, channels, shape, 3, {"depth_multiplier": int32(multiplier)})
 
 
 def _grouped(call: Call) -> Arguments:
-    groups, each = call.between(1, 3), call.between(1, 2)
-    shape = (groups * call.between(1, 2), call.between(1, 3), call.between(1, 3), each)
+    groups, each = call.several(), call.few()
+    shape = (groups * call.few(), *call.window(), each)
     return _convolution(call, groups * each, shape, 0, {"groups": int32(groups)})
 
 
 def _transposed(call: Call) -> Arguments:
     channels = call.size()
-    shape = (call.size(), call.between(1, 3), call.between(1, 3), channels)
+    shape = (call.size(), *call.window(), channels)
     arguments = dict(_convolution(call, channels, shape, 0, {}))
     if call.form.signature.variant == "implicit":
         arguments["output_shape"] = _transposed_shape(arguments, shape)
@@ -152,9 +151,11 @@ def _batch_matmul(call: Call) -> Arguments:
 
 def _resized(call: Call) -> Arguments:
     nchw, kind = call.layout(), call.kind("width")
-    sizes = {name: call.between(1, 6) for name in ("width", "height")}
-    shape = call.image(nchw, call.size(), call.size(), call.size())
+    drawn = {name: call.between(1, 6) for name in ("width", "height")}
+    height, width, channels = call.size(), call.size(), call.size()
+    shape = call.image(nchw, height, width, channels)
     factor = 1 if kind is OperandType.INT32 else 2
+    sizes = call.resized(drawn, {"width": width, "height": height}, halves=factor > 1)
     corners = call.flag()
     return {
         "input": call.tensor("input", shape),

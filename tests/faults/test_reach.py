@@ -35,7 +35,9 @@ def test_cases_are_reached_by_being_red_not_by_a_glob() -> None:
 def test_cases_made_of_vectors_and_seeds_are_left_to_mutants() -> None:
     areas = reach.areas(CASES)
     assert {"vts.queries", "cts.misuse", "cts.npu_manager"} <= set(areas)
-    assert not {"vts.generated", "vts.random_graphs", "vts.edge_values", "cts.random_partitioning"} & set(areas)
+    assert not {"vts.generated", "vts.random_graphs", "vts.edge_values", "vts.drawn", "cts.random_partitioning"} & set(
+        areas
+    )
 
 
 def test_an_area_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,15 +53,15 @@ def case_from(payload: Any) -> Case:
     return Case(payload["id"], lambda context: run_graphs(context, graphs), REQUIREMENTS, "random graphs")
 
 
-def run_graphs(context: CaseContext, graphs: Graphs) -> None:
-    """Give every graph a verdict of its own; the failure file gets those that failed."""
+def run_graphs(context: CaseContext, graphs: Graphs, **details: Any) -> None:
+    """Give every graph a verdict of its own; the failure file gets those that failed. details: of `run_graph`."""
     from npu_conformance.vts.lib.random_graphs import run_graph
 
     context.attach(lambda: {"id": context.case.id, "graphs": _red(context, graphs)})
     for name, make in graphs.items():
         if context.wants(name):
             with context.configuration(name):
-                run_graph(context, make())
+                run_graph(context, make(), **details)
 
 
 def _red(context: CaseContext, graphs: Graphs) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgemen
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.vector_cases import described
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.vts.lib.vector_run import prepared
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _FILL = 0xA5
 _ACCURACY = ("RGG-006", "RGG-008", "RGG-009")
+"""What a wrong result of a random graph breaks."""
 
 
 def run_graph(
@@ -27,8 +29,12 @@ def run_graph(
     vector: Vector,
     seen: dict[str, Array] | None = None,
     rounds: Sequence[int] | None = None,
+    accuracy: Sequence[str] = _ACCURACY,
 ) -> None:
-    """Execute a graph and judge it. NotSupported where the device does not have all of its operations."""
+    """Execute a graph and judge it. NotSupported where the device does not have all of its operations.
+
+    accuracy: the requirements that a wrong result breaks.
+    """
     outputs = outputs_of(context, vector)
     if seen is not None:
         seen.update(outputs)
@@ -37,8 +43,9 @@ def run_graph(
     if found.findings:
         first = found.findings[0]
         others = f" (and {len(found.findings) - 1} more outputs)" if len(found.findings) > 1 else ""
-        with checks.about(*_ACCURACY):
-            raise Failed(first.message + others, first.expected, first.found)
+        what = f"; {described(vector)}" if len(vector.operations) == 1 else ""
+        with checks.about(*accuracy):
+            raise Failed(first.message + others + what, first.expected, first.found)
 
 
 def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:
