@@ -71,7 +71,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
+    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "again"))
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
@@ -179,6 +179,8 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
         return Step(kind)
     if kind == "heat":
         return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
+    if kind == "again":  # the device reports what it has reported before
+        return next((step for step in reversed(runner.steps) if step.do in ("heat", "shortage")), None)
     if kind == "shortage":
         return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
     every = [tracked for tracked in runner.model.requests if tracked.uid == uid]

@@ -15,6 +15,8 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, SchedulingFi
 cases = CaseGroup("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
+_FURTHER = (0, 2**8, 10_000, 2**15, 2**16, 100_000, 1_000_000, 2**24, 2**30, 2**20)
+"""Uids of other users, and those whose lower bits are the same."""
 
 
 def _priority(npu: SchedulingFixture, uid: int) -> int:
@@ -166,3 +168,16 @@ def priority_changes(context: CaseContext) -> None:
         for priority in (100, 400, 100):
             npu.update(config(npu.camera, priority))
             _expect(npu, camera=priority)
+
+
+@cases.case("any_uid", "NPU-HAL-003", "NPU-HAL-007", "NPU-HAL-008")
+def any_uid(context: CaseContext) -> None:
+    """Each uid has its own config, also where two are alike in their lower digits or bits."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take a while
+        uids = [npu.camera + further for further in _FURTHER]
+        priorities = {uid: 100 + index for index, uid in enumerate(uids[:-1])}
+        npu.configure(*(config(uid, priority) for uid, priority in priorities.items()))
+        for uid in uids:
+            checks.equal(_priority(npu, uid), priorities.get(uid, DEFAULT), f"priority of uid {uid}")
+            npu.settle()
