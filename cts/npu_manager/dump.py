@@ -15,7 +15,7 @@ from npu_conformance.specs.npu.types import BLOCKING_SDK, Importance, PolicyPara
 cases = CaseGroup("cts.npu_manager.dump", interface="manager", group=Group.MANAGER_QUERIES)
 
 VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
-_MANY = 40
+_MANY = 20
 """Models that fill a budget; as many requests of a quarter of its number fit into their room."""
 
 
@@ -77,7 +77,7 @@ def maximum(context: CaseContext) -> None:
 @cases.case("as_many_as_there_are", "NPU-OBS-001", "NPU-LIF-009")
 def as_many_as_there_are(context: CaseContext) -> None:
     """However many requests live, each has its line: what waits or is parked looks like none that is loaded."""
-    fixture = ManagerFixture(context, parameters=PolicyParameters(40))
+    fixture = ManagerFixture(context, parameters=PolicyParameters(_MANY))
     holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
     for _ in range(_MANY):
         holder.loads(SMALL)

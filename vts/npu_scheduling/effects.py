@@ -8,13 +8,16 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
+from npu_conformance.specs.npu.types import MAX_PRIORITY, ROOT_UID, SHELL_UID, SYSTEM_UID, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
 
 cases = CaseGroup("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
+_ISOLATED = 99_001
+"""A uid of a process that Android isolates from its app."""
 _FURTHER = (0, 2**8, 10_000, 2**15, 2**16, 100_000, 1_000_000, 2**24, 2**30, 2**20)
 """Uids of other users, and those whose lower bits are the same."""
 
@@ -180,4 +183,15 @@ def any_uid(context: CaseContext) -> None:
         npu.configure(*(config(uid, priority) for uid, priority in priorities.items()))
         for uid in uids:
             checks.equal(_priority(npu, uid), priorities.get(uid, DEFAULT), f"priority of uid {uid}")
+            npu.settle()
+
+
+@cases.case("any_uid_without_config", "NPU-HAL-007")
+def any_uid_without_config(context: CaseContext) -> None:
+    """Without a config every uid has the weakest priority: root, the system and the shell as well."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take a while
+        npu.configure(config(npu.camera, 100))
+        for uid in (ROOT_UID, SYSTEM_UID, SHELL_UID, UIDS_OF_A_USER, UIDS_OF_A_USER + SYSTEM_UID, _ISOLATED):
+            checks.equal(_priority(npu, uid), DEFAULT, f"priority of uid {uid}, which has no config")
             npu.settle()

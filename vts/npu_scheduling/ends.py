@@ -9,6 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import (
     FAILED,
     REQUESTED,
@@ -207,3 +208,18 @@ def nothing_to_cancel(context: CaseContext) -> None:
         camera.cancel()
         npu.settle()
         npu.expect(camera)
+
+
+@cases.case("before_its_start", "NPU-HAL-023", "NPU-HAL-025")
+def before_its_start(context: CaseContext) -> None:
+    """Where work ends before it starts, no start of later work of its burst is told in its place."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        strong.start()
+        npu.pass_ms(1)
+        weak.start(InferenceRun(job_priority=1))
+        weak.cancel()
+        weak.start(InferenceRun(job_priority=2))
+        npu.settle()
+        observation.check_starts(weak.events())

@@ -20,6 +20,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     RESUMED,
     STARTED,
     UNDISTURBED,
+    USER,
     Event,
     Notification,
     events_of,
@@ -307,3 +308,25 @@ def on_each_device(context: CaseContext) -> None:
             ours = strong.events()[seen:]
             waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)
             checks.that(waited <= promised, f"stronger work waited {waited} ms for device {device}")
+
+
+@cases.case("after_an_early_end", "NPU-HAL-009")
+def after_an_early_end(context: CaseContext) -> None:
+    """When work is ended early, the strongest that waits has the NPU within the promised time, not the oldest."""
+    with scheduling_fixture(context) as npu:
+        promised = _promised_ms(npu)
+        running, oldest, strongest = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000), config(npu.gallery, 500))
+        npu.register_recorder()
+        for waiting in ((oldest, strongest), (strongest, oldest)):
+            seen = {app: len(app.events()) for app in (running, strongest)}
+            running.start()
+            npu.pass_ms(3)
+            for app in waiting:
+                app.start()
+            npu.pass_ms(_INTO_MS)
+            running.cancel()
+            npu.settle()
+            ended = _time_of(running.events()[seen[running] :], USER)
+            waited = _time_of(strongest.events()[seen[strongest] :], STARTED) - ended
+            checks.that(waited <= promised, f"the strongest work waited {waited} ms after the one before it had ended")
