@@ -20,6 +20,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
+    BLOCKING_SDK,
     DUMP_PERMISSION,
     PERMISSION,
     ROOT_UID,
@@ -151,16 +152,18 @@ def same_app_of_two_users(context: CaseContext) -> None:
         first = fixture.app(VISIBLE)
         second = fixture.app(CACHED, user=10, twin_of=first)
         for mover, importance in ((first, Importance.FOREGROUND), (second, Importance.SERVICE), (first, CACHED)):
-            others = [app for app in (first, second) if app is not mover]
-            before = [hal.priority(app.uid) for app in others]
+            other = second if mover is first else first
+            before = hal.priority(other.uid)
             mover.moves(importance)
             hal.expect(mover.uid, importance)
-            checks.equal([hal.priority(app.uid) for app in others], before, "the priority of the other user's app")
-    held, other = first.asks(SMALL, identifier=7), second.asks(SMALL, identifier=7)
+            fixture.control.update_app(other.uid, True, BLOCKING_SDK)  # its config may be made anew by that
+            fixture.settle()
+            checks.equal(hal.priority(other.uid), before, "the priority of the other user's app")
+    held, others = first.asks(SMALL, identifier=7), second.asks(SMALL, identifier=7)
     held.receives(GRANT)
-    other.receives(GRANT)
-    other.cancel()
-    other.receives(GRANT, CANCELLED)
+    others.receives(GRANT)
+    others.cancel()
+    others.receives(GRANT, CANCELLED)
     held.receives(GRANT)
     second.dies()
     first.asks(SMALL, identifier=8).receives(GRANT)

@@ -147,3 +147,18 @@ def not_at_once_in_real_time(context: CaseContext) -> None:
     context.subject.wait_until(lambda: wanted.received != [WAIT], 0.5)
     held.receives(GRANT, UNLOAD)
     wanted.receives(WAIT)
+
+
+@cases.case("others_ask_meanwhile", "NPU-LIF-027")
+def others_ask_meanwhile(context: CaseContext) -> None:
+    """The time of an unload request runs on, whatever else is asked, loaded and decided meanwhile."""
+    with _a_minute_for_an_unload(context) as fixture:
+        busy = fixture.app(CACHED)
+        fixture.app(CACHED).loads(LARGE).receives(GRANT)
+        wanted = fixture.app(FOREGROUND).asks(LARGE)
+        wanted.receives(WAIT)
+        for _ in range(5):
+            fixture.control.advance_clock(20 * _SECOND_NS)
+            busy.asks(LARGE)
+            fixture.settle()
+        wanted.receives(WAIT, GRANT)

@@ -16,6 +16,8 @@ from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
 cases = CaseGroup("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
+_CROWD = 30_000
+"""The first of many uids that do nothing."""
 _ISOLATED = 99_001
 """A uid of a process that Android isolates from its app."""
 _FURTHER = (0, 2**8, 10_000, 2**15, 2**16, 100_000, 1_000_000, 2**24, 2**30, 2**20)
@@ -195,3 +197,25 @@ def any_uid_without_config(context: CaseContext) -> None:
         for uid in (ROOT_UID, SYSTEM_UID, SHELL_UID, UIDS_OF_A_USER, UIDS_OF_A_USER + SYSTEM_UID, _ISOLATED):
             checks.equal(_priority(npu, uid), DEFAULT, f"priority of uid {uid}, which has no config")
             npu.settle()
+
+
+@cases.case("own_bounds_are_bounds", "NPU-HAL-008", "NPU-HAL-036", "NPU-HAL-007")
+def own_bounds_are_bounds(context: CaseContext) -> None:
+    """In the public page's profile the priority counts, not the bounds around it; and none of them once it is gone."""
+    with scheduling_fixture(context) as npu:
+        npu.need_profile_of_page()
+        for least, priority, most in ((200, 600, 700), (0, 1, 900), (300, 300, 300)):
+            npu.configure(SchedulingConfig(npu.camera, priority, True, False, least, most))
+            _expect(npu, camera=priority)
+            npu.configure()
+            _expect(npu, camera=DEFAULT)
+
+
+@cases.case("many_at_once", "NPU-HAL-003", "NPU-HAL-001")
+def many_at_once(context: CaseContext) -> None:
+    """Of very many configs in one call each is in force, the last as well as the first."""
+    with scheduling_fixture(context) as npu:
+        uids = [*range(_CROWD, _CROWD + 700), npu.camera, npu.assistant]
+        for call, further in ((npu.update, 0), (npu.configure, 1), (npu.update, 2)):
+            call(*(config(uid, (uid + further) % 1000) for uid in uids))
+            _expect(npu, camera=(npu.camera + further) % 1000, assistant=(npu.assistant + further) % 1000)

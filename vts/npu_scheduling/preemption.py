@@ -316,7 +316,7 @@ def after_an_early_end(context: CaseContext) -> None:
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         running, oldest, strongest = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000), config(npu.gallery, 500))
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000), config(npu.gallery, 700))
         npu.register_recorder()
         for waiting in ((oldest, strongest), (strongest, oldest)):
             seen = {app: len(app.events()) for app in (running, strongest)}
