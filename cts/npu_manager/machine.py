@@ -109,6 +109,7 @@ _SLOW_KINDS = (
     "cancel",
 )
 """What happens where clients answer no unload requests, and work is done by another uid."""
+_OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -170,7 +171,7 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
     if kind == "move":
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
     if kind == "work":
-        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else EndReason.FAILED)
+        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else _OTHER_ENDS[number % 3])
     if kind in ("declare", "attribute"):
         return Step(kind, uid, number=number % 2)
     if kind in ("die", "spawn", "serve"):

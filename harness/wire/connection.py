@@ -215,7 +215,7 @@ class Connection:
         try:
             with self._soaking:
                 return self.lines.soak()
-        except (WireError, OSError):
+        except (WireError, OSError, ValueError):  # ValueError: this side is closing it, in another thread
             return False  # the next reader gets the error again
         finally:
             self._reading.release()

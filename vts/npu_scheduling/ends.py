@@ -223,3 +223,17 @@ def before_its_start(context: CaseContext) -> None:
         weak.start(InferenceRun(job_priority=2))
         npu.settle()
         observation.check_starts(weak.events())
+
+
+@cases.case("stronger_work_of_a_burst", "NPU-HAL-023", "NPU-HAL-025")
+def stronger_work_of_a_burst(context: CaseContext) -> None:
+    """Where later work of a burst starts first, its start is not told in place of the first work's."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        strong.start()
+        npu.pass_ms(1)
+        for job in (1000, 500, 0):
+            weak.start(InferenceRun(job_priority=job))
+        npu.settle()
+        observation.check_starts(weak.events())

@@ -35,8 +35,9 @@ _REQUIREMENTS = (
 _APPS = 3
 _SPANS_MS = (1, 4, 10, 20, 33, 45, 60, 150, 600, 900)
 """From less than an inference to more than a run and the debounce time."""
-_PRIORITIES = (0, 100, 400, 1000)
-_JOBS = (0, 500, 1000)
+_PRIORITIES = (0, 100, 255, 257, 400, 999, 1000)
+_JOBS = (0, 1, 255, 500, 513, 1000)
+_SPREADS = (-1, -1, 0, 1, 300)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
 _DISTURBANCES = ("cancel", "system", "fail")
 """Each scenario has one of them: so the reason of every end is known."""
@@ -92,8 +93,8 @@ def _step(scenario: WorkScenario, kind: str, chance: random.Random) -> Step:
 
 def _config(app: int, chance: random.Random, kind: str = "update") -> Step:
     """An app gets a config, mostly with its rights."""
-    rights = {"direct": chance.random() < 0.8, "attribute": chance.random() < 0.7}
-    return Step(kind, app, chance.choice(_PRIORITIES), **rights)
+    rights: dict[str, bool] = {"direct": chance.random() < 0.8, "attribute": chance.random() < 0.7}
+    return Step(kind, app, chance.choice(_PRIORITIES), spread=chance.choice(_SPREADS), **rights)
 
 
 def _live(

@@ -15,7 +15,7 @@ import msgspec
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.subject.inference_tool import ToolRun
-from npu_conformance.specs.npu.types import MAX_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
@@ -40,7 +40,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that happens. app: its place in the list; number: milliseconds, a priority, or a job priority.
 
     original: of the work, a uid or OWN_WORK. labelled: the work names a group and a feature.
-    direct, attribute: rights of a config.
+    direct, attribute: rights of a config. spread: how far its own bounds lie around its priority; -1 for none.
     """
 
     do: str
@@ -51,6 +51,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     labelled: bool = False
     direct: bool = True
     attribute: bool = False
+    spread: int = -1
 
     def __str__(self) -> str:
         return _TEXTS[self.do].format(self=self)
@@ -226,7 +227,11 @@ class WorkScenario:
         self._change_rights()
 
     def _config(self, step: Step) -> SchedulingConfig:
-        return config(self.apps[step.app].uid, step.number, direct=step.direct, attribute=step.attribute)
+        one = config(self.apps[step.app].uid, step.number, direct=step.direct, attribute=step.attribute)
+        if step.spread < 0 or self.npu.context.manifest.npu_profile != "page":
+            return one
+        least, most = max(MIN_PRIORITY, step.number - step.spread), min(MAX_PRIORITY, step.number + step.spread)
+        return msgspec.structs.replace(one, min_priority=least, max_priority=most)
 
     def _end(self, step: Step) -> None:
         uid = self.apps[step.app].uid
