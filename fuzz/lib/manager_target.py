@@ -301,8 +301,9 @@ class _Play:
         """Relieve the device, and let every app load what it is granted and unload it."""
         for uid in sorted(self._denied):
             self._step(Permit(APPS.index(uid), granted=True))
-        self._step(Heat())
-        self._step(Shortage())
+        for what, relief in (("heat", Heat()), ("shortage", Shortage())):
+            if self._levels[what]:
+                self._step(relief)
         model = self._model
         for _ in range(_ROUNDS * len(model.live) + 1):
             holders = [one for one in model.live if one.holds]
