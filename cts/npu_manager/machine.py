@@ -71,7 +71,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "again"))
+    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "shortage", "again"))
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
