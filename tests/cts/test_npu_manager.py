@@ -26,8 +26,12 @@ FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for case in npu_manager.cases()}
 QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
 LEFT_OUT = (
-    "legacy_app_that_works", "known_before_it_works", "known_to_the_next_hal", "deaf_client", "not_at_once_in_real_time",
-)  # fmt: skip
+    "legacy_app_that_works",
+    "known_before_it_works",
+    "known_to_the_next_hal",
+    "deaf_client",
+    "not_at_once_in_real_time",
+)
 """In the profile and by the clock that the reference has by default."""
 
 
