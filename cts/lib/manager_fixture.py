@@ -67,11 +67,21 @@ class ManagerFixture:
         self.settings.manager.set_policy(policy, parameters)
 
     def app(
-        self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37, user: int = 0
+        self,
+        importance: int = Importance.FOREGROUND,
+        *,
+        declares: bool = True,
+        target_sdk: int = 37,
+        user: int = 0,
+        twin_of: ClientApp | None = None,
     ) -> ClientApp:
-        """Install the next app, with a process, at this importance. user: of the device; 0 is the first."""
+        """Install the next app, with a process, at this importance.
+
+        user: of the device; 0 is the first. twin_of: an app of the first user, which another user has too.
+        """
         first = FIRST_APP if self.context.manifest.virtual_clock else self.context.case_uid(FIRST_APP)
-        uid = user * UIDS_OF_A_USER + first + len(self.clients)
+        own = first + len(self.clients) if twin_of is None else twin_of.uid
+        uid = user * UIDS_OF_A_USER + own
         client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
@@ -83,7 +93,7 @@ class ManagerFixture:
             self.control.advance_clock(_STEP_NS)
         for client in self.clients:
             if client.alive:
-                client.barrier()
+                client.catch_up()
 
     def wait(self, predicate: Callable[[], bool]) -> bool:
         """Settle, and wait for what may take real time."""

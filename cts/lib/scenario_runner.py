@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from npu_conformance.cts.lib.manager_client import Client, Event
-from npu_conformance.cts.lib.manager_fixture import FIRST_APP, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
@@ -87,8 +87,11 @@ class ScenarioRunner:
         constants = fixture.context.manifest.constants
         opportunistic = constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
         self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, opportunistic)
-        for _ in range(APPS):
-            app = fixture.app(Importance.GONE)
+        first = None
+        for number in range(APPS):
+            is_last = number == APPS - 1
+            app = fixture.app(Importance.GONE, user=int(is_last), twin_of=first if is_last else None)
+            first = first or app
             self.apps[app.uid] = app
             self.model.importance[app.uid] = self._importance[app.uid] = Importance.GONE
 
@@ -213,7 +216,8 @@ class ScenarioRunner:
     def _meddle(self, step: Step) -> None:
         """The app behind it in the list uses its own listener, where it has one, and its own connection."""
         tracked = self.tracked(step)
-        other = self.apps[FIRST_APP + (step.uid - FIRST_APP + 1) % APPS]
+        uids = [*self.apps]
+        other = self.apps[uids[(uids.index(step.uid) + 1) % APPS]]
         if tracked is None or self.tracked(Step("", other.uid, step.id)) is not None:
             return
         other.client.manager.cancel_model_load(tracked.request)
@@ -277,8 +281,8 @@ class ScenarioRunner:
         self.fixture.control.set_memory_pressure(step.number)
 
     def _press(self, what: str, level: int, *, severe: bool) -> None:
+        self.model.pressing = self._pressures.get(what, (0, False))[0] != level
         self._pressures[what] = (level, severe)
-        self.model.pressing = True
         self.model.pressed = any(severe for _, severe in self._pressures.values())
         self.model.eased = not any(level for level, _ in self._pressures.values())
 

@@ -70,6 +70,18 @@ def smallest_numbers(context: CaseContext) -> None:
         held.receives(GRANT)
 
 
+@cases.case("largest_numbers", "NPU-POL-007", "NPU-POL-008", "NPU-POL-010")
+def largest_numbers(context: CaseContext) -> None:
+    """A maximum and weights of the largest 32-bit integer are legal, alone and together, and no sum of them wraps."""
+    largest = 2**31 - 1
+    _filled(context, PolicyParameters(largest, {"2": largest}), LARGE)
+    _filled(context, PolicyParameters(None, {"0": largest, "1": largest, "2": largest}), SMALL)
+    _filled(context, PolicyParameters(largest, {"0": largest - 1, "1": 1, "2": largest}), SMALL, MEDIUM)
+    app = ManagerFixture(context, parameters=PolicyParameters(largest)).app()
+    app.loads(LARGE)
+    app.loads(LARGE)
+
+
 @cases.case("maximum_follows_largest_class", "NPU-POL-006")
 def maximum_follows_largest_class(context: CaseContext) -> None:
     """Without a maximum it is the weight of the largest class, as overridden; not that of the heaviest."""
@@ -81,8 +93,12 @@ def maximum_follows_largest_class(context: CaseContext) -> None:
 
 @cases.case("unknown_weight_keys", "NPU-POL-009")
 def unknown_weight_keys(context: CaseContext) -> None:
-    """Keys that name no size class are ignored, and so is what they say."""
+    """Keys that name no size class are ignored, and so is what they say: a class has one spelling."""
     _filled(context, PolicyParameters(None, {"3": 9, "-1": 2, "large": 7}), LARGE)
+    for spelled in ("02", "+2", " 2", "2 ", "2.0", "0x2", "-2", ""):
+        _filled(context, PolicyParameters(None, {spelled: 2}), LARGE)
+    for spelled in ("01", "+1", "1 "):
+        _filled(context, PolicyParameters(4, {spelled: 1}), MEDIUM, MEDIUM)
 
 
 @cases.case("own_models", "NPU-POL-016")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client, barrier
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -169,6 +169,24 @@ def of_one_process_of_two(context: CaseContext) -> None:
     checks.equal(first.recorder.of(101), [GRANT], "callbacks of a dead process")
 
 
+@cases.case("of_an_idle_process", "NPU-LIF-020")
+def of_an_idle_process(context: CaseContext) -> None:
+    """The death of a process that has asked for nothing, or is dead already, ought to cost its app nothing."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(FOREGROUND)
+    idle, short_lived = Client(context, app.uid, 5001), Client(context, app.uid, 5002)
+    fixture.clients += [idle, short_lived]
+    held = app.loads(MEDIUM)
+    short_lived.granted(ModelLoadRequest(101, SMALL))
+    idle.alive = short_lived.alive = False
+    for pid in (5001, 5002, 5002, 5001):
+        fixture.control.kill_client(app.uid, pid)
+    held.unload()
+    fixture.wait(lambda: COMPLETE in held.received)
+    if held.received != [GRANT, COMPLETE]:
+        context.warn_quality("the death of a process without requests drops those of another process of its uid")
+
+
 @cases.case("of_both_processes", "NPU-LIF-019", "NPU-LIF-008")
 def of_both_processes(context: CaseContext) -> None:
     """When the last process of an app dies as well, by itself or with the app, what it had is free like the first's."""
@@ -195,7 +213,7 @@ def before_the_answer(context: CaseContext) -> None:
     fixture = ManagerFixture(context)
     app = fixture.app(FOREGROUND)
     lost = app.asks(LARGE)
-    app.client.barrier()
+    barrier(app.client.manager)
     before = lost.received
     app.client.alive = False
     fixture.control.kill_client(app.uid)

@@ -15,6 +15,8 @@ from npu_conformance.specs.npu.types import BLOCKING_SDK, Importance, PolicyPara
 cases = CaseGroup("cts.npu_manager.dump", interface="manager", group=Group.MANAGER_QUERIES)
 
 VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
+_MANY = 20
+"""Models that fill a budget; as many requests of a quarter of its number fit into their room."""
 
 
 @cases.case("another_user", "NPU-OBS-001")
@@ -70,3 +72,22 @@ def maximum(context: CaseContext) -> None:
             contains(dump(fixture), f"Max: {most}")
         finally:
             fixture.control.set_thermal_pressure(ThermalStatus.NONE)
+
+
+@cases.case("as_many_as_there_are", "NPU-OBS-001", "NPU-LIF-009")
+def as_many_as_there_are(context: CaseContext) -> None:
+    """However many requests live, each has its line: what waits or is parked looks like none that is loaded."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(_MANY))
+    holder, waiter, weak = fixture.app(CACHED), fixture.app(VISIBLE), fixture.app(Importance.GONE)
+    for _ in range(_MANY):
+        holder.loads(SMALL)
+    loaded = states_of(dump(fixture), holder)
+    checks.equal(len(loaded), _MANY, "lines of an app with many loaded models in the dump")
+    for _ in range(_MANY // 4):
+        waiter.asks(LARGE).receives(WAIT)
+        weak.asks(LARGE).receives(PARKED)
+    text = dump(fixture)
+    checks.equal(states_of(text, holder), loaded, "states of models that are asked to unload, in the dump")
+    others = [*states_of(text, waiter), *states_of(text, weak)]
+    checks.equal(len(others), 2 * (_MANY // 4), "lines of requests that wait or are parked in the dump")
+    checks.equal({*others} & {*loaded}, set(), "states in the dump that requests have both with and without a model")

@@ -71,7 +71,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
+    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "shortage", "again"))
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
@@ -109,6 +109,7 @@ _SLOW_KINDS = (
     "cancel",
 )
 """What happens where clients answer no unload requests, and work is done by another uid."""
+_OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -170,7 +171,7 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
     if kind == "move":
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
     if kind == "work":
-        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else EndReason.FAILED)
+        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else _OTHER_ENDS[number % 3])
     if kind in ("declare", "attribute"):
         return Step(kind, uid, number=number % 2)
     if kind in ("die", "spawn", "serve"):
@@ -179,6 +180,8 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
         return Step(kind)
     if kind == "heat":
         return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
+    if kind == "again":  # the device reports what it has reported before
+        return next((step for step in reversed(runner.steps) if step.do in ("heat", "shortage")), None)
     if kind == "shortage":
         return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
     every = [tracked for tracked in runner.model.requests if tracked.uid == uid]

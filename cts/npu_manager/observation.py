@@ -180,7 +180,8 @@ def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
     fixture = ManagerFixture(context)
     shell = shell_of(context)
-    for words in ((), ("help-me",), ("set-policy",)):
+    unknown = ("help-me", "set-policy", "", " info", "INFO", "Set-Status-Quo-Policy", "set_turn_taking_policy", "inf")
+    for words in ((), *((word,) for word in unknown)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"
         checks.that(result.exit_code != 0, f"{what}: expected an exit code other than 0, found 0")
@@ -298,6 +299,25 @@ def suspended_pushes_and_policy(context: CaseContext) -> None:
         parked.receives(PARKED, WAIT)
     finally:
         root("enable")
+
+
+@cases.case("suspended_pushes_and_work", "NPU-OBS-005", "NPU-POL-018", "NPU-POL-017")
+def suspended_pushes_and_work(context: CaseContext) -> None:
+    """While pushes are suspended completed work ends turns as ever."""
+    fixture = ManagerFixture(context)
+    root = shell_of(context, ROOT_UID)
+    holder, waiter = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
+        held, parked = holder.loads(LARGE), waiter.asks(LARGE)
+        parked.receives(PARKED)
+        root("disable")
+        try:
+            hal.works(holder.uid)
+            held.receives(GRANT, UNLOAD)
+            held.unload()
+            parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+        finally:
+            root("enable")
 
 
 @cases.case("requests_logged", "NPU-OBS-006")

@@ -11,7 +11,7 @@ from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy, PolicyParameters
+from npu_conformance.specs.npu.types import EndReason, Importance, ModelPriority, Policy, PolicyParameters
 
 cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
 
@@ -165,6 +165,21 @@ def completion_is_remembered(context: CaseContext) -> None:
             hal.works(holder.uid)
             between(holder)
             held = holder.loads(LARGE)
+            wanted = other.asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+
+
+@cases.case("other_ends_change_nothing", "NPU-POL-019", "NPU-POL-017")
+def other_ends_change_nothing(context: CaseContext) -> None:
+    """Who has completed work has, though later work of it fails, is cancelled or paused."""
+    for reason in (EndReason.FAILED, EndReason.CANCELLED_USER, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED):
+        fixture = ManagerFixture(context)
+        holder, other = (fixture.app(VISIBLE) for _ in range(2))
+        with recording_hal(fixture) as hal:
+            held = holder.loads(LARGE)
+            hal.works(holder.uid)
+            hal.works(holder.uid, reason)
             wanted = other.asks(LARGE)
             held.receives(GRANT, UNLOAD)
             wanted.receives(WAIT)

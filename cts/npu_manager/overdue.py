@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -16,6 +17,9 @@ cases = CaseGroup("cts.npu_manager.overdue", interface="manager", group=Group.MA
 
 FOREGROUND, CACHED = Importance.FOREGROUND, Importance.CACHED
 _SECOND_NS = 1_000_000_000
+_SETTLE_NS = 100_000_000
+_TIMES_MS = (450, 999, 1500, 2500, 4295, 8590, 65_536 + 700, 3_600_000, 4_294_967 + 900)
+"""Beside seconds those at which numbers of 32 bits end, in nanoseconds and microseconds."""
 
 
 @contextmanager
@@ -110,3 +114,51 @@ def of_an_ended_request(context: CaseContext) -> None:
         late.receives(WAIT)
         fixture.control.advance_clock(40 * _SECOND_NS)
         late.receives(WAIT, GRANT)
+
+
+@cases.case("any_time", "NPU-LIF-027")
+def any_time(context: CaseContext) -> None:
+    """The time of an unload request is kept to the millisecond, whatever it is: nobody's model goes earlier."""
+    with _a_minute_for_an_unload(context) as fixture:
+        for milliseconds in _TIMES_MS:
+            duration_ns = milliseconds * 1_000_000
+            fixture.control.set_unload_timeout(duration_ns)
+            held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            begun = 2 * _SETTLE_NS  # at most: two looks, each of which lets time pass
+            held.receives(GRANT, UNLOAD)
+            fixture.control.advance_clock(duration_ns - begun)
+            held.app.client.catch_up()
+            wanted.app.client.catch_up()
+            checks.equal(wanted.received, [WAIT], f"callbacks before {milliseconds} ms for an unload have passed")
+            fixture.control.advance_clock(begun + _SECOND_NS // 2)
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
+
+
+@cases.case("not_at_once_in_real_time", "NPU-LIF-027")
+def not_at_once_in_real_time(context: CaseContext) -> None:
+    """Where time passes by itself, a client has more than half a second to answer an unload request."""
+    if context.manifest.virtual_clock:
+        raise NotApplicable("with a virtual clock another case asks the same to the millisecond")
+    fixture = ManagerFixture(context)
+    held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(WAIT)
+    context.subject.wait_until(lambda: wanted.received != [WAIT], 0.5)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(WAIT)
+
+
+@cases.case("others_ask_meanwhile", "NPU-LIF-027")
+def others_ask_meanwhile(context: CaseContext) -> None:
+    """The time of an unload request runs on, whatever else is asked, loaded and decided meanwhile."""
+    with _a_minute_for_an_unload(context) as fixture:
+        busy = fixture.app(CACHED)
+        fixture.app(CACHED).loads(LARGE).receives(GRANT)
+        wanted = fixture.app(FOREGROUND).asks(LARGE)
+        wanted.receives(WAIT)
+        for _ in range(5):
+            fixture.control.advance_clock(20 * _SECOND_NS)
+            busy.asks(LARGE)
+            fixture.settle()
+        wanted.receives(WAIT, GRANT)

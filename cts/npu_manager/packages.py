@@ -175,3 +175,17 @@ def known_before_it_works(context: CaseContext) -> None:
             else:
                 hal.works(app.uid)
             hal.expect(app.uid, FOREGROUND)
+
+
+@cases.case("known_to_the_next_hal", "NPU-PRI-006", "NPU-PRI-008")
+def known_to_the_next_hal(context: CaseContext) -> None:
+    """In AOSP's profile a HAL that comes later has the config of an app that its work made known to an earlier one."""
+    if context.manifest.npu_profile != "aosp":
+        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    fixture = ManagerFixture(context)
+    app = fixture.app(FOREGROUND, declares=False, target_sdk=36)
+    with recording_hal(fixture) as hal:
+        hal.works(app.uid)
+        hal.expect(app.uid, FOREGROUND)
+    with recording_hal(fixture) as later:
+        later.expect(app.uid, FOREGROUND)

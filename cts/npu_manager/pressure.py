@@ -18,8 +18,10 @@ from npu_conformance.cts.lib.manager_fixture import (
 from npu_conformance.cts.lib.manager_pressure import HEAT, SHORTAGE, Press, heat, pressed, shortage
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
     Importance,
@@ -240,6 +242,23 @@ def priorities_in_range(context: CaseContext) -> None:
                 checks.that(found is not None and importance <= found <= MAX_PRIORITY, f"{what}: found {found}")
         for app, importance in apps.items():
             hal.expect(app.uid, importance)
+
+
+@cases.case("any_importance_comes_back", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
+def any_importance_comes_back(context: CaseContext) -> None:
+    """However weak pressure has made an app, its priority is its importance when that ends."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(Importance.CACHED)
+    with recording_hal(fixture) as hal:
+        for importance in (550, 600, 601, 799, 800, 801, 900, 901, 999):
+            try:
+                app.moves(importance)
+            except IllegalArgument as error:
+                raise NotApplicable(f"importance {importance} cannot be set: {error}") from None
+            for press, level in (*((heat, level) for level in HEAT), *((shortage, level) for level in SHORTAGE)):
+                with pressed(fixture, press, level):
+                    pass
+                hal.expect(app.uid, importance)
 
 
 @cases.case("pushed_before_unloads", "NPU-PRI-005", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)

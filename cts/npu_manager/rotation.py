@@ -302,3 +302,15 @@ def _holder(fixture: ManagerFixture, models: dict[ClientApp, RequestedModel]) ->
     holders = [app for app, model in models.items() if GRANT in model.received]
     checks.equal(len(holders), 1, "apps with a granted large model")
     return holders[0]
+
+
+@cases.case("first_since_the_start", "NPU-POL-017", "NPU-POL-023")
+def first_since_the_start(context: CaseContext) -> None:
+    """The very first work that is completed since the manager started counts, against apps that have completed none."""
+    context.restart()
+    with _equals(context, 2, Policy.BUDGET) as (hal, (holder, other)):
+        held = holder.loads(LARGE)
+        hal.works(holder.uid)
+        wanted = other.asks(LARGE)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)

@@ -59,18 +59,21 @@ def one_budget(context: CaseContext) -> None:
 
 @cases.case("deaf_client", "NPU-LIF-005", "NPU-LIF-001")
 def deaf_client(context: CaseContext) -> None:
-    """A client that does not read what it is sent delays neither calls nor the callbacks of others."""
+    """A client that does not read what it is sent delays neither calls nor callbacks of others, be they its uid's."""
     if context.manifest.virtual_clock:
         raise NotApplicable("with a virtual clock callbacks come while a test moves it, one after the other")
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     deaf, other = fixture.app(VISIBLE), fixture.app(VISIBLE)
     for number in range(_MANY):
         deaf.client.request(ModelLoadRequest(number))
+    sibling = Client(context, deaf.uid, 5001)
+    fixture.clients.append(sibling)
     deaf.client.process.is_deaf = True
     deaf.client.alive = False
     try:
         fixture.settings.manager.set_policy(Policy.BUDGET, None)
         for _ in range(3):
             other.loads(LARGE).unload()
+        sibling.granted(ModelLoadRequest(_MANY, LARGE))
     finally:
         deaf.client.process.close()

@@ -88,7 +88,10 @@ class App:
 
 
 class ManagerBench:
-    """The subject with its apps installed afresh, under status quo. pids: no two processes have the same."""
+    """The subject with its apps, under status quo. pids: no two processes have the same.
+
+    An app is installed afresh when a history first needs it.
+    """
 
     def __init__(self, subject: SubjectHandle, pids: itertools.count[int]) -> None:
         found = subject.interfaces
@@ -98,12 +101,24 @@ class ManagerBench:
         self.control: ManagerControl = found.manager_control
         self._pids = pids
         self.old: list[App] = []
+        self._apps: dict[int, App] = {}
         self.hal = Hal()
         self.control.connect_hal(self.hal)
         self.settings = self._installed(SETTINGS)
-        self.apps = [self._installed(uid) for uid in APPS]
         self.settings.manager.set_policy(Policy.STATUS_QUO, None)
         self.settle()
+
+    @property
+    def apps(self) -> list[App]:
+        """Those that are installed."""
+        return list(self._apps.values())
+
+    def app(self, number: int) -> App:
+        """The app of a number, wherever that lies."""
+        place = number % len(APPS)
+        if place not in self._apps:
+            self._apps[place] = self._installed(APPS[place])
+        return self._apps[place]
 
     def settle(self) -> None:
         """Let everything happen that is due, and everything arrive."""
@@ -112,16 +127,16 @@ class ManagerBench:
             raise Found("wrong-status", f"advanceClock: {answer}", "advanceClock")
         for app in self.apps:
             if app.hears:
-                app.process.ping()
+                app.process.catch_up()
         while self.subject.serve_pending():
             pass
 
     def restart(self, number: int) -> None:
         """The process of an app dies, and another one starts."""
-        old = self.apps[number]
+        old = self.app(number)
         self.control.kill_client(old.uid)
         self.old.append(old)
-        self.apps[number] = self._started(old.uid)
+        self._apps[number % len(APPS)] = self._started(old.uid)
 
     def restart_hal(self) -> None:
         """The HAL dies; an empty one takes its place."""

@@ -79,7 +79,7 @@ class _Play:
 
     def __init__(self, bench: ManagerBench) -> None:
         self._bench = bench
-        self._model = ManagerModel(importance=dict.fromkeys(APPS, MAX_PRIORITY))
+        self._model = ManagerModel()
         self._denied: set[int] = set()
         self._read: dict[int, int] = {}
         self._works = 0
@@ -125,12 +125,15 @@ class _Play:
             case Works(app, reason):
                 return self._work(self._app(app), reason)
             case Crash(app):
-                return self._die(app % len(APPS))
+                return self._die(app)
             case _:
                 return self._arrange(step)
 
     def _app(self, number: int) -> App:
-        return self._bench.apps[number % len(APPS)]
+        app = self._bench.app(number)
+        for table in (self._model.importance, self._model.previous):
+            table.setdefault(app.uid, MAX_PRIORITY)
+        return app
 
     def _arrange(self, step: Step) -> str:
         """What a test does around the manager, and no app can."""
@@ -266,7 +269,7 @@ class _Play:
         return str(int(reason))
 
     def _die(self, number: int) -> str:
-        uid = self._bench.apps[number].uid
+        uid = self._app(number).uid
         for tracked in self._model.live:
             tracked.dead = tracked.dead or tracked.uid == uid
         self._bench.restart(number)
@@ -296,10 +299,11 @@ class _Play:
 
     def _drain(self) -> None:
         """Relieve the device, and let every app load what it is granted and unload it."""
-        for number in range(len(APPS)):
-            self._step(Permit(number, granted=True))
-        self._step(Heat())
-        self._step(Shortage())
+        for uid in sorted(self._denied):
+            self._step(Permit(APPS.index(uid), granted=True))
+        for what, relief in (("heat", Heat()), ("shortage", Shortage())):
+            if self._levels[what]:
+                self._step(relief)
         model = self._model
         for _ in range(_ROUNDS * len(model.live) + 1):
             holders = [one for one in model.live if one.holds]

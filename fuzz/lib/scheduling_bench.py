@@ -107,7 +107,7 @@ class SchedulingBench:
         self.now_ms += duration_ms
         for app in self.apps:
             if app.hears:
-                app.process.ping()
+                app.process.catch_up()
         while self.subject.serve_pending():
             pass
 

@@ -40,6 +40,10 @@ class Application(Protocol):
         """One empty round trip: its answer comes behind all that was sent to the app before."""
         ...
 
+    def catch_up(self) -> None:
+        """Handle what was sent to the app before the newest answer over another connection."""
+        ...
+
     def close(self) -> None:
         """End the connection."""
         ...

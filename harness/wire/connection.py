@@ -67,6 +67,8 @@ class Connection(Answering):
         self._problem = problem or _dead_object
         self._page = page
         self._reading = threading.Lock()
+        self._soaking = threading.Lock()
+        """Held while what was read is put away: in between it is neither in the socket nor among the lines."""
         self._breaking = threading.Lock()
         self._followers = 0
         self._follower_turn = threading.Condition()
@@ -186,15 +188,17 @@ class Connection(Answering):
 
     def ready(self) -> bool:
         """True where a message, or the beginning of one, can be read without waiting."""
-        return self._late is not None or self.lines.buffered() or is_readable(self.lines.socket)
+        with self._soaking:
+            return self._late is not None or self.lines.buffered() or is_readable(self.lines.socket)
 
     def soak(self) -> bool:
         """Read what has arrived without handling it, so that the sender can go on; false where there is nothing."""
         if self.broken is not None or not self._reading.acquire(blocking=False):
             return False
         try:
-            return self.lines.soak()
-        except (WireError, OSError):
+            with self._soaking:
+                return self.lines.soak()
+        except (WireError, OSError, ValueError):  # ValueError: this side is closing it, in another thread
             return False  # the next reader gets the error again
         finally:
             self._reading.release()

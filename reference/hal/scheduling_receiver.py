@@ -60,7 +60,7 @@ class Courier:
     capacity: where so many messages wait, the callback counts as dead, and nothing more is brought.
     """
 
-    def __init__(self, capacity: int = 10_000, patience_s: float = 0.2) -> None:
+    def __init__(self, capacity: int = 10_000, patience_s: float = 1.0) -> None:
         self._capacity = capacity
         self._patience_s = patience_s
         self._waiting: deque[Send] = deque()

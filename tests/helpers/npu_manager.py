@@ -119,7 +119,7 @@ class ReferenceFixture(ManagerFixture):
         self.control.advance_clock(round(seconds * 1e9))
         for client in self.clients:
             if client.alive:
-                client.barrier()
+                client.catch_up()
 
     def settle(self) -> None:
         """Run everything that is due now: unlike in a case, no time passes."""

@@ -98,7 +98,7 @@ def _declare_duplicates(name: str) -> None:
 def _declare_own_bounds(name: str) -> None:
     @cases.case(f"{name}.own_bounds", "NPU-HAL-036", "NPU-HAL-038")
     def own_bounds(context: CaseContext) -> None:
-        """In the public page's profile a config may have bounds of its own around its priority."""
+        """In the public page's profile a config may have bounds of its own around its priority, and later ones not."""
         with scheduling_fixture(context) as npu:
             npu.need_profile_of_page()
             given = (
@@ -106,6 +106,8 @@ def _declare_own_bounds(name: str) -> None:
                 SchedulingConfig(GALLERY, 5, True, False, 0, 9),
             )
             checks.succeeds(_call(context, name, *given), "configs within their own bounds")
+            later = (config(CAMERA, 900), SchedulingConfig(GALLERY, 10, True, False, 10, 10))
+            checks.succeeds(_call(context, name, *later), "configs beyond the bounds that their uids had before")
 
 
 def _declare_outside(name: str, spelled: str, priority: int) -> None:

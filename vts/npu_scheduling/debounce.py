@@ -12,6 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import (
@@ -20,6 +21,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     STARTED,
     UNDISTURBED,
     Notification,
+    Recorder,
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
@@ -28,6 +30,10 @@ cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=G
 
 TWICE = (*UNDISTURBED, *UNDISTURBED)
 _OTHER_UID = 42
+_MARGIN_MS = 15
+"""More than the time between two looks for the end of a run."""
+_DURATIONS_MS = (2, 7, 20, 49, 51, 255, 257, 4295, 65_537, 65_586, 131_072 + 300, 500)
+"""Those at which numbers of 8 and 16 bits, and 32 bits of microseconds, end; at last a usual one."""
 
 
 def _run_to_its_end(npu: SchedulingFixture, app: App, run: InferenceRun | None = None) -> None:
@@ -388,3 +394,45 @@ def silence_after_the_end(context: CaseContext) -> None:
         npu.pass_ms(10_000)
         npu.expect(camera, *UNDISTURBED)
         checks.equal(camera.received()[-1], COMPLETED, "last event")
+
+
+@cases.case("any_duration", "NPU-HAL-028", "NPU-HAL-024", "NPU-HAL-027")
+def any_duration(context: CaseContext) -> None:
+    """A registration may name any debounce time: ends are withheld for as long."""
+    with scheduling_fixture(context) as npu:
+        npu.need_profile_of_page()
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        for duration_ms in _DURATIONS_MS:
+            npu.register_recorder(duration_ms)
+            seen = len(camera.events())
+            checks.that(npu.end_of(camera.start()), "inferences: expected success, found a failure")
+            npu.pass_ms(max(0, duration_ms - _MARGIN_MS))
+            if duration_ms > _MARGIN_MS:
+                received = [event.notification for event in camera.events()[seen:]]
+                checks.equal(received, [REQUESTED, STARTED], f"events before {duration_ms} ms have passed since an end")
+            npu.pass_ms(2 * _MARGIN_MS)
+            received = [event.notification for event in camera.events()[seen:]]
+            checks.equal(received, list(UNDISTURBED), f"events once {duration_ms} ms have passed since the end")
+
+
+@cases.case("rejected_registration", "NPU-HAL-016", "NPU-HAL-017", "NPU-HAL-028")
+def rejected_registration(context: CaseContext) -> None:
+    """A registration that is rejected leaves the callback that there was, and its debounce time."""
+    with scheduling_fixture(context) as npu:
+        npu.need_profile_of_page()
+        npu.need_virtual_clock()
+        camera, other = npu.app(npu.camera), Recorder()
+        npu.register_recorder(_DURATIONS_MS[-1])
+        try:
+            npu.scheduling.set_callback(other, -1)
+        except IllegalArgument:
+            pass
+        else:
+            raise NotApplicable("a negative debounce time is taken")
+        checks.that(npu.end_of(camera.start()), "inferences: expected success, found a failure")
+        npu.pass_ms(_DURATIONS_MS[-1] - _MARGIN_MS)
+        checks.equal(camera.received(), [REQUESTED, STARTED], "events within the time of the registration that counts")
+        npu.pass_ms(2 * _MARGIN_MS)
+        checks.equal(camera.received(), list(UNDISTURBED), "events of the callback that was registered before")
+        checks.equal(other.events, [], "events of a callback whose registration was rejected")

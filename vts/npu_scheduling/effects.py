@@ -8,13 +8,20 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
+from npu_conformance.specs.npu.types import MAX_PRIORITY, ROOT_UID, SHELL_UID, SYSTEM_UID, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER
 
 cases = CaseGroup("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
+_CROWD = 30_000
+"""The first of many uids that do nothing."""
+_ISOLATED = 99_001
+"""A uid of a process that Android isolates from its app."""
+_FURTHER = (0, 2**8, 10_000, 2**15, 2**16, 100_000, 1_000_000, 2**24, 2**30, 2**20)
+"""Uids of other users, and those whose lower bits are the same."""
 
 
 def _priority(npu: SchedulingFixture, uid: int) -> int:
@@ -166,3 +173,49 @@ def priority_changes(context: CaseContext) -> None:
         for priority in (100, 400, 100):
             npu.update(config(npu.camera, priority))
             _expect(npu, camera=priority)
+
+
+@cases.case("any_uid", "NPU-HAL-003", "NPU-HAL-007", "NPU-HAL-008")
+def any_uid(context: CaseContext) -> None:
+    """Each uid has its own config, also where two are alike in their lower digits or bits."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take a while
+        uids = [npu.camera + further for further in _FURTHER]
+        priorities = {uid: 100 + index for index, uid in enumerate(uids[:-1])}
+        npu.configure(*(config(uid, priority) for uid, priority in priorities.items()))
+        for uid in uids:
+            checks.equal(_priority(npu, uid), priorities.get(uid, DEFAULT), f"priority of uid {uid}")
+            npu.settle()
+
+
+@cases.case("any_uid_without_config", "NPU-HAL-007")
+def any_uid_without_config(context: CaseContext) -> None:
+    """Without a config every uid has the weakest priority: root, the system and the shell as well."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take a while
+        npu.configure(config(npu.camera, 100))
+        for uid in (ROOT_UID, SYSTEM_UID, SHELL_UID, UIDS_OF_A_USER, UIDS_OF_A_USER + SYSTEM_UID, _ISOLATED):
+            checks.equal(_priority(npu, uid), DEFAULT, f"priority of uid {uid}, which has no config")
+            npu.settle()
+
+
+@cases.case("own_bounds_are_bounds", "NPU-HAL-008", "NPU-HAL-036", "NPU-HAL-007")
+def own_bounds_are_bounds(context: CaseContext) -> None:
+    """In the public page's profile the priority counts, not the bounds around it; and none of them once it is gone."""
+    with scheduling_fixture(context) as npu:
+        npu.need_profile_of_page()
+        for least, priority, most in ((200, 600, 700), (0, 1, 900), (300, 300, 300)):
+            npu.configure(SchedulingConfig(npu.camera, priority, True, False, least, most))
+            _expect(npu, camera=priority)
+            npu.configure()
+            _expect(npu, camera=DEFAULT)
+
+
+@cases.case("many_at_once", "NPU-HAL-003", "NPU-HAL-001")
+def many_at_once(context: CaseContext) -> None:
+    """Of very many configs in one call each is in force, the last as well as the first."""
+    with scheduling_fixture(context) as npu:
+        uids = [*range(_CROWD, _CROWD + 700), npu.camera, npu.assistant]
+        for call, further in ((npu.update, 0), (npu.configure, 1), (npu.update, 2)):
+            call(*(config(uid, (uid + further) % 1000) for uid in uids))
+            _expect(npu, camera=(npu.camera + further) % 1000, assistant=(npu.assistant + further) % 1000)

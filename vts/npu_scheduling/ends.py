@@ -9,6 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import (
     FAILED,
     REQUESTED,
@@ -207,3 +208,32 @@ def nothing_to_cancel(context: CaseContext) -> None:
         camera.cancel()
         npu.settle()
         npu.expect(camera)
+
+
+@cases.case("before_its_start", "NPU-HAL-023", "NPU-HAL-025")
+def before_its_start(context: CaseContext) -> None:
+    """Where work ends before it starts, no start of later work of its burst is told in its place."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        strong.start()
+        npu.pass_ms(1)
+        weak.start(InferenceRun(job_priority=1))
+        weak.cancel()
+        weak.start(InferenceRun(job_priority=2))
+        npu.settle()
+        observation.check_starts(weak.events())
+
+
+@cases.case("stronger_work_of_a_burst", "NPU-HAL-023", "NPU-HAL-025")
+def stronger_work_of_a_burst(context: CaseContext) -> None:
+    """Where later work of a burst starts first, its start is not told in place of the first work's."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        strong.start()
+        npu.pass_ms(1)
+        for job in (1000, 500, 0):
+            weak.start(InferenceRun(job_priority=job))
+        npu.settle()
+        observation.check_starts(weak.events())

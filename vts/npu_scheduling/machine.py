@@ -28,15 +28,16 @@ _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40
 
 _REQUIREMENTS = (
     "NPU-HAL-007", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-013", "NPU-HAL-014", "NPU-HAL-015",
-    "NPU-HAL-021", "NPU-HAL-029", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032", "NPU-HAL-033", "NPU-HAL-034",
-    "NPU-HAL-040", "NPU-HAL-041",
+    "NPU-HAL-021", "NPU-HAL-023", "NPU-HAL-029", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032", "NPU-HAL-033",
+    "NPU-HAL-034", "NPU-HAL-040", "NPU-HAL-041",
 )  # fmt: skip
 
 _APPS = 3
 _SPANS_MS = (1, 4, 10, 20, 33, 45, 60, 150, 600, 900)
 """From less than an inference to more than a run and the debounce time."""
-_PRIORITIES = (0, 100, 400, 1000)
-_JOBS = (0, 500, 1000)
+_PRIORITIES = (0, 100, 255, 257, 400, 999, 1000)
+_JOBS = (0, 1, 255, 500, 513, 1000)
+_SPREADS = (-1, -1, 0, 1, 300)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
 _DISTURBANCES = ("cancel", "system", "fail")
 """Each scenario has one of them: so the reason of every end is known."""
@@ -63,6 +64,7 @@ def case_from(listed: Any) -> Case:
 
 def _search(context: CaseContext, kinds: Callable[[random.Random], Sequence[str]]) -> None:
     examples, length = _EXAMPLES[context.scope]
+    devices: list[int | None] = []
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         def script(scenario: WorkScenario) -> None:
@@ -72,7 +74,7 @@ def _search(context: CaseContext, kinds: Callable[[random.Random], Sequence[str]
             for kind in chance.choices(kinds(chance), k=length):
                 scenario.run(_step(scenario, kind, chance))
 
-        _live(context, script)
+        devices[:] = _live(context, script, devices)
 
     search(context, examples, attempt, partial(_replay, context))
 
@@ -91,16 +93,19 @@ def _step(scenario: WorkScenario, kind: str, chance: random.Random) -> Step:
 
 def _config(app: int, chance: random.Random, kind: str = "update") -> Step:
     """An app gets a config, mostly with its rights."""
-    rights = {"direct": chance.random() < 0.8, "attribute": chance.random() < 0.7}
-    return Step(kind, app, chance.choice(_PRIORITIES), **rights)
+    rights: dict[str, bool] = {"direct": chance.random() < 0.8, "attribute": chance.random() < 0.7}
+    return Step(kind, app, chance.choice(_PRIORITIES), spread=chance.choice(_SPREADS), **rights)
 
 
-def _live(context: CaseContext, script: Callable[[WorkScenario], None]) -> None:
-    """Run a scenario to its end, and judge it."""
+def _live(
+    context: CaseContext, script: Callable[[WorkScenario], None], devices: Sequence[int | None] = ()
+) -> Sequence[int | None]:
+    """Run a scenario to its end, and judge it. devices: see WorkScenario; returns them."""
     with scheduling_fixture(context) as npu:
-        scenario = WorkScenario(npu)
+        scenario = WorkScenario(npu, tuple(devices))
         script(scenario)
         scenario.judge()
+        return scenario.devices
 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:

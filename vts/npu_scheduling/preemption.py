@@ -20,6 +20,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     RESUMED,
     STARTED,
     UNDISTURBED,
+    USER,
     Event,
     Notification,
     events_of,
@@ -27,6 +28,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.scenario import devices_of
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -286,3 +288,45 @@ def pause_before_start(context: CaseContext) -> None:
         received = without_pauses(assistant.received())
         checks.equal(received, list(UNDISTURBED), "events of a uid of which the second work started first")
         checks.that(RESUMED not in assistant.received()[:2], "a start after a pause is notified before the first start")
+
+
+@cases.case("on_each_device", "NPU-HAL-009", "NPU-HAL-032")
+def on_each_device(context: CaseContext) -> None:
+    """Stronger work has each device within the promised time, not the first one alone."""
+    with scheduling_fixture(context) as npu:
+        promised = _promised_ms(npu)
+        strong, weak = npu.strong_and_weak()
+        for device in devices_of(strong):
+            run = InferenceRun(device_number=device)
+            seen = len(strong.events())
+            runs = [weak.start(run)]
+            npu.pass_ms(_INTO_MS)
+            runs.append(strong.start(run))
+            for each in runs:
+                checks.that(npu.end_of(each), f"inferences on device {device}: expected success, found a failure")
+            npu.settle()
+            ours = strong.events()[seen:]
+            waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)
+            checks.that(waited <= promised, f"stronger work waited {waited} ms for device {device}")
+
+
+@cases.case("after_an_early_end", "NPU-HAL-009")
+def after_an_early_end(context: CaseContext) -> None:
+    """When work is ended early, the strongest that waits has the NPU within the promised time, not the oldest."""
+    with scheduling_fixture(context) as npu:
+        promised = _promised_ms(npu)
+        running, oldest, strongest = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000), config(npu.gallery, 700))
+        npu.register_recorder()
+        for waiting in ((oldest, strongest), (strongest, oldest)):
+            seen = {app: len(app.events()) for app in (running, strongest)}
+            running.start()
+            npu.pass_ms(3)
+            for app in waiting:
+                app.start()
+            npu.pass_ms(_INTO_MS)
+            running.cancel()
+            npu.settle()
+            ended = _time_of(running.events()[seen[running] :], USER)
+            waited = _time_of(strongest.events()[seen[strongest] :], STARTED) - ended
+            checks.that(waited <= promised, f"the strongest work waited {waited} ms after the one before it had ended")

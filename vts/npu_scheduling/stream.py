@@ -12,6 +12,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixtur
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _MANY = 20
+_CROWD = 70
 _INTERRUPTIONS = 4
 _FIRST_UID = 10_300
 
@@ -166,3 +167,17 @@ def order_within_a_run(context: CaseContext) -> None:
         npu.end_of(run)
         npu.settle()
         checks.equal(camera.received()[-1], COMPLETED, "last event")
+
+
+@cases.case("many_of_one_app", "NPU-HAL-019", "NPU-HAL-025", "NPU-HAL-031")
+def many_of_one_app(context: CaseContext) -> None:
+    """Very many runs of one app at once all succeed, and are one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so much work may take minutes
+        npu.register_recorder()
+        camera = npu.app(npu.camera)
+        runs = [camera.start(InferenceRun(job_priority=index)) for index in range(_CROWD)]
+        for run in runs:
+            checks.that(npu.end_of(run, 1000), f"one of {_CROWD} runs of an app: expected success, found a failure")
+        npu.settle()
+        checks.equal(without_pauses(camera.received()), list(UNDISTURBED), f"events of uid {camera.uid}")

@@ -305,3 +305,17 @@ def devices_consecutive(context: CaseContext) -> None:
         for number in range(count):
             for event in _events_of(npu, InferenceRun(device_number=number)):
                 checks.equal(event.work.device_number, number, "device number of work sent to it")
+
+
+@cases.case("feature_in_full", "NPU-HAL-040")
+def feature_in_full(context: CaseContext) -> None:
+    """Where a feature id is reported, it is the one that was submitted, however long and in whatever script."""
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
+        camera = npu.app(npu.camera)
+        for name in ("f", "f" * 33, "f" * 300, "búsqueda", "搜索", 'a "b" \\ c', "  "):
+            seen = len(camera.events())
+            camera.works(InferenceRun(feature_id=name))
+            npu.settle()
+            found = {event.work.debug_feature_id for event in camera.events()[seen:]}
+            checks.that(found <= {name, None}, f"feature ids of work for {name!r}: found {found}")

@@ -65,17 +65,19 @@ class App:
         self._fixture.runs.append(found)
         return found
 
-    def works(self, run: InferenceRun | None = None) -> None:
+    def works(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> None:
         """Run inferences to their successful end."""
-        checks.that(self.ends(run), f"inferences of uid {self.uid}: expected success, found a rejection or a failure")
+        checks.that(
+            self.ends(run, step_ms), f"inferences of uid {self.uid}: expected success, found a rejection or a failure"
+        )
 
     def is_rejected(self, run: InferenceRun | None = None) -> None:
         """See a run end without success."""
         checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
 
-    def ends(self, run: InferenceRun | None = None) -> bool:
-        """Run inferences to whatever end: whether it is success."""
-        return self._fixture.end_of(self.start(run))
+    def ends(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> bool:
+        """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
+        return self._fixture.end_of(self.start(run), step_ms)
 
     def cancel(self) -> None:
         """Cancel what runs. NotApplicable where that cannot be done."""

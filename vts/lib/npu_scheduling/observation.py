@@ -184,3 +184,19 @@ def check_fields(events: Sequence[Event]) -> None:
         checks.that(work.device_number >= 0, f"device number: found {work.device_number}")
         length = 16 if work.group_id is None else len(work.group_id.uuid)
         checks.equal(length, 16, "length of a group id")
+
+
+def check_starts(events: Sequence[Event]) -> None:
+    """The first start of a burst is that of the work whose request was notified (rule 2 of ISchedulingCallback).
+
+    NPU-HAL-023: what was submitted with a work shows which one it is; its effective priority may change meanwhile.
+    """
+    for uid, own in bursts_of(events).items():
+        for before, after in itertools.pairwise(own):
+            if (before.notification, after.notification) == (REQUESTED, STARTED):
+                checks.equal(_labels(after), _labels(before), f"work whose start follows a request of uid {uid}")
+
+
+def _labels(event: Event) -> tuple[object, ...]:
+    work = event.work
+    return work.original_uid, work.job_priority, work.device_number, work.debug_feature_id, work.group_id

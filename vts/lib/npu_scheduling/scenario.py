@@ -15,7 +15,7 @@ import msgspec
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.subject.inference_tool import ToolRun
-from npu_conformance.specs.npu.types import MAX_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
@@ -24,16 +24,23 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingF
 UIDS_OF_A_USER = 100_000
 _FIRST_PID = 7001
 _MOST_DEVICES = 4
+_LOOK_MS = 100
+"""How often to look for the end of a run: times are judged by what events say, not by when they were looked for."""
 _GROUP = Uuid(bytes(range(16)))
-_FEATURE = "gallery.search"
+_FEATURES = ("gallery.search", "a" * 200, "búsqueda/搜索", "1")
+"""Names of features, of which a run has the next one."""
 _ENDS = {"cancel": EndReason.CANCELLED_USER, "system": EndReason.CANCELLED_SYSTEM, "fail": EndReason.FAILED}
+
+
+Devices = tuple[int | None, ...]
+"""Numbers of devices; (None,) where an app has no choice."""
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that happens. app: its place in the list; number: milliseconds, a priority, or a job priority.
 
     original: of the work, a uid or OWN_WORK. labelled: the work names a group and a feature.
-    direct, attribute: rights of a config.
+    direct, attribute: rights of a config. spread: how far its own bounds lie around its priority; -1 for none.
     """
 
     do: str
@@ -44,6 +51,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     labelled: bool = False
     direct: bool = True
     attribute: bool = False
+    spread: int = -1
 
     def __str__(self) -> str:
         return _TEXTS[self.do].format(self=self)
@@ -94,9 +102,12 @@ class Submitted:
 
 
 class WorkScenario:
-    """Apps of two users on the fixture's HAL. steps: what has been run so far; runs: what was submitted."""
+    """Apps of two users on the fixture's HAL. steps: what has been run so far; runs: what was submitted.
 
-    def __init__(self, npu: SchedulingFixture) -> None:
+    devices: those that an app can choose, where an earlier scenario has found them.
+    """
+
+    def __init__(self, npu: SchedulingFixture, devices: Devices = ()) -> None:
         npu.need_virtual_clock()
         self.npu = npu
         self.steps: list[Step] = []
@@ -105,7 +116,7 @@ class WorkScenario:
         self._reasons: dict[int, set[int]] = {}
         uids = (npu.camera, npu.assistant, npu.camera + UIDS_OF_A_USER)
         self.apps = [npu.app(uid, _FIRST_PID + index) for index, uid in enumerate(uids)]
-        self.devices = _devices(self.apps[0])
+        self.devices = devices or devices_of(self.apps[0])
         npu.settle()
         npu.register_recorder()
 
@@ -117,7 +128,7 @@ class WorkScenario:
     def judge(self) -> None:
         """Let everything end, and judge each event and each run; then every app finds every device free."""
         for run in self.runs:
-            self._must(lambda run=run: self.npu.end_of(run.result))  # type: ignore[misc]
+            self._must(lambda run=run: self.npu.end_of(run.result, _LOOK_MS))  # type: ignore[misc]
         self._must(self.npu.settle)
         self._must(self._judge_events)
         for run in self.runs:
@@ -142,6 +153,7 @@ class WorkScenario:
         observation.check_times(events)
         observation.check_gaps(events, self.npu.debounce_ms)
         observation.check_fields(events)
+        observation.check_starts(events)
         for event in events:
             checks.that(any(run.explains(event.work) for run in self.runs), f"{event}: of no work that was submitted")
         for event in _final_ends(events):
@@ -169,14 +181,15 @@ class WorkScenario:
         for app in self.apps:
             for device in self.devices:
                 seen = len(app.events())
-                app.works(InferenceRun(device_number=device))
+                app.works(InferenceRun(device_number=device), _LOOK_MS)
                 self.npu.settle()
                 received = [event.notification for event in app.events()[seen:]]
                 checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}, alone on device {device} at last")
 
     def _run(self, step: Step) -> None:
         app, pid = self.apps[step.app], _FIRST_PID + step.app
-        labels = (_GROUP, _FEATURE) if step.labelled and self.devices != (None,) else (None, None)
+        feature = _FEATURES[len(self.runs) % len(_FEATURES)]
+        labels = (_GROUP, feature) if step.labelled and self.devices != (None,) else (None, None)
         run = InferenceRun(step.number, step.original, self.devices[step.device % len(self.devices)], *labels)
         self.runs.append(Submitted(app, pid, run, self._may_work(app.uid, step.original), app.start(run)))
         self._note_priorities()
@@ -214,7 +227,11 @@ class WorkScenario:
         self._change_rights()
 
     def _config(self, step: Step) -> SchedulingConfig:
-        return config(self.apps[step.app].uid, step.number, direct=step.direct, attribute=step.attribute)
+        one = config(self.apps[step.app].uid, step.number, direct=step.direct, attribute=step.attribute)
+        if step.spread < 0 or self.npu.context.manifest.npu_profile != "page":
+            return one
+        least, most = max(MIN_PRIORITY, step.number - step.spread), min(MAX_PRIORITY, step.number + step.spread)
+        return msgspec.structs.replace(one, min_priority=least, max_priority=most)
 
     def _end(self, step: Step) -> None:
         uid = self.apps[step.app].uid
@@ -262,12 +279,12 @@ def _final_ends(events: Sequence[Event]) -> Iterator[Event]:
     return (event for event in events if event.event_type == "ended" and event.reason != EndReason.PAUSED)
 
 
-def _devices(app: App) -> tuple[int | None, ...]:
-    """The devices that an app can choose; (None,) where it has no choice."""
+def devices_of(app: App) -> Devices:
+    """The devices that an app can choose."""
     found: list[int] = []
     try:
         for number in range(_MOST_DEVICES):
-            if not app.ends(InferenceRun(DEFAULT_JOB_PRIORITY, OWN_WORK, number, _GROUP, _FEATURE)):
+            if not app.ends(InferenceRun(DEFAULT_JOB_PRIORITY, OWN_WORK, number, _GROUP, _FEATURES[0]), _LOOK_MS):
                 break
             found.append(number)
     except NotApplicable:
