@@ -93,6 +93,57 @@ def one_device(context: CaseContext) -> None:
     checks.equal(len(set(tokens)), 2, "driver-managed buffers that the request of the execution names")
 
 
+@cases.case("each_version", "FW-MEM-011", "FW-VER-001", since=Version.V1_3)
+def each_version(context: CaseContext) -> None:
+    """A driver is asked for memory from HAL 1.3 on, which brought it, and not before."""
+    for hal in Version:
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal))
+            compilation = app.finished_compilation(app.finished_model(), app.named("one"))
+            made = described(app, [Role("input", compilation, 0)])
+            checks.that(made is not None or hal < Version.V1_3, "memory of the one driver: expected some, found none")
+            checks.equal(len(app.calls("one", "allocate")), int(hal >= Version.V1_3), "calls of allocate")
+
+
+@cases.case("roles_in_turn", "FW-MEM-011", "FW-GEN-007", since=Version.V1_3)
+def roles_in_turn(context: CaseContext) -> None:
+    """Memory with roles of two compilations in turn serves each of them, whichever was named last."""
+    app = ScriptedApp(context, driver("one"))
+    one, other = (app.finished_compilation(app.finished_model(), app.named("one")) for _ in range(2))
+    memory = _memory(app, Role("input", one, 0), Role("input", other, 1), Role("output", one, 0), Role("input", one, 1))
+    for compilation, index in ((one, 0), (one, 1), (other, 1)):
+        with context.configuration(f"{'one' if compilation == one else 'other'}.input{index}"):
+            _fill(app, memory)
+            execution = app.execution(compilation)
+            app.succeed("execution_set_input_from_memory", execution, index, None, memory, 0, 0)
+            app.succeed("execution_set_input", execution, 1 - index, None, place(app.memory, packed(SECOND)), 8)
+            output = place(app.memory, bytes(8))
+            app.succeed("execution_set_output", execution, 0, None, output, 8)
+            app.expect("execution_compute", app.compute(execution))
+            checks.equal(unpacked(app.memory.read(output, 8)), TOTAL, "the sum")
+
+
+@cases.case("fallback_of_several_outputs", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)
+def fallback_of_several_outputs(context: CaseContext) -> None:
+    """Where the CPU takes a driver's place, all outputs that lie in the driver's memory get their values."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST, **failing("execute")))
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    compiled = app.compiled(builder.net(*(builder.binary(name, first, second) for name in ("ADD", "MUL", "SUB"))))
+    net = compiled.net
+    execution = app.execution(compiled.handle)
+    for index, name in enumerate(net.vector.inputs):
+        app.succeed("execution_set_input", execution, index, None, place(app.memory, net.inputs[name].tobytes()), 16)
+    memories = [_memory(app, Role("output", compiled.handle, index)) for index in range(3)]
+    for index, memory in enumerate(memories):
+        app.succeed("execution_set_output_from_memory", execution, index, None, memory, 0, 0)
+    app.expect("execution_compute", app.compute(execution))
+    for memory, array in zip(memories, net.expected().values(), strict=True):
+        pool = context.pool(16)
+        app.succeed("memory_copy", memory, object_of(app, pool.memory))
+        checks.equal(unpacked(pool.read(0, 16)), tuple(array.ravel().tolist()), "an output")
+
+
 @cases.case("two_devices", "FW-MEM-011", "FW-MEM-009", since=Version.V1_3)
 def two_devices(context: CaseContext) -> None:
     """Memory whose roles are of two drivers belongs to neither; where the runtime gives some, both use it."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.reference.hal.burst_packets import result_elements
 from npu_conformance.reference.runtime.planning.hidl_burst import answer_of_packet
+from npu_conformance.reference.runtime.scripted.held import HeldCallback, HeldFence, LazyFence
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -46,6 +47,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
             elif kind == "callback" and callback is not None and call.found is not None:
                 callback.notify(call.found.status, (), _unavailable(self._service))
             else:
+                if kind == "late" and callback is not None:
+                    callback = _Late(self._service, callback)
                 receiver = None if callback is None else _Spoiling(self, call.found, callback, measure_timing)
                 self.inner.execute(request, measure_timing, deadline_ns, loop_timeout_duration_ns, receiver)
 
@@ -158,12 +161,20 @@ class ScriptedPreparedModel(hal.PreparedModel):
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no fences")
             if call.found is not None and call.found.kind == "callback":
                 return _failed(call.found.status, _unavailable(self._service))
+            if _kind(call) in ("lazy", "held"):
+                return self._held(_kind(call) == "lazy", execute)
             result = execute()
             if call.found is not None and call.found.kind == "reports":
                 return replace(result, callback=_Failure(call.found.status, _unavailable(self._service)))
             if not asked["measure_timing"] or result.callback is None:
                 return result
             return replace(result, callback=_Timed(result.callback, self))
+
+    def _held(self, is_lazy: bool, execute: Callable[[], hal.FencedExecutionResult]) -> hal.FencedExecutionResult:
+        fence = LazyFence(execute) if is_lazy else HeldFence(execute)
+        if not is_lazy:
+            self._service.when_released(fence.begin)
+        return hal.FencedExecutionResult(HeldCallback(fence, _unavailable(self._service)), fence)
 
     def _burst(self, open_one: Callable[[], Made]) -> Made:
         if not self._service.script.has_burst:
@@ -284,6 +295,16 @@ class _Spoiling(hal.ExecutionCallback):
             timing = self._prepared.timing(timing, self._is_measured and status == ErrorStatus.NONE)
         status = status_of(self._found, status)
         self._callback.notify(status, self._prepared.spoilt(self._found, output_shapes), timing)
+
+
+class _Late(hal.ExecutionCallback):
+    """Passes an outcome on once the driver is released."""
+
+    def __init__(self, service: ScriptedService, callback: hal.ExecutionCallback) -> None:
+        self._service, self._callback = service, callback
+
+    def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
+        self._service.when_released(lambda: self._callback.notify(status, output_shapes, timing))
 
 
 class _Timed(hal.FencedExecutionCallback):
