@@ -34,7 +34,7 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.memory.domains", interface="runtime")
 
 _OK = ResultCode.NO_ERROR
-_FAILURES = ResultCode.OP_FAILED, ResultCode.BAD_DATA
+_FAILED = ResultCode.OP_FAILED
 
 
 @cases.case("shape_last_written", "FW-MEM-007", since=Version.V1_3)
@@ -68,10 +68,10 @@ def shape_of_the_same_size(context: CaseContext) -> None:
     writing = _sum_of_six(app, compilation, place(app.memory, packed((1.0,) * 6)), (2, 3))
     app.succeed("execution_set_output_from_memory", writing, 0, None, memory, 0, 0)
     app.expect("execution_compute", app.compute(writing))
-    for shape, expected in (((2, 3), (_OK,)), ((3, 2), _FAILURES), ((6, 1), _FAILURES), ((2, 3), (_OK,))):
+    for shape, expected in (((2, 3), _OK), ((3, 2), _FAILED), ((6, 1), _FAILED), ((2, 3), _OK)):
         reading = _sum_of_six(app, compilation, memory, shape)
         app.succeed("execution_set_output", reading, 0, None, place(app.memory, bytes(24)), 24)
-        app.expect(f"an input of shape {shape}, behind {(2, 3)}", app.compute(reading), *expected)
+        app.expect(f"an input of shape {shape}, behind {(2, 3)}", app.compute(reading), expected)
 
 
 def _sum_of_six(app: RuntimeApp, compilation: int, first: Pointer | int, shape: tuple[int, int]) -> int:
