@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from npu_conformance.reference.hal.burst_packets import result_elements
 from npu_conformance.reference.runtime.planning.hidl_burst import answer_of_packet
 from npu_conformance.reference.runtime.scripted.held import HeldCallback, HeldFence, LazyFence
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.burst_packets import MeasureTiming, pack, unpack_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -118,7 +119,9 @@ class ScriptedPreparedModel(hal.PreparedModel):
         self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
     ) -> hal.BurstContext:
         """HIDL's burst. A script reaches the packets that travel as messages, and those in queues not."""
-        with self._service.call(self._process, "configure_execution_burst_on_queues"):
+        with self._service.call(self._process, "configure_execution_burst_on_queues") as call:
+            if _kind(call) == "slots" and callback is not None:
+                callback = _AskingTooMuch(callback)
             opened = self._burst(lambda: self.inner.configure_execution_burst_on_queues(callback, requests, results))
             return ScriptedBurstContext(opened, self)
 
@@ -276,6 +279,18 @@ class ScriptedBurstContext(hal.BurstContext):
     def execute_packet(self, packet: bytes) -> bytes:
         """See hal.BurstContext."""
         return self._prepared.run_packet(packet, lambda: self._inner.execute_packet(packet))
+
+
+class _AskingTooMuch(hal.BurstCallback):
+    """Asks for a slot that was never given beside those that were; only then for those alone."""
+
+    def __init__(self, callback: hal.BurstCallback) -> None:
+        self._callback = callback
+
+    def get_memories(self, slots: tuple[int, ...]) -> tuple[types.Memory, ...]:
+        with contextlib.suppress(InterfaceError):
+            self._callback.get_memories((*slots, max(slots) + 1000))
+        return self._callback.get_memories(slots)
 
 
 class _Spoiling(hal.ExecutionCallback):

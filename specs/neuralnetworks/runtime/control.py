@@ -41,6 +41,7 @@ class Misbehaviour(Wire, frozen=True):
       "short"     success, and yet the first output has too little room;
       "tight"     OUTPUT_INSUFFICIENT_SIZE, since the first output has too little room;
       "roomy"     OUTPUT_INSUFFICIENT_SIZE, and yet every output has room enough;
+      "slots"     HIDL's burst is asked for the memory of a slot that was never given, beside those that were;
       "packet"    the result packet of HIDL's burst counts one element too many;
       "token"     allocate answers token 0;
       "blocks"    it does not return until RuntimeControl.release;
