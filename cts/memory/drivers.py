@@ -93,6 +93,23 @@ def one_device(context: CaseContext) -> None:
     checks.equal(len(set(tokens)), 2, "driver-managed buffers that the request of the execution names")
 
 
+@cases.case("one_role_elsewhere", "FW-MEM-011", since=Version.V1_3)
+def one_role_elsewhere(context: CaseContext) -> None:
+    """Memory with several roles of one driver and one of another belongs to neither, wherever that one is named."""
+    for place_of_other in range(4):
+        with context.configuration(f"place{place_of_other}"):
+            app = ScriptedApp(context, driver("one"), driver("other"))
+            model = app.finished_model()
+            one, other = (app.finished_compilation(model, app.named(name)) for name in ("one", "other"))
+            roles = [Role("input", one, 0), Role("output", one, 0), Role("input", one, 1)]
+            roles.insert(place_of_other, Role("input", other, 0))
+            described(app, roles)
+            for name in ("one", "other"):
+                checks.equal(
+                    len(app.calls(name, "allocate")), 0, f"calls of allocate to {name} for memory that both use"
+                )
+
+
 @cases.case("each_version", "FW-MEM-011", "FW-VER-001", since=Version.V1_3)
 def each_version(context: CaseContext) -> None:
     """A driver is asked for memory from HAL 1.3 on, which brought it, and not before."""

@@ -53,7 +53,8 @@ def outlasting(app: ScriptedApp, calls: Sequence[Callable[[], int]], *let_go: Ca
             each()
         return ResultCode.NO_ERROR
 
-    _, *answers = app.context.run_concurrently([let_all_go, *(partial(last, call) for call in calls)])
+    everybody: list[Callable[[], int]] = [let_all_go, *(partial(last, call) for call in calls)]
+    _, *answers = app.context.run_concurrently(everybody)
     checks.equal(order[0], "the last was let go", "what came first")
     return [_code(answer) for answer in answers]
 
