@@ -170,7 +170,7 @@ def two_devices(context: CaseContext) -> None:
     roles = [Role(role, compilation, 0) for role in ("input", "output") for compilation in compilations]
     made = described(app, roles)
     for name in ("one", "other"):
-        checks.equal(len(app.calls(name, "allocate")), 0, f"calls of allocate to {name} for memory that both use")
+        checks.equal(len(app.calls(name, "allocate")), 0, f"calls of allocate to {name}")
     if made is None:
         return
     first = _memory(app, *roles)

@@ -188,7 +188,7 @@ def _set_value(app: RuntimeApp, model: int, how: str, content: bytes) -> None:
         app.succeed("model_set_operand_value", model, 1, place(app.memory, content), len(content))
 
 
-@cases.case("extension_data", "FW-EXT-012", since=Version.V1_2)
+@cases.case("extension_data", "FW-EXT-012", since=Version.FL5)
 def extension_data(context: CaseContext) -> None:
     """Of an extension's operand: its data; a null pointer takes it back."""
     for name, said in {"another": (PARAMETERS[:1], PARAMETERS), "nothing": (PARAMETERS, b"")}.items():
