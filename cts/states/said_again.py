@@ -14,7 +14,7 @@ from npu_conformance.cts.lib.runtime.sums import packed, unpacked
 from npu_conformance.cts.lib.runtime.vendor import PARAMETERS, FibonacciModel, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
-from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, OperandType, OperationType, Priority
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
@@ -27,8 +27,9 @@ from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescriptio
 from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles, OperandExtraParams
 from npu_conformance.specs.versions import Version
 
-cases = CaseGroup("cts.states.said_again", interface="runtime")
+cases = CaseGroup("cts.states.said_again", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 
+_MODELS, _COMPILATIONS = Group.RUNTIME_MODELS, Group.RUNTIME_COMPILATIONS
 _HOUR, _SECOND = 3600 * 10**9, 10**9
 _NO_TIME = Version.V1_3.unavailable_time
 
@@ -77,7 +78,7 @@ _OF_EXECUTIONS = {
 }
 
 
-@cases.case("of_compilations", "FW-CMP-003", "FW-CMP-006", "FW-QOS-001", since=Version.V1_3)
+@cases.case("of_compilations", "FW-CMP-003", "FW-CMP-006", "FW-QOS-001", since=Version.V1_3, group=_COMPILATIONS)
 def of_compilations(context: CaseContext) -> None:
     """Of a compilation: preference, priority, and timeout, which 0 takes back."""
     for name, setting in _OF_COMPILATIONS.items():
@@ -117,7 +118,7 @@ def padding(context: CaseContext) -> None:
     app.refused("execution_set_input", ResultCode.BAD_DATA, execution, 0, None, longer, 2 * VECTOR_BYTES)
 
 
-@cases.case("cache_token", "FW-CAC-004", since=Version.V1_2)
+@cases.case("cache_token", "FW-CAC-004", since=Version.V1_2, group=_COMPILATIONS)
 def cache_token(context: CaseContext) -> None:
     """Of a compilation: the driver gets the token that belongs to the app's last one, and its files."""
     tokens = [bytes([number]) * BYTE_SIZE_OF_CACHE_TOKEN for number in (1, 2)]
@@ -132,7 +133,7 @@ def cache_token(context: CaseContext) -> None:
     checks.equal(found[1], found[0], "token that the driver got")
 
 
-@cases.case("relaxed", "FW-MDL-026", since=Version.V1_2)
+@cases.case("relaxed", "FW-MDL-026", since=Version.V1_2, group=_MODELS)
 def relaxed(context: CaseContext) -> None:
     """Of a model: whether it may be computed in float16."""
     app = ScriptedApp(context, driver("one"))
@@ -146,7 +147,7 @@ def relaxed(context: CaseContext) -> None:
         checks.equal(found, last, "whether the driver's model is relaxed")
 
 
-@cases.case("values", "FW-MDL-014", "FW-MDL-015", "FW-MDL-016")
+@cases.case("values", "FW-MDL-014", "FW-MDL-015", "FW-MDL-016", group=_MODELS)
 def values(context: CaseContext) -> None:
     """Of an operand: its value, which was copied, kept by its pointer, placed in memory, or omitted before."""
     app = RuntimeApp(context)
@@ -188,7 +189,7 @@ def _set_value(app: RuntimeApp, model: int, how: str, content: bytes) -> None:
         app.succeed("model_set_operand_value", model, 1, place(app.memory, content), len(content))
 
 
-@cases.case("extension_data", "FW-EXT-012", since=Version.FL5)
+@cases.case("extension_data", "FW-EXT-012", since=Version.FL5, group=_MODELS)
 def extension_data(context: CaseContext) -> None:
     """Of an extension's operand: its data; a null pointer takes it back."""
     for name, said in {"another": (PARAMETERS[:1], PARAMETERS), "nothing": (PARAMETERS, b"")}.items():
