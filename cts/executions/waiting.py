@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from npu_conformance.cts.lib.runtime.lasting import LettingGo, Pending, event_of, outlasting, pending
+from npu_conformance.cts.lib.runtime.lasting import Pending, event_of, outlasting, pending
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
@@ -29,12 +29,7 @@ def _holding(context: CaseContext, kind: str) -> ScriptedApp:
     holders = [driver(name, exec_time=FAST, **misbehaving("execute", kind)) for name in _HOLDERS]
     refuses = driver("refuses", "MUL", exec_time=_FASTEST, has_fences=False)
     others = driver("reads"), driver("old", hal=Version.V1_2), refuses
-    return _letting_go(ScriptedApp(context, *holders, *others))
-
-
-def _letting_go(app: ScriptedApp) -> ScriptedApp:
-    LettingGo(app)
-    return app
+    return ScriptedApp(context, *holders, *others)
 
 
 def _free(app: ScriptedApp, event: int) -> int:
@@ -150,7 +145,7 @@ def for_callbacks(context: CaseContext) -> None:
     """A driver's callback of an execution is waited for, however late it comes."""
     for hal in (Version.V1_0, Version.V1_1, Version.V1_2, Version.V1_3):
         with context.configuration(hal.name):
-            app = _letting_go(ScriptedApp(context, driver("one", hal=hal, **misbehaving("execute", "late", first=2))))
+            app = ScriptedApp(context, driver("one", hal=hal, **misbehaving("execute", "late", first=2)))
             app.control.set_property("debug.nn.syncexec-hal", "0")
             compiled = app.compiled(add(), "one")
             app.computes_rightly(compiled)
@@ -168,7 +163,7 @@ def for_callbacks_of_preparations(context: CaseContext) -> None:
     """A driver's callback of a preparation is waited for, however late it comes."""
     for hal in Version:
         with context.configuration(hal.name):
-            app = _letting_go(ScriptedApp(context, driver("one", hal=hal, **misbehaving("prepare_model", "late"))))
+            app = ScriptedApp(context, driver("one", hal=hal, **misbehaving("prepare_model", "late")))
             compilation = app.compilation(app.model(add()), app.named("one"))
             call = partial(app.call, "compilation_finish", compilation)
             (code,) = outlasting(app, [call], partial(app.control.release, "one"))

@@ -72,7 +72,7 @@ def _pass_turns(app: ScriptedApp) -> None:
         turn.join()
 
 
-class LettingGo:
+class _LettingGo:
     """Lets go what drivers hold when the case ends, before its objects are freed: that waits for computations."""
 
     def __init__(self, app: ScriptedApp) -> None:
@@ -147,6 +147,7 @@ def pending(app: ScriptedApp, compiled: Compiled, *inputs: tuple[int, Pool]) -> 
         size = pool.memory.size
         app.succeed(f"execution_set_{role}_from_memory", execution, index, None, memory, 0, size)
     memories, pools = zip(*places, strict=True)
+    _LettingGo(app)
     return Pending(app, compiled, execution, memories, pools)
 
 
