@@ -94,7 +94,7 @@ def _judge_dependencies(context: CaseContext, kinds: tuple[str, ...], order: int
             gate = context.fence()
             events.append(app.made("event_create_from_sync_fence_fd", gate, 1, True))
             let_go.append(partial(_write_and_signal, addend, gate))
-    (code,) = outlasting(app, [lambda: product.end(product.start(*events))], *let_go[::order])
+    (code,) = outlasting(app, [lambda: product.end(product.start(*events))], *let_go[::order], asked="reads")
     app.expect("event_wait", code)
     product.check(dict.fromkeys(product.net.inputs, *add().expected().values()))
 

@@ -23,7 +23,7 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
-_TURNS = 50
+_TURNS, _MOST_TURNS = 50, 100
 """Threads that begin and end before something is let go. Counted, not timed: whoever does not wait gets ahead of them,
 however busy the machine is."""
 
@@ -33,8 +33,13 @@ def lazy(name: str, *operations: OperationName, **fields: Any) -> DriverScript:
     return driver(name, *operations, exec_time=FAST, **misbehaving("execute", "lazy"), **fields)
 
 
-def outlasting(app: ScriptedApp, calls: Sequence[Callable[[], int]], *let_go: Callable[[], object]) -> list[int]:
-    """Make calls at once, each of which has to last until the last of these was let go; returns their codes."""
+def outlasting(
+    app: ScriptedApp, calls: Sequence[Callable[[], int]], *let_go: Callable[[], object], asked: str = ""
+) -> list[int]:
+    """Make calls at once, each of which has to last until the last of these was let go; returns their codes.
+
+    asked: a driver that whoever does not wait asks to execute: that is waited for, if it happens soon.
+    """
     begun = threading.Event()
     order: list[str] = []
 
@@ -46,11 +51,12 @@ def outlasting(app: ScriptedApp, calls: Sequence[Callable[[], int]], *let_go: Ca
 
     def let_all_go() -> int:
         begun.wait()
-        for number, each in enumerate(let_go):
-            _pass_turns(app)
-            if number == len(let_go) - 1:
-                order.append("the last was let go")
+        *earlier, the_last = let_go
+        for each in earlier:
             each()
+        _pass_turns(app, asked)
+        order.append("the last was let go")
+        the_last()
         return ResultCode.NO_ERROR
 
     everybody: list[Callable[[], int]] = [let_all_go, *(partial(last, call) for call in calls)]
@@ -65,11 +71,15 @@ def _code(answer: int | InterfaceError) -> int:
     return answer
 
 
-def _pass_turns(app: ScriptedApp) -> None:
-    for _ in range(_TURNS):
+def _pass_turns(app: ScriptedApp, asked: str) -> None:
+    left = _MOST_TURNS if asked else _TURNS
+    while left:
         turn = threading.Thread(target=app.control.driver_calls, args=(app.driver_names[0],))
         turn.start()
         turn.join()
+        left -= 1
+        if asked and app.executions(asked):
+            left, asked = _TURNS, ""
 
 
 class _LettingGo:
