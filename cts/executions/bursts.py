@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
     SECOND,
@@ -156,6 +156,21 @@ def memory_comes_and_goes(context: CaseContext) -> None:
     for _ in range(6):
         memory, _ = _computed_in_memory(app, compilation, burst)
         app.free(memory)
+
+
+@cases.case("unknown_slot", "FW-EXE-016", "FW-VER-001", since=Version.V1_2)
+def unknown_slot(context: CaseContext) -> None:
+    """A driver of HIDL that asks for the memory of a slot that was never given is refused, and the burst goes on."""
+    for hal in (Version.V1_2, Version.V1_3):
+        with context.configuration(hal.name.lower()):
+            asks = misbehaving("configure_execution_burst_on_queues", "slots")
+            app = ScriptedApp(context, driver("one", hal=hal, **asks))
+            compilation = compilation_of_sum(app, devices=app.named("one"))
+            burst = app.made("burst_create", compilation, True)
+            for _ in range(2):
+                made = execution_of_sum(app, compilation)
+                app.succeed("execution_burst_compute", made.execution, burst)
+                made.check()
 
 
 @cases.case("many_memories", "FW-EXE-016", "FW-GEN-001", since=Version.V1_2)

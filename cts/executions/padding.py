@@ -62,6 +62,23 @@ def objects(context: CaseContext) -> None:
             checks.equal(unpacked(pool.read(2 * _PADDED, 8)), TOTAL, "the sum")
 
 
+@cases.case("of_any_length", "FW-EXE-007", since=Version.FL5)
+def of_any_length(context: CaseContext) -> None:
+    """Padding may be of one byte, of an odd number, and much longer than the operand."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    for length in (9, 63, 65, 129, 5000):
+        with context.configuration(f"length{length}"):
+            execution = _padded(app, compilation)
+            for index, addend in enumerate((FIRST, SECOND)):
+                data = place(app.memory, packed(addend) + b"\xff" * (length - 8))
+                app.succeed("execution_set_input", execution, index, None, data, length)
+            output = place(app.memory, bytes(length))
+            app.succeed("execution_set_output", execution, 0, None, output, length)
+            app.expect("execution_compute", app.compute(execution))
+            checks.equal(unpacked(app.memory.read(output, 8)), TOTAL, "the sum")
+
+
 def _padded(app: RuntimeApp, compilation: int) -> int:
     execution = app.execution(compilation)
     app.succeed("execution_enable_input_and_output_padding", execution, True)

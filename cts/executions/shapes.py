@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 from npu_conformance.cts.lib.runtime.fixture import VECTOR, RuntimeApp
 from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.sums import (
@@ -10,6 +12,7 @@ from npu_conformance.cts.lib.runtime.sums import (
     OPEN_SIZE,
     SECOND,
     TOTAL,
+    compilation_of_reshape,
     compilation_of_sum,
     execution_of_sum,
     failing_compilation,
@@ -69,6 +72,34 @@ def found(context: CaseContext) -> None:
                     content = app.memory.read(output, _ROOM)
                     checks.equal(unpacked(content[:8]), TOTAL, "the sum")
                     checks.equal(set(content[8:]), {0xA5}, "bytes behind the sum")
+
+
+@cases.case("found_again", "FW-EXE-017", "FW-EXE-003", "FW-GEN-004", since=Version.FL5)
+def found_again(context: CaseContext) -> None:
+    """Each computation of a reusable execution has the shape that its own inputs lead to, larger or smaller."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_reshape(app, rank=2, output=OPEN_RANK)
+    for way in ways(app.level, finding_shapes=True):
+        with context.configuration(way):
+            execution, shape = app.execution(compilation), place(app.memory, bytes(8))
+            app.succeed("execution_set_reusable", execution, True)
+            app.succeed("execution_set_input", execution, 0, None, place(app.memory, packed((1, 2, 3, 4))), 16)
+            app.succeed("execution_set_input", execution, 1, None, shape, 8)
+            app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(16)), 16)
+            for dimensions in ((2, 2), (4, 1), (1, 4)):
+                app.memory.write(shape, struct.pack("<2i", *dimensions))
+                app.expect(way, compute(app, way, execution, compilation))
+                checks.equal(output_shape(app, execution, 0, rank=2), dimensions, "dimensions of the output")
+
+
+@cases.case("unknown_at_old_levels", "FW-EXE-006", until=Version.V1_1)
+def unknown_at_old_levels(context: CaseContext) -> None:
+    """Before feature level 3, which brought outputs of unknown size, they are refused where they are set."""
+    app = RuntimeApp(context)
+    execution = app.execution(compilation_of_sum(app, output=OPEN_SIZE))
+    code = app.call("execution_set_output", execution, 0, None, place(app.memory, bytes(8)), 8)
+    if code == ResultCode.NO_ERROR:
+        context.warn_quality("an output of unknown size is taken, which feature level 3 brought")
 
 
 @cases.case("insufficient", "FW-EXE-018", "FW-EXE-017", "FW-PRT-012", since=Version.V1_2)

@@ -93,6 +93,76 @@ def one_device(context: CaseContext) -> None:
     checks.equal(len(set(tokens)), 2, "driver-managed buffers that the request of the execution names")
 
 
+@cases.case("one_role_elsewhere", "FW-MEM-011", since=Version.V1_3)
+def one_role_elsewhere(context: CaseContext) -> None:
+    """Memory with several roles of one driver and one of another belongs to neither, wherever that one is named."""
+    for place_of_other in range(4):
+        with context.configuration(f"place{place_of_other}"):
+            app = ScriptedApp(context, driver("one"), driver("other"))
+            model = app.finished_model()
+            one, other = (app.finished_compilation(model, app.named(name)) for name in ("one", "other"))
+            roles = [Role("input", one, 0), Role("output", one, 0), Role("input", one, 1)]
+            roles.insert(place_of_other, Role("input", other, 0))
+            described(app, roles)
+            for name in ("one", "other"):
+                checks.equal(
+                    len(app.calls(name, "allocate")), 0, f"calls of allocate to {name} for memory that both use"
+                )
+
+
+@cases.case("each_version", "FW-MEM-011", "FW-VER-001", since=Version.V1_3)
+def each_version(context: CaseContext) -> None:
+    """Drivers are asked for memory from HAL 1.3 on, which brought it: all of these, or none, and never an older one."""
+    asked = []
+    for hal in Version:
+        app = ScriptedApp(context, driver("one", hal=hal))
+        compilation = app.finished_compilation(app.finished_model(), app.named("one"))
+        described(app, [Role("input", compilation, 0)])
+        if app.calls("one", "allocate"):
+            asked.append(hal)
+    if asked:
+        checks.equal(asked, [hal for hal in Version if hal >= Version.V1_3], "HAL versions of drivers that were asked")
+
+
+@cases.case("roles_in_turn", "FW-MEM-011", "FW-GEN-007", since=Version.V1_3)
+def roles_in_turn(context: CaseContext) -> None:
+    """Memory with roles of two compilations in turn serves each of them, whichever was named last."""
+    app = ScriptedApp(context, driver("one"))
+    one, other = (app.finished_compilation(app.finished_model(), app.named("one")) for _ in range(2))
+    memory = _memory(app, Role("input", one, 0), Role("input", other, 1), Role("output", one, 0), Role("input", one, 1))
+    for compilation, index in ((one, 0), (one, 1), (other, 1)):
+        with context.configuration(f"{'one' if compilation == one else 'other'}.input{index}"):
+            _fill(app, memory)
+            execution = app.execution(compilation)
+            app.succeed("execution_set_input_from_memory", execution, index, None, memory, 0, 0)
+            app.succeed("execution_set_input", execution, 1 - index, None, place(app.memory, packed(SECOND)), 8)
+            output = place(app.memory, bytes(8))
+            app.succeed("execution_set_output", execution, 0, None, output, 8)
+            app.expect("execution_compute", app.compute(execution))
+            checks.equal(unpacked(app.memory.read(output, 8)), TOTAL, "the sum")
+
+
+@cases.case("fallback_of_several_outputs", "FW-MEM-014", "FW-PRT-010", since=Version.V1_3)
+def fallback_of_several_outputs(context: CaseContext) -> None:
+    """Where the CPU takes a driver's place, all outputs that lie in the driver's memory get their values."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST, **failing("execute")))
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    compiled = app.compiled(builder.net(*(builder.binary(name, first, second) for name in ("ADD", "MUL", "SUB"))))
+    net = compiled.net
+    execution = app.execution(compiled.handle)
+    for index, name in enumerate(net.vector.inputs):
+        app.succeed("execution_set_input", execution, index, None, place(app.memory, net.inputs[name].tobytes()), 16)
+    memories = [_memory(app, Role("output", compiled.handle, index)) for index in range(3)]
+    for index, memory in enumerate(memories):
+        app.succeed("execution_set_output_from_memory", execution, index, None, memory, 0, 0)
+    app.expect("execution_compute", app.compute(execution))
+    for memory, array in zip(memories, net.expected().values(), strict=True):
+        pool = context.pool(16)
+        app.succeed("memory_copy", memory, object_of(app, pool.memory))
+        checks.equal(unpacked(pool.read(0, 16)), tuple(array.ravel().tolist()), "an output")
+
+
 @cases.case("two_devices", "FW-MEM-011", "FW-MEM-009", since=Version.V1_3)
 def two_devices(context: CaseContext) -> None:
     """Memory whose roles are of two drivers belongs to neither; where the runtime gives some, both use it."""
@@ -102,7 +172,7 @@ def two_devices(context: CaseContext) -> None:
     roles = [Role(role, compilation, 0) for role in ("input", "output") for compilation in compilations]
     made = described(app, roles)
     for name in ("one", "other"):
-        checks.equal(len(app.calls(name, "allocate")), 0, f"calls of allocate to {name} for memory that both use")
+        checks.equal(len(app.calls(name, "allocate")), 0, f"calls of allocate to {name}")
     if made is None:
         return
     first = _memory(app, *roles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
@@ -73,80 +74,100 @@ def _check_description(memory: Memory | None, kind: str) -> None:
     checks.equal(found, expected, f"width, height, layers and format of memory from {kind}")
 
 
+def _kinds_of_arguments(context: CaseContext, hal: Version) -> None:
+    """The memory of an argument reaches the driver under the name that its HAL has for the kind."""
+    app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+    compiled = app.compiled(add(), "one")
+    for hidl, aidl in _KINDS.items():
+        execution = _execution(app, compiled, _object(app, hidl, bytes(_BYTES)))
+        app.expect("execution_compute", app.run(compiled, execution, "compute"))
+        memory = _of_first_input(app.executions("one")[-1])
+        checks.equal(memory and memory.kind, aidl if hal.is_aidl else hidl, f"kind of memory from {hidl}")
+        _check_description(memory, hidl)
+
+
+def _kind_of_pixels(context: CaseContext, hal: Version) -> None:
+    """A hardware buffer of pixels reaches the driver as one, and not as a BLOB; the rest is the driver's."""
+    app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+    compiled, pixels = app.compiled(add(), "one"), _pool(context, "hardware_buffer", bytes(_BYTES))
+    execution = app.execution(compiled.handle)
+    memory = app.made("memory_create_from_a_hardware_buffer", pixels, True)
+    app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, 0)
+    app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
+    app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
+    app.compute(execution)
+    found = _of_first_input(app.executed_once("one"))
+    checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
+    described = found and found.description
+    checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
+
+
+def _kinds_of_constants(context: CaseContext, hal: Version) -> None:
+    """So does the memory of a constant."""
+    app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+    for hidl, aidl in _KINDS.items():
+        app.computes_rightly(app.compiled(_adds_constant(context, hidl), "one"))
+        kinds = {pool.kind for pool in app.prepared("one")[-1].pools}
+        checks.equal(kinds, {aidl if hal.is_aidl else hidl}, f"kinds of memory from {hidl}")
+        for pool in app.prepared("one")[-1].pools:
+            _check_description(pool, hidl)
+
+
+def _description_of_blob(context: CaseContext, hal: Version) -> None:
+    """AIDL describes every hardware buffer: a BLOB also where the app's memory says its kind alone."""
+    app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+    compiled = app.compiled(add(), "one")
+    for kind, expected in _KINDS.items():
+        bare = replace(_pool(context, kind, bytes(_BYTES)), kind=kind, description=None)
+        memory = app.owns("memory_create_from_fd", memory_object(app.runtime, bare))
+        app.expect("execution_compute", app.run(compiled, _execution(app, compiled, memory), "compute"))
+        found = _of_first_input(app.executions("one")[-1])
+        checks.equal(found and found.kind, expected, f"kind of memory from {kind}")
+        _check_description(found, kind)
+
+
+def _padding(context: CaseContext, hal: Version) -> None:
+    """A driver gets the length of the value; what is behind it is padding, of which HIDL knows nothing."""
+    app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+    compiled, memory = app.compiled(add(), "one"), _object(app, "mmap_fd", bytes(2 * _PADDED))
+    execution = app.execution(compiled.handle)
+    app.succeed("execution_enable_input_and_output_padding", execution, True)
+    for index in range(2):
+        app.succeed("execution_set_input_from_memory", execution, index, None, memory, _PADDED * index, _PADDED)
+    output = _object(app, "mmap_fd", bytes(_PADDED))
+    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, _PADDED)
+    app.expect("execution_compute", app.run(compiled, execution, "compute"))
+    request = app.executions("one")[-1].request
+    assert request is not None
+    told = {(each.location.length, each.location.padding) for each in (*request.inputs, *request.outputs)}
+    checks.equal(told, {(_BYTES, _PADDED - _BYTES if hal.is_aidl else 0)}, "lengths and paddings of the arguments")
+
+
+_CASES = {
+    "kinds_of_arguments": (_kinds_of_arguments, "FW-MEM-013"),
+    "kind_of_pixels": (_kind_of_pixels, "FW-MEM-013"),
+    "kinds_of_constants": (_kinds_of_constants, "FW-MEM-013"),
+    "description_of_blob": (_description_of_blob, "FW-MEM-013"),
+    "padding": (_padding, "FW-EXE-007"),
+}
+"""Of each HAL: what is judged, and what it is evidence for beside FW-VER-001."""
+
+
 def _declare(hal: Version) -> None:
     word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
-    since = max(hal, Version.FL5)
+    for name, (judge, requirement) in _CASES.items():
+        if name == "description_of_blob" and not hal.is_aidl:
+            continue  # HIDL describes no hardware buffer.
+        header = cases.case(f"{word}.{name}", "FW-VER-001", requirement, since=max(hal, Version.FL5))
+        header(_of_hal(judge, hal))
 
-    @cases.case(f"{word}.kinds_of_arguments", "FW-VER-001", "FW-MEM-013", since=since)
-    def kinds_of_arguments(context: CaseContext) -> None:
-        """The memory of an argument reaches the driver under the name that its HAL has for the kind."""
-        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-        compiled = app.compiled(add(), "one")
-        for hidl, aidl in _KINDS.items():
-            execution = _execution(app, compiled, _object(app, hidl, bytes(_BYTES)))
-            app.expect("execution_compute", app.run(compiled, execution, "compute"))
-            memory = _of_first_input(app.executions("one")[-1])
-            checks.equal(memory and memory.kind, aidl if hal.is_aidl else hidl, f"kind of memory from {hidl}")
-            _check_description(memory, hidl)
 
-    @cases.case(f"{word}.kind_of_pixels", "FW-VER-001", "FW-MEM-013", since=since)
-    def kind_of_pixels(context: CaseContext) -> None:
-        """A hardware buffer of pixels reaches the driver as one, and not as a BLOB; the rest is the driver's."""
-        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-        compiled, pixels = app.compiled(add(), "one"), _pool(context, "hardware_buffer", bytes(_BYTES))
-        execution = app.execution(compiled.handle)
-        memory = app.made("memory_create_from_a_hardware_buffer", pixels, True)
-        app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, 0)
-        app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
-        app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
-        app.compute(execution)
-        found = _of_first_input(app.executed_once("one"))
-        checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
-        described = found and found.description
-        checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
+def _of_hal(judge: Callable[[CaseContext, Version], None], hal: Version) -> Callable[[CaseContext], None]:
+    def run(context: CaseContext) -> None:
+        judge(context, hal)
 
-    @cases.case(f"{word}.kinds_of_constants", "FW-VER-001", "FW-MEM-013", since=since)
-    def kinds_of_constants(context: CaseContext) -> None:
-        """So does the memory of a constant."""
-        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-        for hidl, aidl in _KINDS.items():
-            app.computes_rightly(app.compiled(_adds_constant(context, hidl), "one"))
-            kinds = {pool.kind for pool in app.prepared("one")[-1].pools}
-            checks.equal(kinds, {aidl if hal.is_aidl else hidl}, f"kinds of memory from {hidl}")
-            for pool in app.prepared("one")[-1].pools:
-                _check_description(pool, hidl)
-
-    if hal.is_aidl:
-
-        @cases.case(f"{word}.description_of_blob", "FW-VER-001", "FW-MEM-013", since=since)
-        def description_of_blob(context: CaseContext) -> None:
-            """AIDL describes every hardware buffer: a BLOB also where the app's memory says its kind alone."""
-            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-            compiled = app.compiled(add(), "one")
-            for kind, expected in _KINDS.items():
-                bare = replace(_pool(context, kind, bytes(_BYTES)), kind=kind, description=None)
-                memory = app.owns("memory_create_from_fd", memory_object(app.runtime, bare))
-                app.expect("execution_compute", app.run(compiled, _execution(app, compiled, memory), "compute"))
-                found = _of_first_input(app.executions("one")[-1])
-                checks.equal(found and found.kind, expected, f"kind of memory from {kind}")
-                _check_description(found, kind)
-
-    @cases.case(f"{word}.padding", "FW-VER-001", "FW-EXE-007", since=since)
-    def padding(context: CaseContext) -> None:
-        """A driver gets the length of the value; what is behind it is padding, of which HIDL knows nothing."""
-        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
-        compiled, memory = app.compiled(add(), "one"), _object(app, "mmap_fd", bytes(2 * _PADDED))
-        execution = app.execution(compiled.handle)
-        app.succeed("execution_enable_input_and_output_padding", execution, True)
-        for index in range(2):
-            app.succeed("execution_set_input_from_memory", execution, index, None, memory, _PADDED * index, _PADDED)
-        output = _object(app, "mmap_fd", bytes(_PADDED))
-        app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, _PADDED)
-        app.expect("execution_compute", app.run(compiled, execution, "compute"))
-        request = app.executions("one")[-1].request
-        assert request is not None
-        told = {(each.location.length, each.location.padding) for each in (*request.inputs, *request.outputs)}
-        checks.equal(told, {(_BYTES, _PADDED - _BYTES if hal.is_aidl else 0)}, "lengths and paddings of the arguments")
+    run.__doc__ = judge.__doc__
+    return run
 
 
 for _hal in _HALS:

@@ -56,6 +56,14 @@ def if_of_constant_condition(*, condition: bool) -> Net:
     return builder.net(_apply_if(builder, decided, builder.input(), builder.constant()))
 
 
+def if_of_computed_condition(then: tuple[str, ...], otherwise: tuple[str, ...]) -> Net:
+    """IF of whether one number is less than another, which is the case."""
+    builder = NetBuilder((branch(*then), branch(*otherwise)))
+    low, high = builder.input(COUNT), builder.constant(COUNT, 5)
+    condition = builder.apply("LESS", low, high, result=CONDITION)
+    return builder.net(_apply_if(builder, condition, builder.input(), builder.input()))
+
+
 def while_of_constants(rounds: int) -> Net:
     """WHILE of so many rounds, all inputs of which but the first matrix are constants."""
     builder = NetBuilder((_condition(*_COUNTED), _body("SUB")))

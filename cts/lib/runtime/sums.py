@@ -104,10 +104,17 @@ def devices_to_name(app: RuntimeApp) -> dict[str, int]:
 
 def failing_compilation(app: RuntimeApp, devices: tuple[int, ...] = ()) -> int:
     """RESHAPE of four floats to a shape that is an input; `failing_execution` asks for one of three elements."""
+    return compilation_of_reshape(app, devices)
+
+
+def compilation_of_reshape(
+    app: RuntimeApp, devices: tuple[int, ...] = (), *, rank: int = 1, output: OperandDescription | None = None
+) -> int:
+    """RESHAPE of four floats to a shape of a rank, which is an input. output: in place of four floats."""
     model = app.empty_model()
-    shape = OperandDescription(OperandType.TENSOR_INT32, 1, (1,))
+    shape = OperandDescription(OperandType.TENSOR_INT32, 1, (rank,))
     four = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (4,))
-    for description in (four, shape, four):
+    for description in (four, shape, output or four):
         app.succeed("model_add_operand", model, description)
     app.succeed("model_add_operation", model, OperationType.RESHAPE, (0, 1), (2,))
     app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (2,))

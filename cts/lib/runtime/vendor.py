@@ -60,11 +60,12 @@ class FibonacciModel:
     """FIBONACCI and FIBONACCI_DEQUANTIZE: the first eight numbers as floats.
 
     Operands: 0 the count, 1 the numbers, 2 the floats; with has_add, an ADD of zeros, 3 to 5. A count that is given
-    when it is built is a constant; then the input is what is added.
+    when it is built is a constant; then the input is what is added. parameters: several are set one after the other;
+    empty for none.
     """
 
     app: RuntimeApp
-    parameters: bytes = PARAMETERS
+    parameters: bytes | tuple[bytes, ...] = PARAMETERS
     has_add: bool = False
 
     def built(self, count: int = 0) -> int:
@@ -74,9 +75,7 @@ class FibonacciModel:
         numbers = OperandDescription(type_code(app, model, NUMBERS_TYPE), 1, (ELEMENTS,))
         for operand in (OperandDescription(type_code(app, model, COUNT_TYPE)), numbers, floats):
             app.succeed("model_add_operand", model, operand)
-        data = place(app.memory, self.parameters)
-        app.succeed("model_set_operand_extension_data", model, 1, data, len(self.parameters))
-        app.memory.write(data, bytes(len(self.parameters)))  # the runtime has copied it (FW-EXT-012)
+        self._set_parameters(model)
         app.succeed("model_add_operation", model, operation_code(app, model, NUMBERS_OPERATION), (0,), (1,))
         app.succeed("model_add_operation", model, operation_code(app, model, DEQUANTIZE_OPERATION), (1,), (2,))
         if count:
@@ -86,6 +85,13 @@ class FibonacciModel:
         app.succeed("model_identify_inputs_and_outputs", model, (3 if count else 0,), (5 if self.has_add else 2,))
         app.succeed("model_finish", model)
         return model
+
+    def _set_parameters(self, model: int) -> None:
+        for content in (self.parameters,) if isinstance(self.parameters, bytes) else self.parameters:
+            data = place(self.app.memory, content) if content else None
+            self.app.succeed("model_set_operand_extension_data", model, 1, data, len(content))
+            if data is not None:
+                self.app.memory.write(data, bytes(len(content)))  # the runtime has copied it (FW-EXT-012)
 
     def _add(self, model: int, floats: OperandDescription, *, is_input: bool) -> None:
         app = self.app

@@ -160,22 +160,28 @@ class ScriptedDevice(hal.Device):
             self._service.die()
         elif kind == "silent":
             return None
-        else:
-            return None if callback is None else _Wrapping(self._service, self._process, callback)
+        elif callback is not None:
+            return _Wrapping(self._service, self._process, callback, is_late=kind == "late")
         return None
 
 
 class _Wrapping(hal.PreparedModelCallback):
     """Passes an answer on, with the prepared model under the script."""
 
-    def __init__(self, service: ScriptedService, process: int, callback: hal.PreparedModelCallback) -> None:
-        self._service, self._process, self._callback = service, process, callback
+    def __init__(
+        self, service: ScriptedService, process: int, callback: hal.PreparedModelCallback, *, is_late: bool
+    ) -> None:
+        """is_late: it waits until the driver is released."""
+        self._service, self._process, self._callback, self._is_late = service, process, callback, is_late
 
     def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
         scripted = None
         if prepared_model is not None:
             scripted = ScriptedPreparedModel(prepared_model, self._service, self._process)
-        self._callback.notify(status, scripted)
+        if self._is_late:
+            self._service.when_released(lambda: self._callback.notify(status, scripted))
+        else:
+            self._callback.notify(status, scripted)
 
 
 def _spoilt(made: hal.DeviceBuffer, call: Call) -> hal.DeviceBuffer:

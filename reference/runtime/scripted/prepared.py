@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -9,8 +10,9 @@ from msgspec.structs import replace
 
 from npu_conformance.reference.hal.burst_packets import result_elements
 from npu_conformance.reference.runtime.planning.hidl_burst import answer_of_packet
+from npu_conformance.reference.runtime.scripted.held import HeldCallback, HeldFence, LazyFence
 from npu_conformance.reference.runtime.scripted.service import Call, ScriptedService
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.burst_packets import MeasureTiming, pack, unpack_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -46,6 +48,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
             elif kind == "callback" and callback is not None and call.found is not None:
                 callback.notify(call.found.status, (), _unavailable(self._service))
             else:
+                if kind == "late" and callback is not None:
+                    callback = _Late(self._service, callback)
                 receiver = None if callback is None else _Spoiling(self, call.found, callback, measure_timing)
                 self.inner.execute(request, measure_timing, deadline_ns, loop_timeout_duration_ns, receiver)
 
@@ -115,7 +119,9 @@ class ScriptedPreparedModel(hal.PreparedModel):
         self, callback: hal.BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
     ) -> hal.BurstContext:
         """HIDL's burst. A script reaches the packets that travel as messages, and those in queues not."""
-        with self._service.call(self._process, "configure_execution_burst_on_queues"):
+        with self._service.call(self._process, "configure_execution_burst_on_queues") as call:
+            if _kind(call) == "slots" and callback is not None:
+                callback = _AskingTooMuch(callback)
             opened = self._burst(lambda: self.inner.configure_execution_burst_on_queues(callback, requests, results))
             return ScriptedBurstContext(opened, self)
 
@@ -158,12 +164,20 @@ class ScriptedPreparedModel(hal.PreparedModel):
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no fences")
             if call.found is not None and call.found.kind == "callback":
                 return _failed(call.found.status, _unavailable(self._service))
+            if _kind(call) in ("lazy", "held"):
+                return self._held(_kind(call) == "lazy", execute)
             result = execute()
             if call.found is not None and call.found.kind == "reports":
                 return replace(result, callback=_Failure(call.found.status, _unavailable(self._service)))
             if not asked["measure_timing"] or result.callback is None:
                 return result
             return replace(result, callback=_Timed(result.callback, self))
+
+    def _held(self, is_lazy: bool, execute: Callable[[], hal.FencedExecutionResult]) -> hal.FencedExecutionResult:
+        fence = LazyFence(execute) if is_lazy else HeldFence(execute)
+        if not is_lazy:
+            self._service.when_released(fence.begin)
+        return hal.FencedExecutionResult(HeldCallback(fence, _unavailable(self._service)), fence)
 
     def _burst(self, open_one: Callable[[], Made]) -> Made:
         if not self._service.script.has_burst:
@@ -267,6 +281,18 @@ class ScriptedBurstContext(hal.BurstContext):
         return self._prepared.run_packet(packet, lambda: self._inner.execute_packet(packet))
 
 
+class _AskingTooMuch(hal.BurstCallback):
+    """Asks for a slot that was never given beside those that were; only then for those alone."""
+
+    def __init__(self, callback: hal.BurstCallback) -> None:
+        self._callback = callback
+
+    def get_memories(self, slots: tuple[int, ...]) -> tuple[types.Memory, ...]:
+        with contextlib.suppress(InterfaceError):
+            self._callback.get_memories((*slots, max(slots) + 1000))
+        return self._callback.get_memories(slots)
+
+
 class _Spoiling(hal.ExecutionCallback):
     """Passes the outcome of an asynchronous execution on, as the script spoils it."""
 
@@ -284,6 +310,16 @@ class _Spoiling(hal.ExecutionCallback):
             timing = self._prepared.timing(timing, self._is_measured and status == ErrorStatus.NONE)
         status = status_of(self._found, status)
         self._callback.notify(status, self._prepared.spoilt(self._found, output_shapes), timing)
+
+
+class _Late(hal.ExecutionCallback):
+    """Passes an outcome on once the driver is released."""
+
+    def __init__(self, service: ScriptedService, callback: hal.ExecutionCallback) -> None:
+        self._service, self._callback = service, callback
+
+    def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
+        self._service.when_released(lambda: self._callback.notify(status, output_shapes, timing))
 
 
 class _Timed(hal.FencedExecutionCallback):

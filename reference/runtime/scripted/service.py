@@ -42,6 +42,7 @@ class ScriptedService:
         self._calls: list[Call] = []
         self._listeners: list[Callable[[], None]] = []
         self._changed = threading.Condition()
+        self._later: list[Callable[[], None]] = []
 
     def acquire(self, *, wait: bool) -> hal.Device | None:
         """See Service. A process that restarts is there at once."""
@@ -66,7 +67,18 @@ class ScriptedService:
         """Let calls return that are held, now and in future."""
         with self._changed:
             self._is_released = True
+            later, self._later = self._later, []
             self._changed.notify_all()
+        for action in later:
+            action()
+
+    def when_released(self, action: Callable[[], None]) -> None:
+        """Do something once calls are let go; now where they are."""
+        with self._changed:
+            if not self._is_released:
+                self._later.append(action)
+                return
+        action()
 
     def die(self) -> None:
         """End the process; whoever waits for it is told."""

@@ -41,9 +41,13 @@ class Misbehaviour(Wire, frozen=True):
       "short"     success, and yet the first output has too little room;
       "tight"     OUTPUT_INSUFFICIENT_SIZE, since the first output has too little room;
       "roomy"     OUTPUT_INSUFFICIENT_SIZE, and yet every output has room enough;
+      "slots"     HIDL's burst is asked for the memory of a slot that was never given, beside those that were;
       "packet"    the result packet of HIDL's burst counts one element too many;
       "token"     allocate answers token 0;
-      "blocks"    it does not return until RuntimeControl.release.
+      "blocks"    it does not return until RuntimeControl.release;
+      "late"      it is launched with NONE, and the callback comes once RuntimeControl.release is called;
+      "lazy"      a fenced execution is launched, and computes when somebody first waits for its fence, and not before;
+      "held"      a fenced execution is launched, and computes once RuntimeControl.release is called.
     A method of the queries at start ("get_type") fails when the runtime registers its drivers.
     first: the first call, counted from 1, to which it happens; count: how many calls in a row, FOR_EVER for all.
     """
@@ -160,7 +164,7 @@ class RuntimeControl(Interface):
 
     @method()
     def release(self, driver: str) -> None:
-        """Let calls of a scripted driver return that a Misbehaviour of kind "blocks" holds, now and in future."""
+        """Let go what a Misbehaviour ("blocks", "late", "held") holds in a scripted driver, now and in future."""
         raise refuse("RuntimeControl.release")
 
     @method()
