@@ -25,6 +25,7 @@ from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, is_readable, truncated
 from npu_conformance.harness.wire.journal import Journal
+from npu_conformance.harness.wire.starvation import Patience, starved
 from npu_conformance.specs import errors
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
@@ -56,8 +57,9 @@ class RemoteApplication:
         self.deadlines = Deadlines(start=options.start_seconds)
         self.scale = 1.0
         self.calls_at_once = 1
+        socket = endpoint.connect(initialize.pop("address", None))
         self.connection = Connection(
-            LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
+            LineSocket(socket, has_ended=endpoint.has_ended, patience=Patience(lambda: starved(endpoint.process()))),
             -1,
             strict=True,
             problem=self._verdict,

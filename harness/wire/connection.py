@@ -15,6 +15,7 @@ from npu_conformance.harness.wire.answering import Answering
 from npu_conformance.harness.wire.decoding import UNREADABLE
 from npu_conformance.harness.wire.framing import (
     NEVER,
+    TICK_SECONDS,
     ClosedHereError,
     LineSocket,
     TimedOut,
@@ -252,9 +253,9 @@ class Connection(Answering):
         with self._follower_turn:
             self._followers += 1
             if self._reading.locked() and (waiter is None or waiter.answer is None):
-                self._follower_turn.wait(min(1.0, max(0.0, deadline - time.monotonic())))
+                self._follower_turn.wait(min(1.0, max(TICK_SECONDS, deadline - time.monotonic())))
             self._followers -= 1
-        if time.monotonic() > deadline:
+        if self.lines.patience.is_over(deadline):
             raise TimedOut("the deadline has passed")
 
     def _read(self, deadline: float) -> protocol.Envelope | None:

@@ -8,16 +8,16 @@ import os
 import select
 import socket
 import struct
-import time
 from collections import deque
 from collections.abc import Callable
 
 from npu_conformance.harness.wire.protocol import LINE_LIMIT
+from npu_conformance.harness.wire.starvation import Patience
 
 NEVER = float("inf")
 _CHUNK = 1 << 16
 _LARGE_CHUNK = 1 << 20
-_TICK_SECONDS = 0.05
+TICK_SECONDS = 0.05
 _SHOWN = 80
 _MOST_DESCRIPTORS = 256
 """Descriptors that wait for a message that takes them. Whoever sends more exhausts those of this process."""
@@ -67,24 +67,30 @@ class LineSocket:
     """A stream socket that sends and receives lines.
 
     limit: bytes of the longest line accepted. has_ended: asked every 50 ms while waiting: has the other side ended?
+    patience: says when a deadline is over.
     A waiting call returns with one system call where data is there: the kernel keeps the time (SO_RCVTIMEO).
     """
 
     def __init__(
-        self, connection: socket.socket, limit: int = LINE_LIMIT, has_ended: Callable[[], bool] | None = None
+        self,
+        connection: socket.socket,
+        limit: int = LINE_LIMIT,
+        has_ended: Callable[[], bool] | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.socket = connection
         self.descriptors: deque[int] = deque()
         self.carries_descriptors = connection.family == socket.AF_UNIX
         self._limit = limit
         self._has_ended = has_ended
+        self.patience = patience or Patience()
         self.meanwhile: Callable[[], object] | None = None
         """Called now and then while this side waits, for what else may be waiting for it."""
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
         self._partial_size = 0
         connection.setblocking(True)
-        timeval = struct.pack("ll", 0, int(_TICK_SECONDS * 1e6))
+        timeval = struct.pack("ll", 0, int(TICK_SECONDS * 1e6))
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
         if connection.family == socket.AF_INET:
@@ -106,7 +112,7 @@ class LineSocket:
             if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
                 return chunk
             self._keep(chunk)
-            if not self._lines and time.monotonic() > deadline:
+            if not self._lines and self.patience.is_over(deadline):
                 raise TimedOut("the deadline has passed")
         return self._lines.popleft()
 
@@ -208,7 +214,7 @@ class LineSocket:
             self.meanwhile()
         if self._has_ended is not None and self._has_ended():
             return True
-        if time.monotonic() > deadline:
+        if self.patience.is_over(deadline):
             raise TimedOut("the deadline has passed")
         return False
 

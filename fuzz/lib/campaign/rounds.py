@@ -29,6 +29,7 @@ from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.private_directory import temporary_folder
+from npu_conformance.harness.wire.starvation import starved
 from npu_conformance.specs import documents
 
 Line = TypeVar("Line")
@@ -274,14 +275,6 @@ class _Process:
 
     def _patience(self, count: int) -> float:
         return documents.read(self._folder / START, Start).seconds if count else _START_SECONDS
-
-
-def starved(pid: int) -> float:
-    """Seconds for which the first thread of a process was ready to run, and had no processor; 0 where nobody counts."""
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
 
 
 def _make_it_tell(process: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,96 @@
+"""A deadline on a busy machine: what the other side does not get of the processors does not count."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from npu_conformance.harness.wire import starvation
+from npu_conformance.harness.wire.framing import LineSocket, TimedOut
+from npu_conformance.harness.wire.starvation import Patience, starved
+
+
+class Clock:
+    """A time that the test sets, and how much of it the other side had no processor."""
+
+    def __init__(self) -> None:
+        self.now = self.starved = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def go_on(self, seconds: float, starved: float) -> None:
+        self.now += seconds
+        self.starved += starved
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(starvation, "time", clock)
+    return clock
+
+
+def test_time_that_a_process_waited_for_a_processor_is_read() -> None:
+    assert 0 <= starved(os.getpid()) < time.monotonic()
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    assert starved(gone.pid) == 0
+
+
+@pytest.mark.parametrize(("without", "over"), [(0.0, True), (0.9, True), (1.2, False)])
+def test_a_deadline_is_put_off_by_what_was_not_had(clock: Clock, without: float, over: bool) -> None:
+    clock.starved = 40.0
+    patience = Patience(lambda: clock.starved)
+    assert not patience.is_over(5.0)
+    clock.go_on(6.0, without)
+    assert patience.is_over(5.0) == over
+
+
+def test_it_is_put_off_by_thrice_its_length_at_most(clock: Clock) -> None:
+    patience = Patience(lambda: clock.starved)
+    assert not patience.is_over(5.0)
+    clock.go_on(19.9, 19.9)
+    assert not patience.is_over(5.0)
+    clock.go_on(0.2, 0.2)
+    assert patience.is_over(5.0)
+
+
+def test_what_was_not_had_before_somebody_waited_does_not_count(clock: Clock) -> None:
+    patience = Patience(lambda: clock.starved)
+    assert not patience.is_over(5.0)
+    clock.go_on(4.0, 4.0)
+    assert not patience.is_over(9.0)
+    clock.go_on(5.1, 0.0)
+    assert patience.is_over(9.0)
+
+
+def test_each_thread_waits_for_itself(clock: Clock) -> None:
+    patience = Patience(lambda: clock.starved)
+    assert not patience.is_over(5.0)
+    clock.go_on(3.0, 3.0)
+    other = threading.Thread(target=patience.is_over, args=(9.0,))
+    other.start()
+    other.join()
+    clock.go_on(4.0, 0.0)
+    assert not patience.is_over(5.0)
+
+
+def test_a_socket_asks() -> None:
+    ours, theirs = socket.socketpair()
+    asked: list[float] = []
+
+    class Asked(Patience):
+        def is_over(self, deadline: float) -> bool:
+            asked.append(deadline)
+            return len(asked) == 3
+
+    with ours, theirs, pytest.raises(TimedOut):
+        LineSocket(ours, patience=Asked()).receive(1.0)
+    assert asked == [1.0, 1.0, 1.0]
