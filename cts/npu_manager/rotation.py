@@ -307,6 +307,7 @@ def _holder(fixture: ManagerFixture, models: dict[ClientApp, RequestedModel]) ->
 @cases.case("first_since_the_start", "NPU-POL-017", "NPU-POL-023")
 def first_since_the_start(context: CaseContext) -> None:
     """The very first work that is completed since the manager started counts, against apps that have completed none."""
+    context.present(context.subject.interfaces.manager_control, "manager_control")
     context.restart()
     with _equals(context, 2, Policy.BUDGET) as (hal, (holder, other)):
         held = holder.loads(LARGE)

@@ -131,7 +131,7 @@ def test_freedoms_stay_green(variant: EditedFault) -> None:
     with source_edits.applied(variant.edits):
         subject = open_subject("reference", isolation="inprocess")
         try:
-            for case in QUICK.values():
+            for case in list(QUICK.values())[::3]:  # `faults --variants` runs all
                 details, _ = run(case, subject)
                 assert details.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, details)
         finally:

@@ -137,7 +137,7 @@ BUGS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     ),
     "warning": ("results", _warns, "UserWarning in _warns"),
     "payload": ("failure", _expects_an_object, "Error in document_readers_with_bugs._expects_an_object"),
-    "alone": ("manifest", _decodes_alone, "ValidationError in _decodes_alone"),
+    "alone": ("manifest", _decodes_alone, "Error in _decodes_alone"),
     "offset": ("tflite", _follows_offsets, "IndexError in _follows_offsets"),
     "words": ("expression", _reads_words, "message"),
 }

@@ -318,4 +318,5 @@ def feature_in_full(context: CaseContext) -> None:
             camera.works(InferenceRun(feature_id=name))
             npu.settle()
             found = {event.work.debug_feature_id for event in camera.events()[seen:]}
+            checks.that(bool(found), f"events of work for {name!r}: found none")
             checks.that(found <= {name, None}, f"feature ids of work for {name!r}: found {found}")
