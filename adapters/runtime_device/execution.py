@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from npu_conformance.adapters.runtime_device.visibility import is_by_pointer
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.nnapi.executions import MemoryObjects, set_arguments
 from npu_conformance.specs.errors import ServiceError
@@ -20,8 +21,6 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
 from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import Version
 
-_FILES = ("mmap_fd", "mappableFile")
-"""Kinds of memory that are passed as memory objects; all other is passed by pointer."""
 _NANOSECONDS_OF_A_MICROSECOND = 1000
 NO_TIMES = (-1, 2**64 - 1)
 """Deadlines and durations that stand for none, in HIDL and AIDL."""
@@ -73,14 +72,12 @@ class ApiExecution:
     def __init__(self, compiled: Compiled, request: types.Request, terms: Terms) -> None:
         self._compiled, self._runtime = compiled, compiled.runtime
         self._outputs, self._terms = len(request.outputs), terms
-        pools = [pool.pool for pool in request.pools if pool.pool is not None]
         self._objects = MemoryObjects(self._runtime)
         made = self._runtime.execution_create(compiled.handle, True)
         require("execution_create", made.result)
         self.handle = made.handle
         try:
-            by_object = any(pool.kind in _FILES for pool in pools)
-            objects = self._objects if by_object else None
+            objects = None if is_by_pointer(request) else self._objects
             set_arguments(self._runtime, self.handle, compiled.model, request, objects)
             self._set_terms(terms)
         except BaseException:

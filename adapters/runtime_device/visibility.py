@@ -27,6 +27,8 @@ from npu_conformance.specs.versions import Version
 _BOUNDARY = (OperandLifeTime.TEMPORARY_VARIABLE, OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.SUBGRAPH_OUTPUT)
 """Lifetimes that follow from the lists of inputs and outputs."""
 _KINDS = ("ashmem", "mmap_fd", "mappableFile")
+_FILES = ("mmap_fd", "mappableFile")
+"""Kinds of memory that are passed as memory objects; all other is passed by pointer."""
 _INTERPRETED = "MODEL.P8"
 """The rule that holds for drivers alone: a runtime may interpret IF and WHILE over unknown shapes."""
 
@@ -144,6 +146,11 @@ def _refers_to_itself(model: Model, number: int) -> bool:
     return False
 
 
+def is_by_pointer(request: Request) -> bool:
+    """True where arguments are passed by pointer; where any of a request lies in a file, all are by memory object."""
+    return not any(pool.pool is not None and pool.pool.kind in _FILES for pool in request.pools)
+
+
 def _of_memory(pool: Memory) -> Iterator[str]:
     if pool.kind.startswith("hardware"):
         yield "hardware buffers, which exist on Android alone"
@@ -181,5 +188,7 @@ def _of_argument(argument: RequestArgument, request: Request) -> Iterator[str]:
         pool = request.pools[place.pool_index].pool
         if pool is None or not 0 <= place.offset <= place.offset + place.length <= pool.size:
             yield "an argument outside of its pool"
+        elif place.length == 0 and is_by_pointer(request):
+            yield "an argument of no bytes: with a pointer that is one that is omitted"
         elif not 0 <= place.padding <= pool.size - place.offset - place.length:
             yield "padding outside of the pool: an app gives addresses and lengths"

@@ -17,13 +17,14 @@ class MemoryObjects:
     """Memory objects of pools, each made when first needed. close frees them."""
 
     runtime: Runtime
-    handles: dict[int, int] = field(default_factory=dict)
+    handles: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def of(self, pool: Memory) -> int:
-        """The memory object of a pool."""
-        if pool.token not in self.handles:
-            self.handles[pool.token] = memory_object(self.runtime, pool)
-        return self.handles[pool.token]
+        """The memory object of a pool; each part of a file has one of its own."""
+        part = pool.token, pool.offset, pool.size
+        if part not in self.handles:
+            self.handles[part] = memory_object(self.runtime, pool)
+        return self.handles[part]
 
     def close(self) -> None:
         """Free all of them."""

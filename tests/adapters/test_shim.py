@@ -22,7 +22,7 @@ from npu_conformance.harness.subject.plugin_loading import is_elsewhere, load_pl
 from npu_conformance.specs.documents.results import CaseResult, Event
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import generated
+from npu_conformance.vts import executions, generated, memory
 
 SHIM = "shim:only_runtimes:plugin"
 
@@ -50,8 +50,10 @@ def cases() -> list[Case]:
     return [executed, next(one for one in found if one.group is None or one.group.value == "validation")]
 
 
-def run(spec: str, transports: tuple[str, ...], options: Mapping[str, str]) -> list[CaseResult]:
-    subject, log, chosen = open_subject(spec, options, transports=transports), Kept(), cases()
+def run(
+    spec: str, transports: tuple[str, ...], options: Mapping[str, str], chosen: list[Case] | None = None
+) -> list[CaseResult]:
+    subject, log, chosen = open_subject(spec, options, transports=transports), Kept(), chosen or cases()
     try:
         Engine(chosen, subject, log).run()
     finally:
@@ -65,6 +67,13 @@ def test_the_tests_of_drivers_run_on_a_device_of_the_runtime(transport: str, lev
     found = run(SHIM, (transport,), {"feature_level": level})
     assert [one.outcome for one in found] == [Outcome.PASS] * 2, [(one.message, one.configurations) for one in found]
     assert "ADD" in found[0].executed
+
+
+def test_parts_of_a_file_and_outputs_of_no_bytes_reach_the_runtime() -> None:
+    names = ("vts.memory.mmap_fd.two_parts", "vts.executions.shapes.zero_sized")
+    chosen = [case for case in (*memory.cases(), *executions.cases()) if case.id in names]
+    found = run(SHIM, ("path",), {}, chosen)
+    assert [one.outcome for one in found] == [Outcome.PASS] * 2, [(one.message, one.configurations) for one in found]
 
 
 def test_the_runtime_may_be_in_another_process(tmp_path: Path) -> None:
