@@ -18,8 +18,7 @@ from npu_conformance.corpus.strategies.calls import Call, largest_scale
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.generators.operands import OperandSpec
-    from npu_conformance.corpus.vectors import Array, VectorOperand
+    from npu_conformance.corpus.vectors import VectorOperand
     from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _WIDE = ((8, 16, 24), (7, 9, 15, 17), (32, 48, 64), (31, 33, 63, 65), (96, 127, 128, 129), (12, 20, 10, 40))
@@ -166,23 +165,11 @@ class HardwareCall(Call):
         number = self._choose("broadcast", range(len(kinds)))
         return _every_other(large, 1) if number == _CROSSED else large, kinds[number] or (1,)
 
-    def tensor_of(
-        self,
-        kind: OperandType,
-        shape: Sequence[int],
-        data: Array | None = None,
-        *,
-        positive: bool = False,
-        nonzero: bool = False,
-        constant: bool = False,
-        quantization: tuple[float, int] | None = None,
-    ) -> OperandSpec:
+    def is_constant(self, wanted: bool) -> bool:
         """Behind the first input any tensor may be a constant."""
-        constant = constant or (self._has_input and self._choose("constant", (False, True, False)))
-        self._has_input = self._has_input or not constant
-        return super().tensor_of(
-            kind, shape, data, positive=positive, nonzero=nonzero, constant=constant, quantization=quantization
-        )
+        is_constant = wanted or (self._has_input and self._choose("constant", (False, True, False)))
+        self._has_input = self._has_input or not is_constant
+        return is_constant
 
     def _quantization(self, kind: OperandType, positive: bool) -> tuple[float, int]:
         """Like the first tensor, or with a zero point at an end, in the middle or anywhere."""

@@ -217,6 +217,7 @@ class Call:
 
         positive, nonzero: no element stands for 0 or less, for 0. quantization: scale and zero point; drawn if None.
         """
+        constant = self.is_constant(constant)
         info = OPERAND_TYPES[kind]
         quant = None
         if kind is OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
@@ -227,6 +228,10 @@ class Call:
             data = self._data(kind, shape, zero, positive, nonzero)
         scale = scale if info.is_quantized else 0.0
         return tensor(kind, shape, data, scale=scale, zero_point=zero, channel_quant=quant, constant=constant)
+
+    def is_constant(self, wanted: bool) -> bool:
+        """Whether a new tensor is a constant. wanted: the recipe says that it has to be one."""
+        return wanted
 
     def _quantization(self, kind: OperandType, positive: bool) -> tuple[float, int]:
         info = OPERAND_TYPES[kind]
