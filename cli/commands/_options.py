@@ -60,11 +60,13 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
-def add_beside_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the second implementation, which figures are compared with."""
-    parser.add_argument(
-        "--beside", metavar="P", action=_Once, help="measure this plug-in, too, and judge accuracy against it: litert"
-    )
+BESIDE_EXAMPLE = ": litert"
+
+
+def add_beside_options(parser: argparse.ArgumentParser, which: str = BESIDE_EXAMPLE) -> None:
+    """Declare the second implementation, which figures are compared with. which: ends its help."""
+    about = f"measure this plug-in, too, and judge accuracy against it{which}"
+    parser.add_argument("--beside", metavar="P", action=_Once, help=about)
     parser.add_argument(
         "--beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in; repeatable"
     )

@@ -43,14 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_selection_options(
         parser, "AREA|ID", "areas, case ids or globs; or `capabilities`: what the device has to declare"
     )
-    run.add_run_options(parser)
-    _change_help(parser, "--beside", "measure this plug-in, too, and judge accuracy against it (default: litert, where "
-                 "that is installed; none for none)")  # fmt: skip
-
-
-def _change_help(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
-    """Say what an option of `run` means here."""
-    next(action for action in parser._actions if flag in action.option_strings).help = text
+    run.add_run_options(parser, " (default: litert, where that is installed; none for none)")
 
 
 def execute(options: argparse.Namespace) -> int:

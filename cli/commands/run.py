@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 from npu_conformance.cli.commands._options import (
+    BESIDE_EXAMPLE,
     add_beside_options,
     add_plugin_options,
     add_selection_options,
@@ -32,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Declare how cases are run, whichever they are."""
+def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPLE) -> None:
+    """Declare how cases are run, whichever they are. beside: which plug-in --beside is, as its help says."""
     add_plugin_options(parser)
-    add_beside_options(parser)
+    add_beside_options(parser, beside)
     parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler (docs/cluster.md)"
