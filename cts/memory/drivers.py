@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import CONDITION
+from npu_conformance.cts.lib.runtime.described_sums import execution_between
 from npu_conformance.cts.lib.runtime.fixture import VECTOR
 from npu_conformance.cts.lib.runtime.memories import Role, described, descriptor, object_of
 from npu_conformance.cts.lib.runtime.nets import NetBuilder
@@ -53,16 +54,8 @@ def _memory(app: ScriptedApp, *roles: Role) -> int:
     return made
 
 
-def _execution(app: ScriptedApp, compilation: int, first: int, output: int) -> int:
-    execution = app.execution(compilation)
-    app.succeed("execution_set_input_from_memory", execution, 0, None, first, 0, 0)
-    app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
-    app.succeed("execution_set_output_from_memory", execution, 0, None, output, 0, 0)
-    return execution
-
-
 def _compute(app: ScriptedApp, compilation: int, first: int, output: int) -> None:
-    app.expect("execution_compute", app.compute(_execution(app, compilation, first, output)))
+    app.expect("execution_compute", app.compute(execution_between(app, compilation, first, output)))
 
 
 def _fill(app: ScriptedApp, memory: int) -> None:
@@ -220,7 +213,7 @@ def over_a_burst(context: CaseContext) -> None:
             _fill(app, first)
             burst = app.made("burst_create", compilation, True)
             for _ in range(2):
-                execution = _execution(app, compilation, first, output)
+                execution = execution_between(app, compilation, first, output)
                 app.succeed("execution_burst_compute", execution, burst)
                 _check(app, output)
             for call in app.executions("one"):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from failure_files import failed_and_replayed
+
 from npu_conformance.corpus import strategies
 from npu_conformance.faults import kill_matrix, registry
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Scope
-from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.engine import Engine
-from npu_conformance.harness.run.replay import Discard
-from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts import random_graphs
 
@@ -30,20 +27,7 @@ def test_a_failure_file_holds_the_graphs_that_failed() -> None:
     case = suites.find("vts.random_graphs.large.float32_rank4")
     fault = registry.faults()["order-of-results"]
     assert kill_matrix.verdict(fault, case).outcome is Outcome.FAIL
-    payloads = []
-
-    def keep(context: CaseContext, result: CaseResult) -> str:
-        assert context.payload is not None
-        payloads.append(context.payload())
-        return "kept"
-
-    subject = open_subject("npu_conformance.faults.plugin:plugin", {"fault": "order-of-results"}, "process")
-    try:
-        Engine([case], subject, Discard(), on_failure=keep).run()
-        (payload,) = payloads
-        again = Engine([random_graphs.case_from(payload)], subject, Discard()).run()
-    finally:
-        subject.close()
+    _, payload, again = failed_and_replayed(fault.id, case, random_graphs.case_from)
     assert payload["graphs"].keys() == {"seed_0"}
-    assert again.results[0].outcome is Outcome.FAIL
-    assert [one.name for one in again.results[0].configurations] == ["seed_0"]
+    assert again.outcome is Outcome.FAIL
+    assert [one.name for one in again.configurations] == ["seed_0"]
