@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -125,6 +126,12 @@ def _edited(source: str, edit: SourceEdit) -> str:
     return "".join(lines[:first]) + body.replace(edit.find, replacement) + "".join(lines[last:])
 
 
+@functools.lru_cache(maxsize=64)
+def _parsed(source: str) -> ast.Module:
+    """Most edits are of source that another edit has met before."""
+    return ast.parse(source)
+
+
 def _indent(before: str) -> str:
     line = before.rpartition("\n")[2]
     return line[: len(line) - len(line.lstrip())]
@@ -132,7 +139,7 @@ def _indent(before: str) -> str:
 
 def _lines_of(source: str, edit: SourceEdit) -> tuple[int, int]:
     """The lines of the function, from 0, the last one not included."""
-    body: list[ast.stmt] = ast.parse(source).body
+    body: list[ast.stmt] = _parsed(source).body
     found: ast.stmt | None = None
     for part in edit.function.split("."):
         found = next(
