@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from contextlib import closing
 
@@ -58,10 +59,21 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     scope = Scope(options.scope)
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
+    if not selected.cases:
+        raise UsageError(_nothing_selected(wanted))
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
     return cases, replace(described, last_failed=options.last_failed)
+
+
+def _nothing_selected(wanted: Wanted) -> str:
+    """Say that there is no case, and where some are: in a larger scope, or in the list."""
+    for scope in (Scope.DEFAULT, Scope.FULL):
+        if count := len(selection.select_ids(dataclasses.replace(wanted, scope=scope))):
+            cases = "one case" if count == 1 else f"{count} cases"
+            return f"nothing is selected in scope {wanted.scope.value}: --scope {scope.value} selects {cases}"
+    return "nothing is selected: see `npu-conformance list`"
 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
@@ -86,7 +98,7 @@ def _part(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
         index, count = parse_shard(options.shard)
         cases = partition(cases, count)[index - 1]
     if not cases:
-        raise UsageError("nothing is selected: see `npu-conformance list`")
+        raise UsageError(f"--shard {options.shard}: no case is left for it")
     return by_worth(cases) if options.budget else cases
 
 
