@@ -21,7 +21,7 @@ from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.requirements import result_requirement
-from npu_conformance.vts.lib.vector_run import prepared
+from npu_conformance.vts.lib.preparing import prepared
 
 _WITHOUT = UNSUITABLE | {
     "FILL", "FLOOR", "IF", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "RANK", "REDUCE_ALL", "REDUCE_ANY",

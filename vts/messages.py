@@ -20,7 +20,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_channel import CAPACITY, SlotTable
 from npu_conformance.harness.run.executing.execution import ExecutionRecorder
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
-from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name
 from npu_conformance.harness.wire.protocol import INTERNAL_ERROR
 from npu_conformance.specs.errors import InterfaceError, ServiceError, status_name

@@ -13,7 +13,7 @@ from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.harness.subject.remote import RemoteApplication
+from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.harness.subject.resources import Resources, private_kib, resources_of
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus

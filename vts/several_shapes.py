@@ -26,7 +26,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.vector_run import prepared
+from npu_conformance.vts.lib.preparing import prepared
 
 _WITHOUT = {
     "BOX_WITH_NMS_LIMIT", "CHANNEL_SHUFFLE", "DETECTION_POSTPROCESSING", "FILL", "GATHER", "GENERATE_PROPOSALS", "IF",

@@ -12,7 +12,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.endpoints import ListeningEndpoint, StartOptions
 from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject, run_remotely_concurrently
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.remote_application import RemoteApplication, run_remotely_concurrently
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import IllegalState, InterfaceError

@@ -16,7 +16,8 @@ from npu_conformance.harness.subject.host import serve_in_thread
 from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.subject.pools import MappedPool, Pool, Pools, ReachedPool, memory_of
-from npu_conformance.harness.subject.remote import RemoteApplication, playing
+from npu_conformance.harness.subject.remote import playing
+from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire.connection import marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost

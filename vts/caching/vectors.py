@@ -28,7 +28,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.client import client
 from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
-from npu_conformance.vts.lib.vector_run import prepared
+from npu_conformance.vts.lib.preparing import prepared
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector

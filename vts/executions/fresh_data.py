@@ -20,8 +20,8 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.support import supports
-from npu_conformance.vts.lib.vector_run import prepared
 
 if TYPE_CHECKING:
     import numpy

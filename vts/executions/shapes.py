@@ -30,6 +30,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.sums import (
     FILL,
@@ -42,7 +43,6 @@ from npu_conformance.vts.lib.sums import (
     with_dimensions,
 )
 from npu_conformance.vts.lib.support import supports
-from npu_conformance.vts.lib.vector_run import prepared
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

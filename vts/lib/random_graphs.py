@@ -14,7 +14,7 @@ from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.harness.run.vector_cases import described
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
-from npu_conformance.vts.lib.vector_run import prepared
+from npu_conformance.vts.lib.preparing import prepared
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector

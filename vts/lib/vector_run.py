@@ -9,7 +9,7 @@ from msgspec.structs import replace as replace_fields
 
 from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
-from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
 from npu_conformance.harness.judge.shape_count import check_shape_count
@@ -23,7 +23,6 @@ from npu_conformance.harness.run.executing.execution import (
     timing_rules,
 )
 from npu_conformance.harness.run.executing.executors import bind, execute, executors
-from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -36,8 +35,9 @@ from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
+from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.rejection import REJECTION, expect_vector_rejected
-from npu_conformance.vts.lib.support import support, supports
+from npu_conformance.vts.lib.support import supports
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -313,43 +313,6 @@ class _Runner:
         """Models are deterministic (NNHAL-EXECUTE-018). Whether samples are, given their seeds, is said nowhere."""
         if results[-1] != results[0] and self._vector.kind != "multinomial":
             raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
-
-
-def prepared(
-    context: CaseContext,
-    vector: Vector,
-    *,
-    unspecified: bool = False,
-    unranked: bool = False,
-    constants: PooledConstants | None = None,
-) -> PreparedModel:
-    """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
-
-    unspecified: sizes of outputs are unknown; unranked: also their ranks. constants: None for copied into the model.
-    """
-    model = build_model(
-        vector,
-        context.version,
-        create_pool=constants.create if constants else None,
-        constants=constants.layout if constants else COPIED,
-        reserved=constants.reserved if constants else 0,
-        unspecified_outputs=unspecified,
-        unranked_outputs=unranked,
-    ).model
-    supported = support(context, model)
-    if supported is None:
-        raise NotSupported("the device rejects graphs without inputs")
-    preparation = context.prepare(model)
-    with checks.about("NNHAL-PREPARE-004"):
-        checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    if preparation.status != ErrorStatus.NONE:
-        with checks.about("NNHAL-PREPARE-007"):
-            checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
-        if not all(supported):
-            pairs = zip(vector.operations, supported, strict=True)
-            names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
-            raise NotSupported(f"not supported: {' '.join(names)}")
-    return model_of(preparation)
 
 
 def _leaves_only_outputs_open(vector: Vector) -> bool:

@@ -19,7 +19,8 @@ from wire_client import HELLO, HOSTILE, SERVE, Client, call, environment, served
 from npu_conformance.harness.run.app_connection import ClientSubject, ticket_of
 from npu_conformance.harness.subject.endpoints import connect_to
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.harness.wire.protocol import MemoryRead
 
 SECRET = b"for the server's eyes only"

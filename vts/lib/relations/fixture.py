@@ -17,8 +17,8 @@ from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, INT32, Net, Tensor, like
-from npu_conformance.vts.lib.vector_run import prepared
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array

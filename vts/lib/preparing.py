@@ -1,0 +1,52 @@
+"""Prepares the model of a vector."""
+
+from __future__ import annotations
+
+from npu_conformance.corpus.constant_layouts import COPIED
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.vts.lib.constant_pools import PooledConstants
+from npu_conformance.vts.lib.support import support
+
+
+def prepared(
+    context: CaseContext,
+    vector: Vector,
+    *,
+    unspecified: bool = False,
+    unranked: bool = False,
+    constants: PooledConstants | None = None,
+) -> PreparedModel:
+    """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
+
+    unspecified: sizes of outputs are unknown; unranked: also their ranks. constants: None for copied into the model.
+    """
+    model = build_model(
+        vector,
+        context.version,
+        create_pool=constants.create if constants else None,
+        constants=constants.layout if constants else COPIED,
+        reserved=constants.reserved if constants else 0,
+        unspecified_outputs=unspecified,
+        unranked_outputs=unranked,
+    ).model
+    supported = support(context, model)
+    if supported is None:
+        raise NotSupported("the device rejects graphs without inputs")
+    preparation = context.prepare(model)
+    with checks.about("NNHAL-PREPARE-004"):
+        checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    if preparation.status != ErrorStatus.NONE:
+        with checks.about("NNHAL-PREPARE-007"):
+            checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
+        if not all(supported):
+            pairs = zip(vector.operations, supported, strict=True)
+            names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
+            raise NotSupported(f"not supported: {' '.join(names)}")
+    return model_of(preparation)
