@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import pytest
 
 from npu_conformance.cli.main import main
 from npu_conformance.faults import kill_matrix, reach, registry
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.run.cases import Case
 
-CASES = kill_matrix.all_cases()
 FAULTS = registry.faults()
+
+
+@functools.cache
+def all_cases() -> list[Case]:
+    return kill_matrix.all_cases()
 
 
 def test_every_case_of_the_queries_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--reach", "vts.queries"]) == OK
     lines = capsys.readouterr().out.splitlines()
-    count = sum(case.id.startswith("vts.queries.") for case in CASES)
+    count = sum(case.id.startswith("vts.queries.") for case in all_cases())
     assert lines[0].startswith(f"vts.queries: {count} of {count} cases")
     assert lines[-1] == f"{count} of {count} cases about behaviour are in some fault's reach"
 
@@ -25,15 +31,15 @@ def test_every_case_of_the_queries_is_reached(capsys: pytest.CaptureFixture[str]
 def test_cases_are_reached_by_being_red_not_by_a_glob() -> None:
     fault = FAULTS["unchecked-model-o14"]
     assert fault.caught_by == ("vts.structure.O14.*",)
-    found = reach.reach("vts.structure", CASES, [fault])
+    found = reach.reach("vts.structure", all_cases(), [fault])
     assert "vts.structure.O14.refuses_padding_of_input" not in found.unreached
     assert "vts.structure.O13.accepts_bool_1_bytes" in found.unreached
     named = dataclasses.replace(fault, caught_by=("vts.structure.O13.accepts_bool_1_bytes",))
-    assert "vts.structure.O13.accepts_bool_1_bytes" not in reach.reach("vts.structure", CASES, [named]).unreached
+    assert "vts.structure.O13.accepts_bool_1_bytes" not in reach.reach("vts.structure", all_cases(), [named]).unreached
 
 
 def test_cases_made_of_vectors_and_seeds_are_left_to_mutants() -> None:
-    areas = reach.areas(CASES)
+    areas = reach.areas(all_cases())
     assert {"vts.queries", "cts.misuse", "cts.npu_manager"} <= set(areas)
     assert not {"vts.generated", "vts.random_graphs", "vts.edge_values", "vts.drawn", "cts.random_partitioning"} & set(
         areas

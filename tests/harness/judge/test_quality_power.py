@@ -70,7 +70,13 @@ def _is_strict(vector: Vector) -> bool:
     )
 
 
-OPERATIONS = [operation for operation in vectors.operations() if in_float32(operation)]
+def has_float32(operation: str) -> bool:
+    """True where an operation has such a vector; only those up to the first are loaded."""
+    headers = vectors.headers(operation)
+    return any(_is_strict(vectors.load(operation, header.name)) for header in headers if not header.rejected)
+
+
+OPERATIONS = [operation for operation in vectors.operations() if has_float32(operation)]
 
 
 def through_half(values: Array) -> Array:
