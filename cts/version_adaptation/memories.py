@@ -96,7 +96,11 @@ def _kind_of_pixels(context: CaseContext, hal: Version) -> None:
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
     app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
     app.compute(execution)
-    found = _of_first_input(app.executed_once("one"))
+    executed = app.executed_once("one")
+    found = _of_first_input(executed)
+    assert executed.request is not None
+    location = executed.request.inputs[0].location
+    checks.equal((location.offset, location.length, location.padding), (0, 0, 0), "offset, length, padding in pixels")
     checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
     described = found and found.description
     checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")

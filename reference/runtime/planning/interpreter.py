@@ -98,11 +98,11 @@ class Interpreter:
             places[index] = self._written(plan, index, places[index], shape)
 
     def _written(self, plan: GraphPlan, index: int, place: Argument, shape: OutputShape) -> Argument:
-        """The place of a value, exactly as long as its shape says. An empty temporary is a failure (facts 2.1, T)."""
+        """The place of a value, exactly as long as its shape says, or used whole; no empty temporary (facts 2.1, T)."""
         size = size_of(plan.graph.operands[index], shape.dimensions)
         if size == 0 and index in plan.temporaries and not self._allows_empty:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
-        return replace(place, dimensions=shape.dimensions, length=size)
+        return replace(place, dimensions=shape.dimensions, length=size if place.length else 0)
 
     def _too_small(self, plan: GraphPlan, step: PartStep, places: Places, outcome: Outcome) -> StepFailed:
         """An output of the app's was too small (FW-PRT-012). Inside of IF and WHILE all sizes were known: a lie."""
