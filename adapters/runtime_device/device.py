@@ -23,6 +23,7 @@ from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.devices import MOST_DEVICES
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, RuntimePriority, status_of_result
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.plugin import Clock
@@ -249,8 +250,11 @@ class RuntimeDevice(hal.Device):
 def _handle_of(runtime: Runtime, name: str) -> int:
     count = runtime.get_device_count(True)
     _required("get_device_count", count.result)
-    handles = [runtime.get_device(index, True).handle for index in range(count.value)]
-    return next(handle for handle in handles if runtime.device_get_name(handle, True).value == name)
+    handles = [runtime.get_device(index, True).handle for index in range(min(count.value, MOST_DEVICES))]
+    for handle in handles:
+        if runtime.device_get_name(handle, True).value == name:
+            return handle
+    raise ServiceError(ErrorStatus.DEVICE_UNAVAILABLE, f"the runtime has no device {name} any more")
 
 
 def _required(function: str, result: int) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
+from npu_conformance.specs.neuralnetworks.runtime.devices import MOST_DEVICES
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
 from npu_conformance.specs.suggestions import did_you_mean
 from npu_conformance.specs.versions import OLDEST, Version
@@ -78,6 +79,8 @@ def _devices(runtime: Runtime) -> tuple[FoundDevice, ...]:
     count = runtime.get_device_count(True)
     if count.result != ResultCode.NO_ERROR:
         raise LoadError(f"ANeuralNetworks_getDeviceCount returned {count.result}")
+    if not 0 <= count.value <= MOST_DEVICES:
+        raise LoadError(f"ANeuralNetworks_getDeviceCount says that there are {count.value} devices")
     return tuple(_device(runtime, runtime.get_device(index, True).handle) for index in range(count.value))
 
 

@@ -11,6 +11,7 @@ from npu_conformance.cts.lib.runtime.vendor import (
     FIBONACCI,
     NUMBERS_TYPE,
     PARAMETERS,
+    PREFIX_BITS,
     VALUES,
     FibonacciModel,
     branching_model,
@@ -100,6 +101,19 @@ def data_of_any_length(context: CaseContext) -> None:
             found = {each.extra_params.extension for each in operands if each.extra_params}
             checks.equal(found, {data}, "extension data of the operands")
             app.close()
+
+
+@cases.case("judged_by_drivers", "FW-EXT-007", "FW-VER-001")
+def judged_by_drivers(context: CaseContext) -> None:
+    """A driver of any HAL is asked about operands without the data that its extension wants: only it knows that."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8):
+        app = ScriptedApp(context, lists("one", hal=hal))
+        with context.configuration(hal.name.lower()):
+            app.supported(FibonacciModel(app, b"").built(), "one")
+            asked = [call.model for call in app.calls("one", "get_supported_operations") if call.model is not None]
+            types = {operand.type >> PREFIX_BITS > 0 for model in asked for operand in model.main.operands}
+            checks.member(True, types, f"whether a driver of {hal} is asked about operands of its extension")
+        app.close()
 
 
 @cases.case("data_is_copied", "FW-EXT-012")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_open_output
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
@@ -12,6 +13,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -58,6 +60,14 @@ def _declare(name: str, *devices: str) -> None:
         """So is one that has the last part of the model."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
         _judge_short(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
+
+    @cases.case(f"of_an_if.{name}", "FW-PRT-012", "FW-EXE-018", since=Version.V1_3)
+    def of_an_if(context: CaseContext) -> None:
+        """So is whoever computes an IF of which the model leaves the size open; with enough room it is computed."""
+        app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
+        net, chosen = if_of_open_output(("ADD",), ("MUL",)), ("one", "two", CPU) if devices else ()
+        _judge_short(app, net, *chosen)
+        app.computes_rightly(app.compiled(net, *chosen))
 
     @cases.case(f"one_of_two.{name}", "FW-EXE-018")
     def one_of_two(context: CaseContext) -> None:

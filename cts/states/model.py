@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, ADDENDS, SUM, VECTOR, VECTOR_BYTES, RuntimeApp
@@ -30,6 +31,8 @@ _CHANGES = (
     "model_identify_inputs_and_outputs", "model_relax_computation_float32_to_float16", "model_finish",
 )  # fmt: skip
 _USES = ("compilation_create", "compilation_create_for_devices", "model_get_supported_operations_for_devices")
+_THRICE_THE_SUM = (((0, 1, 2), (4,)), ((4, 4, 2), (5,)), ((4, 5, 2), (3,)))
+"""Operands that three ADDs read and write: the last one reads what both others have written."""
 _LONG = 100
 """Floats of a constant that is too long to be copied at once."""
 
@@ -93,20 +96,22 @@ def unknown_sizes_are_accepted(context: CaseContext) -> None:
 
 @cases.case("operations_in_any_order", "FW-MDL-024")
 def operations_in_any_order(context: CaseContext) -> None:
-    """An operation may be added before the one that writes what it reads."""
+    """An operation may be added before those that write what it reads, before some of them, and behind all."""
     app = RuntimeApp(context)
-    model = app.empty_model()
-    for described in (VECTOR, VECTOR, ACTIVATION, VECTOR, VECTOR):
-        app.succeed("model_add_operand", model, described)
-    app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
-    app.succeed("model_add_operation", model, OperationType.ADD, (4, 4, 2), (3,))
-    app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (4,))
-    app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
-    app.succeed("model_finish", model)
-    execution = app.ready_execution(app.finished_compilation(model))
-    app.expect("compute", app.compute(execution))
-    twice = struct.pack("<2f", *(2 * value for value in struct.unpack("<2f", SUM)))
-    checks.equal(app.memory.read(app.output_of(execution), VECTOR_BYTES), twice, "bytes of twice the sum")
+    expected = struct.pack("<2f", *(3 * value for value in struct.unpack("<2f", SUM)))
+    for order in itertools.permutations(_THRICE_THE_SUM):
+        with context.configuration("_".join(f"{outputs[0]}" for _, outputs in order)):
+            model = app.empty_model()
+            for described in (VECTOR, VECTOR, ACTIVATION, VECTOR, VECTOR, VECTOR):
+                app.succeed("model_add_operand", model, described)
+            app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
+            for inputs, outputs in order:
+                app.succeed("model_add_operation", model, OperationType.ADD, inputs, outputs)
+            app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
+            app.succeed("model_finish", model)
+            execution = app.ready_execution(app.finished_compilation(model))
+            app.expect("compute", app.compute(execution))
+            checks.equal(app.memory.read(app.output_of(execution), VECTOR_BYTES), expected, "bytes of thrice the sum")
 
 
 @cases.case("short_values_are_copied", "FW-MDL-015")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as replace_fields
 from functools import partial
 
 from msgspec.structs import replace
 
 from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
@@ -96,7 +97,11 @@ def _kind_of_pixels(context: CaseContext, hal: Version) -> None:
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, bytes(_BYTES)), _BYTES)
     app.succeed("execution_set_output", execution, 0, None, place(app.memory, bytes(_BYTES)), _BYTES)
     app.compute(execution)
-    found = _of_first_input(app.executed_once("one"))
+    executed = app.executed_once("one")
+    found = _of_first_input(executed)
+    assert executed.request is not None
+    location = executed.request.inputs[0].location
+    checks.equal((location.offset, location.length, location.padding), (0, 0, 0), "offset, length, padding in pixels")
     checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
     described = found and found.description
     checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
@@ -143,21 +148,41 @@ def _padding(context: CaseContext, hal: Version) -> None:
     checks.equal(told, {(_BYTES, _PADDED - _BYTES if hal.is_aidl else 0)}, "lengths and paddings of the arguments")
 
 
+def _lengths_in_parts(context: CaseContext, hal: Version) -> None:
+    """What one driver has written where there is more room than needed, the next one gets without the room behind."""
+    app = ScriptedApp(context, *(driver(name, name.upper(), hal=hal, exec_time=FAST) for name in ("add", "mul")))
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    total = builder.binary("ADD", first, second)
+    vector = builder.net(total, builder.binary("MUL", total, second)).vector
+    opened = replace_fields(vector.operands[total], dimensions=(0, 2))
+    app.computes_rightly(app.compiled(net_of(replace_fields(vector, operands={**vector.operands, total: opened}))))
+    for call in app.executions("mul"):
+        assert call.request is not None
+        lengths = [each.location.length for each in call.request.inputs if each.location.length]
+        checks.equal(set(lengths), {_BYTES}, "lengths of matrices that the second driver reads")
+
+
 _CASES = {
     "kinds_of_arguments": (_kinds_of_arguments, "FW-MEM-013"),
     "kind_of_pixels": (_kind_of_pixels, "FW-MEM-013"),
     "kinds_of_constants": (_kinds_of_constants, "FW-MEM-013"),
     "description_of_blob": (_description_of_blob, "FW-MEM-013"),
     "padding": (_padding, "FW-EXE-007"),
+    "lengths_in_parts": (_lengths_in_parts, "FW-PRT-006"),
 }
 """Of each HAL: what is judged, and what it is evidence for beside FW-VER-001."""
+
+
+_OF_AIDL = ("description_of_blob", "lengths_in_parts")
+"""HIDL describes no hardware buffer, and lets a location be longer than its value (NNHAL-REQUEST-012)."""
 
 
 def _declare(hal: Version) -> None:
     word = hal.value if hal.is_aidl else f"v{hal.value.replace('.', '_')}"
     for name, (judge, requirement) in _CASES.items():
-        if name == "description_of_blob" and not hal.is_aidl:
-            continue  # HIDL describes no hardware buffer.
+        if name in _OF_AIDL and not hal.is_aidl:
+            continue
         header = cases.case(f"{word}.{name}", "FW-VER-001", requirement, since=max(hal, Version.FL5))
         header(_of_hal(judge, hal))
 

@@ -39,8 +39,8 @@ _VECTORS = ("vts.generated.", "vts.relations.", "vts.validation.")
 _NPU_PROFILES = {NEWEST: "npu", Version.FL7: "manager-aosp-profile"}
 """The profiles of the npu services, named by versions of the Neural Networks HAL, which do not concern them."""
 
-_RUNTIME_LEVELS = (NEWEST, Version.V1_3, Version.V1_1)
-"""Feature levels at which the runtime's cases are run: it behaves differently from level 5 on, and from level 3 on."""
+_RUNTIME_LEVELS = (NEWEST, Version.FL5, Version.V1_3, Version.V1_2, Version.V1_1)
+"""Feature levels at which the runtime's cases are run: the newest, and both sides of what began at levels 3 and 5."""
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,18 @@ class App:
 
     def free(self, handle: int) -> None:
         """Free an object now."""
+        self.call(*self._taken(handle))
+
+    def call_and_free(self, handle: int, function: str, *arguments: Any) -> Any:
+        """Call a function and free an object behind it, in one message; returns the answer of the function."""
+        freeing, freed = self._taken(handle)
+        (_, answer), _ = self.call_each([(function, arguments), (freeing, (freed,))])
+        return answer
+
+    def _taken(self, handle: int) -> tuple[str, int]:
         owned = next(each for each in reversed(self._owned) if each[1] == handle)
         self._owned.remove(owned)
-        self.call(*owned)
+        return owned
 
     def forget(self) -> None:
         """Free nothing: the objects are gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -207,6 +208,8 @@ class Session:
             on_failure=self._failure_writer(opened.options.digests),
             beside=self._beside,
         )
+        # What was made until now lives as long as the run: the collector need not go through it again and again.
+        gc.freeze()
 
     def run_all(self) -> Summary:
         """Run every case and write the report."""
@@ -267,6 +270,7 @@ class Session:
 
     def close(self) -> None:
         """End the subject, close the event file and leave the report folder; safe to call twice."""
+        gc.unfreeze()
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -51,11 +51,12 @@ def convert_to(value: Value, version: Version) -> Conversion[Value]:
     converted = _without(value, version)
     if isinstance(value, Model):
         converted = converted if version.is_aidl else _counted(converted)
-        # Graphs and extensions are what the model is: it has to be legal with them.
+        # Graphs and extensions are what the model is: it has to be legal with them, as far as anybody but the driver
+        # of an extension can tell.
         whole = msgspec.structs.replace(
             converted, referenced=value.referenced, extension_name_to_prefix=value.extension_name_to_prefix
         )
-        needed = minimal_version(whole)
+        needed = minimal_version(whole, with_extensions=False)
         if needed > version:
             raise NotCompliantError(f"the model needs version {needed}, and cannot be expressed in {version}")
     return Conversion(converted, lost)

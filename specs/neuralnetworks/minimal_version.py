@@ -17,15 +17,16 @@ from npu_conformance.specs.versions import Version
 _SPELLING = {"MODEL.G5", "MODEL.M3"}
 
 
-def minimal_version(model: Model) -> Version:
+def minimal_version(model: Model, *, with_extensions: bool = True) -> Version:
     """Return the first version whose rules the model keeps; raises ValueError naming the first broken rule if none.
 
     Counts structure, signatures and the rules of operations as far as the model shows values and shapes.
+    with_extensions: false to leave the rules of operations of extensions to their driver.
     """
     for version in Version:
-        if _fields_since(model) <= version and not _broken(model, version):
+        if _fields_since(model) <= version and not _broken(model, version, with_extensions):
             return version
-    raise ValueError(f"no version has this model: {_broken(model, version)[0]}")
+    raise ValueError(f"no version has this model: {_broken(model, version, with_extensions)[0]}")
 
 
 def without_trailing_defaults(model: Model) -> Model:
@@ -92,13 +93,14 @@ def _fields_since(model: Model) -> Version:
     return Version.V1_1 if model.relax_computation_float32_to_float16 else Version.V1_0
 
 
-def _broken(model: Model, version: Version) -> list[str]:
+def _broken(model: Model, version: Version, with_extensions: bool) -> list[str]:
     broken = [str(violation) for violation in validate_model(model, version) if violation.clause not in _SPELLING]
     if broken:
         return broken
     own = with_registered_codes(model)
     for subgraph, graph in enumerate((own.main, *own.referenced)):
         for index, operation in enumerate(graph.operations):
-            if operation.type != OperationType.OEM_OPERATION and catalogue.has(operation.type):
+            is_judged = with_extensions or operation.type <= BASE_TYPE_MAX
+            if is_judged and operation.type != OperationType.OEM_OPERATION and catalogue.has(operation.type):
                 broken += map(str, rules.check(view_of(own, index, version, subgraph=subgraph)))
     return broken

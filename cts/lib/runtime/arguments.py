@@ -32,8 +32,8 @@ class Arguments:
         pools = (RequestMemoryPool(pool=pointer.memory) for pointer in (self._inputs, self._outputs))
         self._request = built.request(*pools)
 
-    def set(self, execution: int) -> None:
-        """Set all inputs and outputs of an execution. Raises CallError."""
+    def set(self, execution: int, *before: MethodCall) -> None:
+        """Set all inputs and outputs of an execution, behind other calls. Raises CallError."""
         main, request = self._model.main, self._request
         sides = (("input", request.inputs, main.input_indexes), ("output", request.outputs, main.output_indexes))
         calls = (
@@ -41,7 +41,7 @@ class Arguments:
             for role, arguments, indexes in sides
             for index, argument in enumerate(arguments)
         )
-        for function, result in self._app.call_each(calls):
+        for function, result in self._app.call_each((*before, *calls)):
             require(function, result)
 
     def _setting(
@@ -112,6 +112,8 @@ class DescribedArguments(Arguments):
                 self._allocate("output", index, built.outputs[name])
         if not self._described:
             raise NotApplicable("no input or output can be in memory from a descriptor")
+        inputs = (made for (role, _), made in self._described.items() if role == "input")
+        app.succeed_each([("memory_copy", (made.copy, made.handle)) for made in inputs])
 
     def _allocate(self, role: str, index: int, region: Region | None, shape: tuple[int, ...] = ()) -> None:
         if region is None or not region.length:
@@ -120,10 +122,9 @@ class DescribedArguments(Arguments):
         if handle is None:
             return
         pool = self._app.context.pool(region.length)
-        made = self._described[role, index] = _Described(handle, object_of(self._app, pool.memory), pool, region)
+        self._described[role, index] = _Described(handle, object_of(self._app, pool.memory), pool, region)
         if role == "input":
             pool.write(0, self._built.input_data[region.offset : region.offset + region.length])
-            self._app.succeed("memory_copy", made.copy, made.handle)
 
     def _setting(
         self, execution: int, role: str, index: int, type_: OperandDescription | None, argument: RequestArgument
@@ -135,9 +136,9 @@ class DescribedArguments(Arguments):
 
     def collect(self) -> bytes:
         """Copy what is in memories from descriptors to where the outputs are; returns the bytes of these."""
-        for (role, _), made in self._described.items():
-            if role == "output":
-                self._app.succeed("memory_copy", made.handle, made.copy)
-                target = Pointer(self._outputs.memory, self._outputs.offset + made.region.offset)
-                self._app.memory.write(target, made.pool.read(0, made.region.length))
+        outputs = [made for (role, _), made in self._described.items() if role == "output"]
+        self._app.succeed_each([("memory_copy", (made.handle, made.copy)) for made in outputs])
+        for made in outputs:
+            target = Pointer(self._outputs.memory, self._outputs.offset + made.region.offset)
+            self._app.memory.write(target, made.pool.read(0, made.region.length))
         return super().collect()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from npu_conformance.corpus.vector_types import Graph, VectorOperand
 from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder
+from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, net_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import NEWEST
@@ -47,6 +47,14 @@ def if_of_unknown_size(then: tuple[str, ...], otherwise: tuple[str, ...]) -> Net
     }
     builder = NetBuilder((replace(first, operands=opened), branch(*otherwise)))
     return builder.net(_apply_if(builder, *(builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))))
+
+
+def if_of_open_output(then: tuple[str, ...], otherwise: tuple[str, ...]) -> Net:
+    """IF whose branches say the rows of what they give, of which the model itself says nothing."""
+    vector = if_net(then, otherwise).vector
+    (output,) = vector.outputs
+    opened = replace(vector.operands[output], dimensions=(0, *MATRIX.dimensions[1:]))
+    return net_of(replace(vector, operands={**vector.operands, output: opened}))
 
 
 def if_of_constant_condition(*, condition: bool) -> Net:

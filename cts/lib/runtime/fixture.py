@@ -22,7 +22,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.enums import OperationType
-from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU, MOST_DEVICES
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.neuralnetworks.types import Model
@@ -115,6 +115,7 @@ class RuntimeApp(App):
     def devices(self) -> tuple[int, ...]:
         """The handles of all devices, the runtime's own CPU among them."""
         count = self.succeed("get_device_count", True).value
+        checks.that(0 <= count <= MOST_DEVICES, f"get_device_count: expected 0 to {MOST_DEVICES}, found {count}")
         return tuple(self.succeed("get_device", index, True).handle for index in range(count))
 
     def cpu(self) -> int:

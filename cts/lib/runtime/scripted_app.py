@@ -5,6 +5,7 @@ Everything a case made is freed, and the runtime gets its own drivers back, when
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 _SPARE = 256
 """Bytes for an output whose size the model leaves open."""
 
+_LARGEST_RANK = 32
+"""More than any model here has, and what numpy can hold."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -55,11 +59,14 @@ class Compiled:
 
 @dataclass
 class Computed:
-    """An execution that is over. outputs: arrays by name, where it succeeded."""
+    """An execution that is over. places: each output's name, where it goes, and the bytes there.
+
+    outputs: arrays by name, where it succeeded.
+    """
 
     handle: int
     result: int
-    places: tuple[tuple[str, Pointer], ...] = ()
+    places: tuple[tuple[str, Pointer, int], ...] = ()
     outputs: dict[str, Array] = field(default_factory=dict)
 
 
@@ -145,17 +152,15 @@ class ScriptedApp(RuntimeApp):
             described = _described(compiled.net, name, array) if vector.operands[name].is_open else None
             pointer = place(self.memory, array.tobytes())
             self.succeed("execution_set_input", handle, index, described, pointer, array.nbytes)
-        places = tuple(
-            (name, self._output(compiled.net, handle, name, (rooms or {}).get(name, 0))) for name in vector.outputs
-        )
+        places = tuple(self._output(compiled.net, handle, name, (rooms or {}).get(name, 0)) for name in vector.outputs)
         return Computed(handle, ResultCode.INCOMPLETE, places)
 
-    def _output(self, net: Net, execution: int, name: str, room: int) -> Pointer:
+    def _output(self, net: Net, execution: int, name: str, room: int) -> tuple[str, Pointer, int]:
         operand = net.vector.operands[name]
         size = room or (_SPARE if operand.is_open else _bytes(net, name))
         pointer = place(self.memory, b"\xa5" * size)
         self.succeed("execution_set_output", execution, net.vector.outputs.index(name), None, pointer, size)
-        return pointer
+        return name, pointer, size
 
     def compute_net(
         self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, way: str = "compute"
@@ -169,22 +174,25 @@ class ScriptedApp(RuntimeApp):
         """Compute an execution that has its arguments, and read its outputs where that succeeds."""
         computed.result = self.run(compiled, computed.handle, way)
         if computed.result == ResultCode.NO_ERROR:
-            for name, pointer in computed.places:
-                computed.outputs[name] = self._read(compiled.net, computed.handle, name, pointer)
+            for name, pointer, room in computed.places:
+                computed.outputs[name] = self._read(compiled.net, computed.handle, name, pointer, room)
 
     def run(self, compiled: Compiled, execution: int, way: str) -> int:
         """Compute an execution that has its arguments; returns the code."""
         return ways.compute(self, way, execution, compiled.handle)
 
-    def _read(self, net: Net, execution: int, name: str, pointer: Pointer) -> Array:
+    def _read(self, net: Net, execution: int, name: str, pointer: Pointer, room: int) -> Array:
+        """The array of an output; fails where the shape that the runtime tells cannot be that of what is there."""
         import numpy
 
         index = net.vector.outputs.index(name)
         rank = self.succeed("execution_get_output_operand_rank", execution, index, True).value
         shape = self.succeed("execution_get_output_operand_dimensions", execution, index, True).values if rank else ()
         dtype = numpy.dtype(OPERAND_TYPES[net.vector.operands[name].type].dtype)
-        data = self.memory.read(pointer, int(numpy.prod(shape)) * dtype.itemsize if shape else dtype.itemsize)
-        return numpy.frombuffer(data, dtype).reshape(shape)
+        size = math.prod(shape) * dtype.itemsize
+        if min(shape, default=0) < 0 or size > room or len(shape) > _LARGEST_RANK:
+            checks.fail(f"dimensions of output {name}", f"at most {room} bytes", f"{shape}, of {size} bytes")
+        return numpy.frombuffer(self.memory.read(pointer, size), dtype).reshape(shape)
 
     def computes_rightly(self, compiled: Compiled, way: str = "compute") -> Computed:
         """Compute, which has to succeed with the values that the oracles find."""

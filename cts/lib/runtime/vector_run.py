@@ -24,7 +24,7 @@ from npu_conformance.cts.lib.runtime.configurations import (
     is_first,
 )
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.cts.lib.runtime.results import output_shape
+from npu_conformance.cts.lib.runtime.results import output_shapes
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import judge, untouched_outside
@@ -205,9 +205,8 @@ class _Runner:
 
     def _execution(self, configuration: Configuration, compilation: int, arguments: Arguments) -> int:
         execution = self.app.execution(compilation)
-        if configuration.repeated == REUSED:
-            self.app.succeed("execution_set_reusable", execution, True)
-        arguments.set(execution)
+        reusable = ("execution_set_reusable", (execution, True))
+        arguments.set(execution, *([reusable] if configuration.repeated == REUSED else ()))
         return execution
 
     def _check(
@@ -239,10 +238,10 @@ class _Runner:
     def _check_shapes(self, configuration: Configuration, execution: int) -> None:
         if self.app.level < Version.V1_2:
             return
-        for index, name in enumerate(self._vector.outputs):
-            expected = self._vector.examples[configuration.example].outputs[name].shape
-            found = output_shape(self.app, execution, index, rank=len(expected))
-            checks.equal(found, expected, f"dimensions of output {name}")
+        names, outputs = self._vector.outputs, self._vector.examples[configuration.example].outputs
+        ranks = {index: len(outputs[name].shape) for index, name in enumerate(names)}
+        for index, dimensions in output_shapes(self.app, execution, ranks).items():
+            checks.equal(dimensions, outputs[names[index]].shape, f"dimensions of output {names[index]}")
 
     def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
         """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""

@@ -65,9 +65,7 @@ def _asynchronous(app: RuntimeApp, execution: int, compilation: int) -> int:
 
 def _burst(app: RuntimeApp, execution: int, compilation: int) -> int:
     burst = app.made("burst_create", compilation, True)
-    result = cast(int, app.call("execution_burst_compute", execution, burst))
-    app.free(burst)
-    return result
+    return cast(int, app.call_and_free(burst, "execution_burst_compute", execution, burst))
 
 
 def _fenced(app: RuntimeApp, execution: int, compilation: int) -> int:
@@ -86,9 +84,7 @@ def start_with_dependencies(
 
 def finished(app: RuntimeApp, event: int) -> int:
     """Wait for an event and free it; returns its result code."""
-    result = cast(int, app.call("event_wait", event))
-    app.free(event)
-    return result
+    return cast(int, app.call_and_free(event, "event_wait", event))
 
 
 WAYS: Mapping[str, Way] = {

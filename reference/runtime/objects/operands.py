@@ -71,11 +71,11 @@ def _check_quantization(described: OperandDescription) -> None:
     if described.type in _UNCHECKED:
         return
     info: OperandTypeInfo | None = OPERAND_TYPES.get(described.type)
-    if info is None or info.scale is not ScaleRule.POSITIVE:
+    if info is None or info.zero_points is None or info.scale is not ScaleRule.POSITIVE:
         if described.scale != 0 or described.zero_point != 0:
             raise bad_data("scale and zero point must be 0")
         return
-    low, high = info.zero_points or (0, 0)
+    low, high = info.zero_points
     if not described.scale > 0:
         raise bad_data(f"scale {described.scale} must be greater than 0")
     if not low <= described.zero_point <= high:

@@ -96,10 +96,10 @@ def inner(step: IfStep | WhileStep) -> tuple[GraphPlan, GraphPlan]:
     return step.condition, step.body
 
 
-def uses(plan: GraphPlan, operand: int) -> Iterator[tuple[PartStep | None, bool, int]]:
+def uses(plan: GraphPlan, operand: int) -> Iterator[tuple[PartStep, bool, int] | None]:
     """Where parts use an operand: the step, whether as input, and its number there (FW-MEM-011).
 
-    The step is None where the runtime itself reads or writes the value.
+    None where the runtime itself reads or writes the value.
     """
     for step in plan.steps:
         if isinstance(step, PartStep):
@@ -109,7 +109,7 @@ def uses(plan: GraphPlan, operand: int) -> Iterator[tuple[PartStep | None, bool,
             yield from _inner_uses(step, operand)
 
 
-def _inner_uses(step: IfStep | WhileStep, operand: int) -> Iterator[tuple[PartStep | None, bool, int]]:
+def _inner_uses(step: IfStep | WhileStep, operand: int) -> Iterator[tuple[PartStep, bool, int] | None]:
     plans = inner(step)
     for place, index in enumerate(step.inputs):
         if index == operand:
@@ -120,4 +120,4 @@ def _inner_uses(step: IfStep | WhileStep, operand: int) -> Iterator[tuple[PartSt
         yield from (use for plan in plans for place in places for use in uses(plan, plan.outputs[place]))
     is_of_runtime = operand == step.condition if isinstance(step, IfStep) else operand in (*step.inputs, *step.outputs)
     if is_of_runtime:
-        yield None, operand not in step.outputs, 0
+        yield None

@@ -98,11 +98,11 @@ class Interpreter:
             places[index] = self._written(plan, index, places[index], shape)
 
     def _written(self, plan: GraphPlan, index: int, place: Argument, shape: OutputShape) -> Argument:
-        """The place of a value, exactly as long as its shape says. An empty temporary is a failure (facts 2.1, T)."""
+        """The place of a value, exactly as long as its shape says, or used whole; no empty temporary (facts 2.1, T)."""
         size = size_of(plan.graph.operands[index], shape.dimensions)
         if size == 0 and index in plan.temporaries and not self._allows_empty:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
-        return replace(place, dimensions=shape.dimensions, length=size)
+        return replace(place, dimensions=shape.dimensions, length=min(place.length, size))
 
     def _too_small(self, plan: GraphPlan, step: PartStep, places: Places, outcome: Outcome) -> StepFailed:
         """An output of the app's was too small (FW-PRT-012). Inside of IF and WHILE all sizes were known: a lie."""
@@ -136,12 +136,11 @@ class Interpreter:
         count = len(step.body.outputs)
         condition, *sets = self._places_of_rounds(step)
         end = self._clock.now_ns() + self._loop_timeout_ns
-        number = 0
         while self._is_true(self._run(step.condition, current, [condition[0]])[0]):
             if self._clock.now_ns() >= end:
                 raise StepFailed(failure(ResultCode.MISSED_DEADLINE_TRANSIENT), falls_back=False)  # FW-QOS-003
-            current[:count] = self._run(step.body, current, sets[number % 2])
-            number += 1
+            current[:count] = self._run(step.body, current, sets[0])
+            sets.reverse()
         self._engine.settle()
         for index, value in zip(step.outputs, current, strict=False):
             write_bytes(self._scratch.pools, places[index], read_bytes(self._scratch.pools, value))

@@ -66,8 +66,8 @@ class Body(Protocol):
         """All parts."""
         ...
 
-    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
-        """Where an input or output of the model is used: part (None for the runtime), whether as input, number."""
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part, bool, int] | None]:
+        """Where an input or output of the model is used: part, whether as input, number; None: by the runtime."""
         ...
 
 
@@ -100,7 +100,7 @@ class SimpleBody:
         """See Body."""
         return (self._part,)
 
-    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part, bool, int] | None]:
         """See Body."""
         return ((self._part, is_input, index),)
 
@@ -142,11 +142,10 @@ class CompoundBody:
         """See Body."""
         return (step.part for step in self._plan.parts())
 
-    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part | None, bool, int]]:
+    def uses(self, is_input: bool, index: int) -> Iterable[tuple[Part, bool, int] | None]:
         """See Body."""
         operand = self._plan.inputs[index] if is_input else self._plan.outputs[index]
-        found = uses(self._plan, operand)
-        return ((None if step is None else step.part, as_input, place) for step, as_input, place in found)
+        return (use and (use[0].part, *use[1:]) for use in uses(self._plan, operand))
 
     def _interpreter(self, engine: SynchronousEngine | FencedEngine, scratch: Scratch, terms: Terms) -> Interpreter:
         allows_empty = not self._setting.feature_level.is_aidl
@@ -202,17 +201,17 @@ class ReferencePlan:
 
     def memory_preference(self, is_input: bool, index: int) -> tuple[int, int]:
         """See Plan. Drivers before feature level 5 have no wish for padding (facts 1.2)."""
-        parts = [part for part, _, _ in self._body.uses(is_input, index)]
-        is_new = any(part is None or part.device.is_cpu or part.device.feature_level.is_aidl for part in parts)
+        devices = [self._setting.cpu if use is None else use[0].device for use in self._body.uses(is_input, index)]
+        is_new = any(device.is_cpu or device.feature_level.is_aidl for device in devices)
         return _ALIGNMENT, _PADDING if is_new else _PADDING_OF_HIDL
 
     def roles(self, is_input: bool, index: int) -> tuple[StepRole, ...]:
         """See Plan. Where the runtime itself touches a value the role is the CPU's."""
         return tuple(
-            StepRole(self._setting.cpu, None, as_input, number)
-            if part is None
-            else StepRole(part.device, part.prepared_model, as_input, number)
-            for part, as_input, number in self._body.uses(is_input, index)
+            StepRole(self._setting.cpu, None, is_input, index)
+            if use is None
+            else StepRole(use[0].device, use[0].prepared_model, *use[1:])
+            for use in self._body.uses(is_input, index)
         )
 
     def _computed(

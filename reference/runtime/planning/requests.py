@@ -25,7 +25,6 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 
 _OMITTED = RequestArgument(has_no_value=True)
-_BLOB = 33
 _LARGEST_SIZE = 0xFFFFFFFF
 
 
@@ -53,14 +52,9 @@ class _Pools:
             place = DataLocation(self._memory(buffer.memory), 0, buffer.memory.size)
             return RequestArgument(location=place, dimensions=argument.dimensions)
         assert argument.memory is not None
-        place = self._location(argument.memory, argument)
+        padding = argument.padding if self._version.is_aidl else 0
+        place = DataLocation(self._memory(argument.memory), argument.offset, argument.length, padding)
         return RequestArgument(location=place, dimensions=argument.dimensions)
-
-    def _location(self, memory: Memory, argument: Argument) -> DataLocation:
-        pool = self._memory(memory)
-        if _is_used_whole(memory):
-            return DataLocation(pool)
-        return DataLocation(pool, argument.offset, argument.length, argument.padding if self._version.is_aidl else 0)
 
     def _memory(self, memory: Memory) -> int:
         key = ("memory", memory.token)
@@ -77,13 +71,6 @@ class _Pools:
             self._places[key] = len(self.found)
             self.found.append(RequestMemoryPool(token=buffer.token))
         return self._places[key]
-
-
-def _is_used_whole(memory: Memory) -> bool:
-    """True for a hardware buffer in its vendor's layout, which has no offsets (FW-MEM-013)."""
-    if memory.kind == "hardwareBuffer":
-        return memory.description is not None and memory.description.format != _BLOB
-    return memory.kind == "hardware_buffer"
 
 
 def outcome_of(

@@ -9,6 +9,9 @@ from npu_conformance.specs.versions import Version
 CPU = "nnapi-reference"
 """The name of the runtime's own CPU as a device. A driver may be of type CPU, too."""
 
+MOST_DEVICES = 1000
+"""More than any runtime has. Nobody asks for each device of a larger count, which would take for ever."""
+
 
 class DeviceFunctions(Interface):
     """ANeuralNetworks_* and ANeuralNetworksDevice_*."""
