@@ -12,6 +12,16 @@ from npu_conformance.cts.lib.scenario_dump import DumpJudge
 from npu_conformance.cts.lib.scenario_metrics import ExpectedRecords
 from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
+from npu_conformance.cts.lib.service_choices import (
+    COMMANDS,
+    DENIED,
+    FLAGS,
+    PARAMETERS,
+    POLICY_COMMANDS,
+    REFUSED,
+    REFUSED_ID,
+    STRANGERS,
+)
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, TrackedRequest
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
@@ -31,33 +41,6 @@ from npu_conformance.specs.npu.types import (
     PolicyParameters,
     ShellResult,
 )
-
-_POLICIES = ("set-status-quo-policy", "set-turn-taking-policy", "set-budget-policy")
-COMMANDS = (*_POLICIES, "", "Info", "set-policy", "set-budget-policy ", "enable", "disable")
-"""The last two say what only root may."""
-PARAMETERS: tuple[PolicyParameters | None, ...] = (
-    None,
-    PolicyParameters(5),
-    PolicyParameters(None, {"2": 3}),
-    PolicyParameters(None, {"0": 9}),
-    PolicyParameters(7, {"1": 5, "3": 900}),
-    PolicyParameters(None, {"-1": 50, "x": 70, "2": 6}),
-    PolicyParameters(2**31 - 1, {"0": 2**16 + 1, "2": 2**30}),
-    PolicyParameters(1, {"0": 1}),
-)
-"""Without a maximum, that is the weight of the largest class; weights left out have defaults (NPU-POL-005 to -009)."""
-REFUSED: tuple[tuple[int, PolicyParameters | None], ...] = (
-    *((number, None) for number in (3, -1, 99, 2**31 - 1, -(2**31), 256, 257, 2**16 + 2)),
-    *((Policy.BUDGET, PolicyParameters(most)) for most in (0, -1, -(2**31))),
-    *((Policy.BUDGET, PolicyParameters(8, {size: weight})) for size in ("0", "1", "2") for weight in (0, -1)),
-)
-"""Policies that setPolicy rejects, and nothing changes (NPU-POL-002, -007, -008)."""
-DUMPS, DENIED = 5, 3 + len(_POLICIES)
-FLAGS = (Flag.BLOCK_MISSING_FEATURE, Flag.UNLOAD_REASON)
-STRANGERS = (1_001_000, 100_000, 10_299)
-"""Uids without apps: the system's and root's numbers of other users, and others."""
-_REFUSED_ID = 77_777
-"""Of requests that are rejected."""
 
 
 class ServiceRunner(ScenarioRunner):
@@ -223,19 +206,19 @@ class ServiceRunner(ScenarioRunner):
         grant(step.uid, DUMP_PERMISSION, step.own)
         if step.number == 0:
             self._denied_request(app)
-        elif step.number < DENIED - len(_POLICIES):
+        elif step.number < DENIED - len(POLICY_COMMANDS):
             policy, parameters = (Policy.STATUS_QUO, None) if step.number == 1 else REFUSED[step.uid % len(REFUSED)]
             what = f"setPolicy({policy}) of uid {step.uid} without the permission"
             self._must(
                 lambda: checks.raises(lambda: app.client.manager.set_policy(policy, parameters), SecurityDenied, what)
             )
         else:
-            self._is_no_command(step.uid, _POLICIES[step.number - (DENIED - len(_POLICIES))])
+            self._is_no_command(step.uid, POLICY_COMMANDS[step.number - (DENIED - len(POLICY_COMMANDS))])
         grant(step.uid, PERMISSION, True)
         grant(step.uid, DUMP_PERMISSION, False)
 
     def _denied_request(self, app: ClientApp) -> None:
-        request = ModelLoadRequest(_REFUSED_ID)
+        request = ModelLoadRequest(REFUSED_ID)
         try:
             app.client.request(request, CallbackRecorder())
         except SecurityDenied:
@@ -253,7 +236,7 @@ class ServiceRunner(ScenarioRunner):
             self._must(lambda: checks.raises(lambda: manager.set_policy(policy, parameters), IllegalArgument, what))
             return
         client = self.apps[step.uid].client
-        request = ModelLoadRequest(_REFUSED_ID)
+        request = ModelLoadRequest(REFUSED_ID)
         try:
             client.manager.request_can_load_model(request, None)
         except IllegalArgument:
@@ -295,8 +278,8 @@ class ServiceRunner(ScenarioRunner):
 
     def _shell(self, step: Step) -> None:
         command = self._command(step)
-        if command in _POLICIES:
-            policy = Policy(_POLICIES.index(command))
+        if command in POLICY_COMMANDS:
+            policy = Policy(POLICY_COMMANDS.index(command))
             self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else DEFAULT_WEIGHTS[2])
             self._must(
                 lambda: checks.equal(self._say(SHELL_UID, command).exit_code, 0, f"exit code of cmd npu {command}")

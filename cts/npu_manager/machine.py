@@ -17,15 +17,8 @@ import msgspec
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_runner import Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
-from npu_conformance.cts.lib.service_runner import (
-    COMMANDS,
-    DENIED,
-    DUMPS,
-    PARAMETERS,
-    REFUSED,
-    STRANGERS,
-    ServiceRunner,
-)
+from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
+from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope

@@ -174,7 +174,8 @@ def _turn(kind: str, chance: random.Random, early: int, steps: Sequence[draw.Ste
         originals = (OWN_WORK, OWN_WORK, *draw.UIDS[: draw.WORKERS])
         labels = (chance.randrange(len(draw.FEATURES)), chance.randrange(3))
         end = chance.randrange(early) if early else 0
-        return draw.Step(kind, app, chance.choice(_JOBS), chance.choice(originals), place, *labels, process, end)
+        deed = chance.randrange(draw.DEEDS if early else draw.QUIET_DEEDS) if chance.random() < 0.5 else 0
+        return draw.Step(kind, app, chance.choice(_JOBS), chance.choice(originals), place, *labels, process, end, deed)
     if kind == "pause":
         return draw.Step(kind, number=chance.randrange(len(draw.PAUSES)), place=place)
     if kind == "config":

@@ -20,6 +20,8 @@ GROUPS = (None, Uuid(bytes(range(16))), Uuid(bytes(16)))
 BOUNDS = ((-1, 0, 1000), (1001, 0, 1000), (-(2**31), 0, 1000), (2**31 - 1, 0, 1000))
 OWN_BOUNDS = ((299, 300, 400), (401, 300, 400), (350, 400, 300), (5, -1, 1000), (5, 0, 1001), (5, 0, 0))
 """Priorities with their bounds, none of which a HAL takes (NPU-HAL-004, -036)."""
+QUIET_DEEDS, DEEDS = 4, 7
+"""How many things may happen during a run that do not end it; and with those that end the work of another uid."""
 REFUSALS = len(BOUNDS) + len(OWN_BOUNDS) + 2
 EARLY_ENDS = {1: EndReason.CANCELLED_USER, 2: EndReason.CANCELLED_SYSTEM, 3: EndReason.FAILED}
 
@@ -27,7 +29,8 @@ EARLY_ENDS = {1: EndReason.CANCELLED_USER, 2: EndReason.CANCELLED_SYSTEM, 3: End
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that happens. app: place of the uid in UIDS; number: of a list, a priority or a debounce time.
 
-    early: how the run ends before its time, 0 for not at all. place: of what is wrong among other configs.
+    early: how the run ends before its time, 0 for not at all. meanwhile: what happens during a run, 0 for nothing.
+    place: of what is wrong among other configs, or of another uid.
     """
 
     do: str
@@ -39,6 +42,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     group: int = 0
     process: int = 0
     early: int = 0
+    meanwhile: int = 0
     place: int = 0
     direct: bool = True
     attribute: bool = False

@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+import msgspec
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.inference_tool import ToolRun
@@ -19,7 +21,6 @@ from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
     EndReason,
     SchedulingConfig,
-    WorkInfo,
 )
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
@@ -32,57 +33,17 @@ from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     PAUSES,
     PIDS,
     UIDS,
+    WORKERS,
     Step,
 )
-from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, Event, Recorder
+from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
+from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 
 _LOOK_MS = 10
 MARGIN_MS = 15
 """More than the time between two looks for the end of a run."""
-
-
-@dataclass
-class _Work:
-    """A run that has ended. effective: the priorities that it may have had."""
-
-    app: App
-    pid: int
-    run: InferenceRun
-    effective: frozenset[int]
-    reason: int
-    started_ms: int
-    ended_ms: int
-
-    def is_told_by(self, work: WorkInfo) -> bool:
-        """True where an event may say this of the run (NPU-HAL-008, -013 to -015, -032 to -034, -040)."""
-        run, uid = self.run, self.app.uid
-        own = run.original_uid in (OWN_WORK, uid)
-        return (
-            work.uid == uid
-            and work.original_uid in ((uid, OWN_WORK) if own else (run.original_uid,))
-            and work.job_priority == run.job_priority
-            and work.effective_priority in self.effective
-            and run.device_number in (None, work.device_number)
-            and work.debug_pid in (0, self.pid)
-            and work.debug_feature_id in (None, run.feature_id)
-            and (run.group_id is None or work.group_id == run.group_id)
-        )
-
-
-@dataclass
-class _Burst:
-    """Works of a uid between which no debounce time has passed. durations: those that may be in force for its end."""
-
-    works: list[_Work]
-    durations: list[int]
-    is_over: bool = False
-
-    def due(self) -> list[tuple[str, int | None]]:
-        """What has to have been notified of it."""
-        end = [("ended", int(self.works[-1].reason))] if self.is_over else []
-        return [REQUESTED, STARTED, *end]
 
 
 @dataclass
@@ -97,7 +58,7 @@ class BurstScenario:
         self.npu.need_virtual_clock()
         self._apps: dict[tuple[int, int], App] = {}
         self._configs: dict[int, SchedulingConfig] = {}
-        self._bursts: dict[int, list[_Burst]] = {}
+        self._bursts: dict[int, list[Burst]] = {}
         self._events: list[Event] = []
         self._recorder = Recorder()
         self._read = 0
@@ -148,7 +109,7 @@ class BurstScenario:
         observation.check_times(self._events)
         observation.check_ids(self._events)
 
-    def _judge_burst(self, burst: _Burst, told: list[Event]) -> None:
+    def _judge_burst(self, burst: Burst, told: list[Event]) -> None:
         works = (burst.works[0], burst.works[0], burst.works[-1])
         for event, work in zip(told, works, strict=False):
             checks.that(work.is_told_by(event.work), f"{event}: expected it of {work.run}, pid {work.pid}")
@@ -177,17 +138,20 @@ class BurstScenario:
         self._let_ends_come()
         begun, self._is_vague = self.npu.passed_ms, False
         result = app.start(run)
+        effective = self._effective(app.uid, run)
+        self._meanwhile(step, result)
         reason = self._ended(app, result, step.early)
         checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
-        self._note(_Work(app, pid, run, self._effective(app.uid, run), reason, begun, self.npu.passed_ms))
+        effective |= self._effective(app.uid, run)
+        self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
         if self._is_vague:
             self._close_all()
         self._let_ends_come()
 
-    def _note(self, work: _Work) -> None:
+    def _note(self, work: Work) -> None:
         bursts = self._bursts.setdefault(work.app.uid, [])
         if not bursts or bursts[-1].is_over:
-            bursts.append(_Burst([], []))
+            bursts.append(Burst([], []))
         bursts[-1].works.append(work)
         bursts[-1].durations = [self._newest]
 
@@ -206,6 +170,34 @@ class BurstScenario:
                 return EARLY_ENDS[early]
         self._run_out(result)
         return EndReason.COMPLETED
+
+    def _meanwhile(self, step: Step, result: Run | ToolRun) -> None:
+        """Something happens that ends nothing: it concerns another uid, a callback, or priorities alone."""
+        if not step.meanwhile:
+            return
+        self.npu.pass_ms(MARGIN_MS)
+        other = self._app((step.app + 1 + step.place % (WORKERS - 1)) % WORKERS, step.process)
+        uid = UIDS[step.app] if step.meanwhile == 1 else other.uid
+        deeds: tuple[Callable[[], None], ...] = (
+            lambda: self._prefer(uid, step.number),
+            lambda: self._prefer(uid, step.number),
+            self._replace_callback,
+            other.cancel,
+            lambda: self._by_system(other.uid),
+            lambda: self._by_failure(other.uid),
+        )
+        if result.succeeded is None:
+            deeds[step.meanwhile - 1]()
+
+    def _prefer(self, uid: int, priority: int) -> None:
+        """A uid gets another priority, and keeps its rights."""
+        self._configs[uid] = msgspec.structs.replace(self._rights(uid), priority=priority)
+        self.npu.update(self._configs[uid])
+
+    def _replace_callback(self) -> None:
+        self._receive()
+        self._replaced.append((self._recorder, len(self._recorder.events)))
+        self._register(Recorder(), self._newest if self._is_page else None)
 
     def _run_out(self, result: Run | ToolRun) -> None:
         """Let a run end: runs take about as long each time, so it is looked for behind most of that."""
@@ -234,10 +226,10 @@ class BurstScenario:
         if any(one.reason == EndReason.FAILED for one in self._events[seen:] if one.work.uid == app.uid):
             del self._events[seen:]
 
-    def _open(self) -> list[_Burst]:
+    def _open(self) -> list[Burst]:
         return [burst for bursts in self._bursts.values() for burst in bursts if not burst.is_over]
 
-    def _waited(self, burst: _Burst) -> int:
+    def _waited(self, burst: Burst) -> int:
         return self.npu.passed_ms - burst.works[-1].ended_ms
 
     def _let_ends_come(self) -> None:
