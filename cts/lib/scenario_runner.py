@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npu_conformance.cts.lib.manager_client import Client, Event
+from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, Event
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
@@ -36,7 +36,8 @@ _ROUNDS = 2
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that happens. uid, id: of the request; number: size, importance, level, maximum or reason.
 
-    unit: of a policy's maximum and weights. The number of `declare` and `attribute` is 1 or 0.
+    unit: of a policy's maximum and weights. The number of `declare` and `attribute` is 1 or 0. own: the request has
+    a callback object of its own. first: the listener is that of the first decision, not of the newest.
     """
 
     do: str
@@ -45,6 +46,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     number: int = 0
     priority: int = 0
     unit: int = 1
+    own: bool = False
+    first: bool = False
 
     def __str__(self) -> str:
         return _TEXTS[self.do].format(self=self, policy=Policy(self.priority).name if self.do == "policy" else "")
@@ -60,13 +63,27 @@ _TEXTS = {
     "move": "uid {self.uid} comes to importance {self.number}",
     "work": "work of uid {self.uid} ends with reason {self.number}",
     "die": "all processes of uid {self.uid} die, and one starts again",
-    "spawn": "uid {self.uid} starts one more process, which asks from here on",
+    "spawn": "uid {self.uid} starts one more process, with pid {self.number}, which asks from here on",
     "declare": "an update of uid {self.uid} declares the feature (1) or does not (0): {self.number}",
     "attribute": "uid {self.uid} may attribute work (1) or may not (0): {self.number}",
     "heat": "the thermal status becomes {self.number}",
     "shortage": "the memory pressure becomes {self.number}",
     "serve": "work that another app does for uid {self.uid} is completed",
     "wait": "unload requests that nobody has answered are overdue",
+    "weigh": "the budget policy is set with parameters {self.number} of the list",
+    "deny": "uid {self.uid} loses the permission, makes call {self.number} of the list, and gets it back; "
+    "with the right to dump: {self.own}",
+    "refuse": "wrong arguments {self.number} of the list",
+    "dump": "dump {self.number} of the list, with uid {self.uid}",
+    "shell": "shell command {self.number} of the list, with uid {self.uid}",
+    "system": "root or the system comes to importance {self.number}, where that can be: uid {self.uid}",
+    "stranger": "work of uid {self.uid}, which has no app, is reported",
+    "hal": "the HAL dies, uid {self.uid} comes to importance {self.number}, and a HAL comes",
+    "suspend": "root suspends pushes",
+    "resume": "root resumes pushes",
+    "flag": "flag {self.id} of the list is on (1) or off (0): {self.number}",
+    "update": "an update of uid {self.uid} for API {self.id} declares the feature (1) or does not (0): {self.number}",
+    "reinstall": "uid {self.uid} is removed, and installed again",
 }
 
 
@@ -83,9 +100,11 @@ class ScenarioRunner:
         self._pressures: dict[str, tuple[int, bool]] = {}
         self._importance: dict[int, int] = {}
         self._undeclared: set[int] = set()
+        """Apps that do not declare the feature."""
         self._attributing: set[int] = set()
         constants = fixture.context.manifest.constants
         opportunistic = constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+        self.model.opportunistic = opportunistic
         self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, opportunistic)
         first = None
         for number in range(APPS):
@@ -118,7 +137,7 @@ class ScenarioRunner:
         model = self.model
         starved = [tracked.name for tracked in model.live if not model.gates or tracked.weight <= model.maximum]
         if starved:
-            self._fail(f"{', '.join(starved)}: starved: never granted while all others loaded and unloaded")
+            self.fail(f"{', '.join(starved)}: starved: never granted while all others loaded and unloaded")
 
     def tracked(self, step: Step) -> TrackedRequest | None:
         """The newest request of this uid and id."""
@@ -134,11 +153,12 @@ class ScenarioRunner:
             return not problems
 
         if not self.fixture.wait(sound):
-            self._fail("; ".join(problems))
+            self.fail("; ".join(problems))
         for doubt in self.model.doubtful():
             self.fixture.context.warn_quality(doubt)
 
-    def _fail(self, problem: str) -> None:
+    def fail(self, problem: str) -> None:
+        """Raise Failed with all steps so far."""
         steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
         checks.that(False, f"{problem}. Steps:{steps}")
 
@@ -152,10 +172,14 @@ class ScenarioRunner:
     def _assign(self, client: Client, event: Event) -> None:
         tracked = self.tracked(Step("", client.uid, event.request.id))
         if tracked is None:
-            self._fail(f"uid {client.uid} got {event}, which it never submitted")
+            self.fail(f"uid {client.uid} got {event}, which it never submitted")
         else:
             client.judge_request(event)
+            self.judge_place(tracked, client.recorder)
             self.model.receive(tracked, event)
+
+    def judge_place(self, tracked: TrackedRequest, recorder: CallbackRecorder) -> None:
+        """See that a callback came to the object that was given with its request (NPU-LIF-025)."""
 
     def _table(self) -> list[str]:
         """What the HAL has got is what the apps are (NPU-PRI-002, -005, -011, NPU-ACC-008).
@@ -174,8 +198,12 @@ class ScenarioRunner:
             yield f"priority {found.priority} of uid {uid} at the HAL, its importance counts {expected}"
         if found.can_attribute_other_uid != (uid in self._attributing):
             yield f"attribution of uid {uid} at the HAL: {found.can_attribute_other_uid}"
-        if not found.has_direct_access and uid not in self._undeclared:
-            yield f"uid {uid} declares the feature, and has no direct access at the HAL"
+        if not found.has_direct_access and not self.may_block(uid):
+            yield f"uid {uid} is not to be blocked, and has no direct access at the HAL"
+
+    def may_block(self, uid: int) -> bool:
+        """True where an app may be denied the NPU (NPU-ACC-007 to -010)."""
+        return uid in self._undeclared
 
     def _policy(self, step: Step) -> None:
         policy = Policy(step.priority)
@@ -192,7 +220,11 @@ class ScenarioRunner:
             checks.raises(lambda: app.client.request(request), IllegalArgument, f"request of size {step.number}")
             return
         self.model.requests.append(TrackedRequest(step.uid, request, self.model.weight(step.number)))
-        app.client.request(request)
+        app.client.request(request, self.recorder_of(step))
+
+    def recorder_of(self, step: Step) -> CallbackRecorder | None:
+        """The callback object of a request; None: that of its process."""
+        return None
 
     def _load(self, step: Step) -> None:
         tracked, listener = self._with_listener(step)
@@ -287,7 +319,9 @@ class ScenarioRunner:
         self.model.eased = not any(level for level, _ in self._pressures.values())
 
     def _with_listener(self, step: Step) -> tuple[TrackedRequest | None, ModelLoadStatusListener | None]:
-        """The request, and the listener that its client got last."""
+        """The request, and a listener that its client got."""
         tracked = self.tracked(step)
         listeners = [event.listener for event in tracked.events if event.listener is not None] if tracked else []
-        return tracked, listeners[-1] if listeners and tracked is not None and not tracked.dead else None
+        if not listeners or tracked is None or tracked.dead:
+            return tracked, None
+        return tracked, listeners[0 if step.first else -1]

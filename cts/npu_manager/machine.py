@@ -15,14 +15,17 @@ from typing import Any
 import msgspec
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
-from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
+from npu_conformance.cts.lib.scenario_runner import Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
+from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.npu.types import (
+    SYSTEM_UID,
     EndReason,
     Importance,
     MemoryPressure,
@@ -32,7 +35,7 @@ from npu_conformance.specs.npu.types import (
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
-_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
+_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (20, 40), Scope.FULL: (400, 60)}
 """How many scenarios, of how many steps, by scope."""
 
 _REQUIREMENTS = (
@@ -41,6 +44,13 @@ _REQUIREMENTS = (
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
     "NPU-POL-018", "NPU-LIF-003", "NPU-REQ-007", "NPU-LIF-020", "NPU-PRI-011", "NPU-PRI-012",
     "NPU-PRI-013", "NPU-PRI-014", "NPU-POL-023", "NPU-LIF-017",
+)  # fmt: skip
+
+_SERVICE = (
+    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011", "NPU-LIF-025", "NPU-OBS-001",
+    "NPU-OBS-002", "NPU-OBS-003", "NPU-OBS-004", "NPU-OBS-005", "NPU-OBS-006", "NPU-POL-002", "NPU-POL-005",
+    "NPU-POL-006", "NPU-POL-007", "NPU-POL-008", "NPU-POL-009", "NPU-PRI-003", "NPU-PRI-005", "NPU-PRI-006",
+    "NPU-PRI-007", "NPU-PRI-009", "NPU-PRI-010",
 )  # fmt: skip
 
 
@@ -80,6 +90,18 @@ def deadlines(context: CaseContext) -> None:
     _search(context, _budget, kinds=_SLOW_KINDS)
 
 
+@cases.case("service", *_REQUIREMENTS, *_SERVICE)
+def service(context: CaseContext) -> None:
+    """Random scenarios with rights, wrong arguments, dumps, shell commands and HALs that die break no promise."""
+    _search(context, _any_policy, kinds=(*_KINDS, *_SERVICE_KINDS))
+
+
+@cases.case("installations", *_REQUIREMENTS, *_SERVICE)
+def installations(context: CaseContext) -> None:
+    """Random scenarios in which apps are updated, removed and installed again, and flags change, break no promise."""
+    _search(context, _budget, kinds=(*_KINDS, *_INSTALLATIONS))
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     found = next(case for case in cases() if case.id == listed["id"])
@@ -89,7 +111,8 @@ def case_from(listed: Any) -> Case:
 
 _KINDS = (
     *("ask",) * 8,
-    *("load",) * 6,
+    *("load",) * 8,
+    *("rival",) * 4,
     *("move",) * 5,
     *("unload",) * 4,
     *("work",) * 3,
@@ -109,14 +132,40 @@ _SLOW_KINDS = (
     "cancel",
 )
 """What happens where clients answer no unload requests, and work is done by another uid."""
+_SERVICE_KINDS = (
+    *("dump", "shell") * 4,
+    *("edge", "deny", "suspend") * 3,
+    *("weigh", "hal", "heat", "resume", "refuse", "rival") * 2,
+    "stranger",
+    "system",
+)
+_INSTALLATIONS = (
+    *("update",) * 5,
+    *("reinstall", "flag", "dump", "heat", "rival") * 3,
+    *("edge", "weigh", "shortage") * 2,
+    "hal",
+)
+"""What else happens where the manager is asked as a service, and where apps come and go."""
 _OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
+_EDGES = (0, 1, 99, 101, 124, 126, 199, 255, 256, 257, 399, 401, 511, 512, 999, 1000)
+"""Importances at the edges of classes and of numbers of 8 bits."""
+_TARGETS = (36, 37, 38, 28, 1_000)
+"""APIs for which apps are made."""
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
 
 
 _IDS = (0, -1, 1, 2**31 - 1, -(2**31), *range(2, 100))
 """In the order in which an app uses those that are free (NPU-REQ-007)."""
+_COUNTS = {
+    "dump": DUMPS,
+    "deny": DENIED,
+    "refuse": len(REFUSED) + 2,
+    "shell": len(COMMANDS),
+    "weigh": len(PARAMETERS),
+}
+"""From how many of a list these steps choose."""
 _UNITS = (1, 257, 65_537, 1, 2**28 - 1)
 """What the smallest model weighs: sums go up to a 32-bit integer."""
 
@@ -147,7 +196,7 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
     search(context, examples, attempt, partial(_replay, context))
 
 
-def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
+def _live(runner: ServiceRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
     """One scenario: a policy, apps at several importances, what happens, and its end."""
     runner.run(policy(chance.randrange(60)))
     for uid in runner.apps:
@@ -160,24 +209,39 @@ def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.
     runner.drain()
 
 
-def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | None:
+def _step(runner: ServiceRunner, kind: str, uid: int, number: int) -> Step | None:
     """A step of this kind that is possible now; None where there is none."""
     own = [tracked for tracked in runner.model.live if tracked.uid == uid]
+    if kind == "rival":
+        return _rival(runner, number)
     if kind == "ask":
         live = {tracked.request.id for tracked in own}
         identifier = next(each for each in _IDS if each not in live)
         size = _SIZES[number % len(_SIZES)] if runner.model.gates else number % 3
-        return Step(kind, uid, identifier, size, runner.priorities[number % len(runner.priorities)])
+        priority = runner.priorities[number % len(runner.priorities)]
+        return Step(kind, uid, identifier, size, priority, own=number % 3 == 0)
     if kind == "move":
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
     if kind == "work":
         return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else _OTHER_ENDS[number % 3])
     if kind in ("declare", "attribute"):
         return Step(kind, uid, number=number % 2)
-    if kind in ("die", "spawn", "serve"):
+    if kind == "spawn":
+        return Step(kind, uid, number=number % 3 and 6000 + number)
+    if kind in ("die", "serve", "reinstall", "suspend", "resume", "wait"):
         return Step(kind, uid)
-    if kind == "wait":
-        return Step(kind)
+    if kind in _COUNTS:
+        return Step(kind, uid, number=number % _COUNTS[kind], own=number % 2 == 1)
+    if kind in ("edge", "hal"):
+        return Step("move" if kind == "edge" else kind, uid, number=_EDGES[number % len(_EDGES)], own=number % 2 == 1)
+    if kind == "system":
+        return Step(kind, number % 2 * SYSTEM_UID, number=_EDGES[number % len(_EDGES)])
+    if kind == "stranger":
+        return Step(kind, STRANGERS[number % len(STRANGERS)])
+    if kind == "flag":
+        return Step(kind, id=number % 2, number=number // 2 % 2)
+    if kind == "update":
+        return Step(kind, uid, _TARGETS[number % len(_TARGETS)], number // 5 % 2, number // 10 % 2)
     if kind == "heat":
         return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
     if kind == "again":  # the device reports what it has reported before
@@ -185,28 +249,51 @@ def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | No
     if kind == "shortage":
         return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
     every = [tracked for tracked in runner.model.requests if tracked.uid == uid]
-    requests = _suitable(kind, own) if number % 8 else every
-    return Step(kind, uid, requests[number % len(requests)].request.id) if requests else None
+    requests = _suitable(kind, runner.model.live if kind in ("load", "unload") else own) if number % 5 else every
+    if not requests:
+        return None
+    chosen = requests[number % len(requests)]
+    return Step(kind, chosen.uid, chosen.request.id, first=kind in ("load", "unload") and number % 3 == 0)
 
 
-def _suitable(kind: str, own: list[TrackedRequest]) -> list[TrackedRequest]:
+def _rival(runner: ServiceRunner, number: int) -> Step | None:
+    """A stronger app wants the room of a model that is loaded; where there is none, an app becomes stronger."""
+    model = runner.model
+    loaded = [tracked for tracked in model.live if tracked.loaded and not tracked.asked]
+    if not loaded:
+        return None
+    victim = loaded[number % len(loaded)]
+    stronger = [uid for uid in runner.apps if model.importance[uid] < model.importance[victim.uid]]
+    if not stronger:
+        others = [uid for uid in runner.apps if uid != victim.uid]
+        return Step("move", others[number % len(others)], number=model.importance[victim.uid] * (number % 2))
+    uid = stronger[number % len(stronger)]
+    live = {tracked.request.id for tracked in model.live if tracked.uid == uid}
+    fitting = [size for size, weight in model.weights.items() if weight <= model.maximum] or [0]
+    return Step("ask", uid, next(each for each in _IDS if each not in live), fitting[-1], own=number % 3 == 0)
+
+
+def _suitable(kind: str, live: list[TrackedRequest]) -> list[TrackedRequest]:
     """The requests that a well-behaved and slow client would do this about."""
     if kind == "load":
-        return [tracked for tracked in own if tracked.holds and not tracked.loaded]
+        return [tracked for tracked in live if tracked.holds and not tracked.loaded]
     if kind == "unload":
-        return [tracked for tracked in own if tracked.asked]
-    return own
+        return [tracked for tracked in live if tracked.asked]
+    return live
 
 
-def _run(context: CaseContext, script: Callable[[ScenarioRunner], None], steps: list[Step] | None = None) -> None:
+def _run(context: CaseContext, script: Callable[[ServiceRunner], None], steps: list[Step] | None = None) -> None:
     """Run a scenario on a device without history. steps: gets the steps."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     try:
         with recording_hal(fixture) as hal:
-            runner = ScenarioRunner(fixture, hal)
+            runner = ServiceRunner(fixture, hal)
             if steps is not None:
                 runner.steps = steps
-            script(runner)
+            try:
+                script(runner)
+            finally:
+                runner.leave()
     finally:
         for client in (fixture.settings, *fixture.clients):
             client.process.close()
@@ -216,7 +303,7 @@ def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
     context.attach(lambda: payload(context, steps))
 
-    def script(runner: ScenarioRunner) -> None:
+    def script(runner: ServiceRunner) -> None:
         for step in steps:
             runner.run(step)
 

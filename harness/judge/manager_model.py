@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event
-from npu_conformance.specs.npu.types import ModelLoadRequest, Policy, UnloadReason
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, Policy, UnloadReason
 
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
 
@@ -84,11 +84,14 @@ class ManagerModel:
 
     policy: Policy = Policy.STATUS_QUO
     maximum: int = 0
+    opportunistic: int = ModelPriority.OPPORTUNISTIC
     weights: Mapping[int, int] = field(default_factory=lambda: DEFAULT_WEIGHTS)
     requests: list[TrackedRequest] = field(default_factory=list)
     importance: dict[int, int] = field(default_factory=dict)
     previous: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
+    forgotten: dict[int, int] = field(default_factory=dict)
+    """When uids had completed work whose apps were removed since."""
     finished: int | None = None
     """The uid for which work was completed in the newest step."""
     pressed: bool = False
@@ -140,6 +143,10 @@ class ManagerModel:
         self.finished = uid
         self.worked[uid] = 1 + max(self.worked.values(), default=0)
 
+    def forget(self, uid: int) -> None:
+        """The app of a uid was removed: the next of that uid has completed no work, or is taken for the one before."""
+        self.forgotten[uid] = max(self.forgotten.get(uid, 0), self.worked.pop(uid, 0))
+
     def expire(self) -> None:
         """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
         self.replaced = True
@@ -161,6 +168,9 @@ class ManagerModel:
             return
         yield from self._within_budget()
         yield from self._rightly_displaced()
+        yield from self._weakest_first()
+        yield from self._makes_room_under_pressure()
+        yield from self._opportunistic_last()
         yield from self._nothing_idle()
         yield from self._weaker_give_way()
         yield from self._nobody_passed_over()
@@ -254,11 +264,45 @@ class ManagerModel:
                 what = "asked to unload" if unloaded else "cancelled"
                 yield f"{victim.name}: {what}, though nobody stronger wants its room"
 
+    def _weakest_first(self) -> Iterator[str]:
+        """No model is asked to leave while one of a less important app stays (NPU-POL-013, -026)."""
+        if self.replaced or self.finished is not None:
+            return
+        staying = [tracked for tracked in self.live if tracked.loaded and not tracked.asked]
+        asked = [tracked for tracked in self.live if any(event.kind == "unload" for event in tracked.new_events)]
+        for victim, weaker in itertools.product(asked, staying):
+            if not victim.ungranted and all(
+                table[victim.uid] < table[weaker.uid] for table in (self.importance, self.previous)
+            ):
+                yield f"{victim.name}: asked to unload, though {weaker.name}, whose app is less important, stays"
+
+    def _makes_room_under_pressure(self) -> Iterator[str]:
+        """Models leave until less than the whole budget is held by those that may stay (NPU-POL-026)."""
+        staying = sum(tracked.weight for tracked in self.live if tracked.holds and not tracked.asked)
+        if self.pressed and not self.replaced and staying >= self.maximum:
+            yield f"under pressure models that weigh {staying} may stay, the whole budget is {self.maximum}"
+
+    def _opportunistic_last(self) -> Iterator[str]:
+        """No opportunistic request goes before an earlier normal one of its uid (NPU-REQ-004)."""
+        if not self.eased or self.replaced:
+            return
+        for place, favoured in enumerate(self.requests):
+            is_granted = favoured.is_newly_granted and favoured.request.priority == self.opportunistic
+            for earlier in self.requests[:place] if is_granted else ():
+                if earlier.uid == favoured.uid and self._is_passed_over(earlier, favoured):
+                    yield f"{earlier.name}: passed over in favour of {favoured.name}, which is opportunistic"
+
+    def _is_passed_over(self, earlier: TrackedRequest, favoured: TrackedRequest) -> bool:
+        was_parked = _decision(earlier.earlier_events) == PARKED[1] and earlier.decision == PARKED[1]
+        is_normal = earlier.request.priority == ModelPriority.NORMAL and not earlier.ended and not earlier.loaded
+        return was_parked and is_normal and earlier.weight <= favoured.weight and not favoured.ungranted
+
     def _may_displace(self, tracked: TrackedRequest, victim: TrackedRequest) -> bool:
         if tracked.uid == victim.uid or tracked.loaded or tracked.weight > self.maximum:
             return False
+        latest = max(self.worked.get(victim.uid, 0), self.forgotten.get(victim.uid, 0))
         return any(
-            (table[tracked.uid], self.worked.get(tracked.uid, 0)) < (table[victim.uid], self.worked.get(victim.uid, 0))
+            (table[tracked.uid], self.worked.get(tracked.uid, 0)) < (table[victim.uid], latest)
             for table in (self.importance, self.previous)
         )
 

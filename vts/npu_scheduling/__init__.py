@@ -8,6 +8,7 @@ debouncing is judged to the millisecond; elsewhere more roughly (real_time).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
@@ -16,3 +17,10 @@ from npu_conformance.harness.run.cases import Case
 def cases() -> Iterator[Case]:
     """The cases of all modules."""
     return suites.collect(__name__)
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file: a random scenario, whose steps the file lists."""
+    from npu_conformance.vts.npu_scheduling import machine
+
+    return machine.case_from(payload)

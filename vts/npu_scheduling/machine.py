@@ -18,18 +18,27 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
+from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
+from npu_conformance.vts.lib.npu_scheduling.bursts import BurstScenario
 from npu_conformance.vts.lib.npu_scheduling.fixture import scheduling_fixture
 from npu_conformance.vts.lib.npu_scheduling.scenario import Step, WorkScenario
 
 cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40)}
-"""How many scenarios, of how many steps, by scope."""
+_TURNS_TAKEN = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (16, 28), Scope.FULL: (100, 40)}
+"""How many scenarios, of how many steps, by scope; and those in which apps take turns."""
 
 _REQUIREMENTS = (
     "NPU-HAL-007", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-013", "NPU-HAL-014", "NPU-HAL-015",
     "NPU-HAL-021", "NPU-HAL-023", "NPU-HAL-029", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032", "NPU-HAL-033",
     "NPU-HAL-034", "NPU-HAL-040", "NPU-HAL-041",
+)  # fmt: skip
+
+_BURSTS = (
+    "NPU-HAL-001", "NPU-HAL-002", "NPU-HAL-003", "NPU-HAL-004", "NPU-HAL-005", "NPU-HAL-006", "NPU-HAL-010",
+    "NPU-HAL-016", "NPU-HAL-017", "NPU-HAL-018", "NPU-HAL-019", "NPU-HAL-020", "NPU-HAL-022", "NPU-HAL-024",
+    "NPU-HAL-025", "NPU-HAL-026", "NPU-HAL-027", "NPU-HAL-028", "NPU-HAL-036",
 )  # fmt: skip
 
 _APPS = 3
@@ -55,9 +64,24 @@ def disturbed_work(context: CaseContext) -> None:
     _search(context, lambda chance: (*_WORK, *(chance.choice(_DISTURBANCES),) * 5))
 
 
+@cases.case("bursts", *_REQUIREMENTS, *_BURSTS)
+def bursts(context: CaseContext) -> None:
+    """Apps that take turns are notified as the rules say, whoever they are, and whatever happens in between."""
+    _search_bursts(context, early=0)
+
+
+@cases.case("ended_bursts", *_REQUIREMENTS, *_BURSTS)
+def ended_bursts(context: CaseContext) -> None:
+    """The same where works are ended before their time, by their app, by the system, or by the hardware."""
+    _search_bursts(context, early=4)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     found = next(case for case in cases() if case.id == listed["id"])
+    if found.id.endswith("bursts"):
+        bursts = msgspec.convert(listed["steps"], list[draw.Step])
+        return replace(found, run=partial(_replay_bursts, steps=bursts))
     steps = msgspec.convert(listed["steps"], list[Step])
     return replace(found, run=partial(_replay, steps=steps))
 
@@ -117,3 +141,59 @@ def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
             scenario.run(step)
 
     _live(context, script)
+
+
+_TURNS = (*("run",) * 8, *("pause",) * 2, *("config",) * 4, *("register",) * 3, *("refuse",) * 3, "empty", "remove")
+
+
+def _search_bursts(context: CaseContext, early: int) -> None:
+    """early: in how many ways works end before their time, that with none included; 0 for none."""
+    examples, length = _TURNS_TAKEN[context.scope]
+    devices: list[int | None] = []
+
+    def attempt(chance: random.Random, steps: list[draw.Step]) -> None:
+        with scheduling_fixture(context) as npu:
+            scenario = BurstScenario(npu, tuple(devices), steps)
+            devices[:] = scenario.devices
+            for _ in range(length):
+                after_work = bool(steps) and steps[-1].do == "run" and chance.random() < 0.4
+                kind = "pause" if after_work else chance.choice(_TURNS)
+                scenario.run(_turn(kind, chance, early, steps))
+            scenario.judge()
+
+    search(context, examples, attempt, partial(_replay_bursts, context))
+
+
+def _turn(kind: str, chance: random.Random, early: int, steps: Sequence[draw.Step]) -> draw.Step:
+    """A step of this kind. Two uids work mostly, so that bursts go on; others after they got a config."""
+    app = chance.choice((0, 0, 1, 1, *range(draw.WORKERS)))
+    if kind == "run" and steps and steps[-1].do == "config":
+        app = steps[-1].app
+    place, process = chance.randrange(6), chance.randrange(2)
+    if kind == "run":
+        originals = (OWN_WORK, OWN_WORK, *draw.UIDS[: draw.WORKERS])
+        labels = (chance.randrange(len(draw.FEATURES)), chance.randrange(3))
+        end = chance.randrange(early) if early else 0
+        deed = chance.randrange(draw.DEEDS if early else draw.QUIET_DEEDS) if chance.random() < 0.5 else 0
+        return draw.Step(kind, app, chance.choice(_JOBS), chance.choice(originals), place, *labels, process, end, deed)
+    if kind == "pause":
+        return draw.Step(kind, number=chance.randrange(len(draw.PAUSES)), place=place)
+    if kind == "config":
+        rights: dict[str, bool] = {"direct": chance.random() < 0.7, "attribute": chance.random() < 0.6}
+        calls: dict[str, bool] = {"replace": chance.random() < 0.3, "again": chance.random() < 0.4}
+        return draw.Step(kind, app, chance.choice(_PRIORITIES), place=place, **rights, **calls)
+    if kind == "register":
+        ways = {"replace": chance.random() < 0.3, "again": chance.random() < 0.4}
+        return draw.Step(kind, number=chance.choice(draw.DURATIONS_MS), early=process, place=place, **ways)
+    is_set = chance.random() < 0.4
+    return draw.Step(kind, app, chance.randrange(draw.REFUSALS), place=place, process=process, replace=is_set)
+
+
+def _replay_bursts(context: CaseContext, steps: Sequence[draw.Step]) -> None:
+    """Run listed steps."""
+    context.attach(lambda: payload(context, steps))
+    with scheduling_fixture(context) as npu:
+        scenario = BurstScenario(npu)
+        for step in steps:
+            scenario.run(step)
+        scenario.judge()

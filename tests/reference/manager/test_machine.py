@@ -68,6 +68,20 @@ def test_each_promise_can_be_broken(message: str, requests: list[TrackedRequest]
     assert message in broken(*requests)
 
 
+def test_the_weakest_leave_first_and_enough_of_them_under_pressure() -> None:
+    asked, weaker = tracked(1, GRANT, UNLOAD, loaded=True, new=1, weight=2), tracked(2, GRANT, loaded=True, weight=2)
+    wanted = tracked(3, WAIT, new=1)
+    assert "less important, stays" in broken(asked, weaker, wanted, importance={1: 200, 2: 400, 3: 100})
+    assert "may stay" in broken(tracked(1, GRANT, loaded=True), pressed=True, eased=False)
+
+
+def test_an_opportunistic_request_does_not_go_before_an_earlier_normal_one() -> None:
+    normal, favoured = tracked(1, PARKED), tracked(1, PARKED, GRANT, new=1)
+    favoured.request = ModelLoadRequest(2, priority=2000)
+    assert "which is opportunistic" in broken(normal, favoured)
+    assert "which is opportunistic" not in broken(favoured, normal)
+
+
 def test_what_is_passed_over_or_granted_under_pressure_is_named() -> None:
     passed = [tracked(1, PARKED), tracked(2, GRANT, new=1)]
     assert "passed over" in broken(*passed, importance={1: 100, 2: 400})

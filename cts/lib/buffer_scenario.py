@@ -1,0 +1,331 @@
+"""Random scenarios of buffers: every answer and every byte follows from what was asked before.
+
+All buffers together are small, so that memory does not run short. Contents are those that were written, loaded, or
+read once: nothing else changes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from npu_conformance.cts.lib.buffer_fixture import (
+    ASSISTANT,
+    CAMERA,
+    PAGE,
+    READ_WRITE,
+    AllocatorRecorder,
+    BufferApp,
+    errno_raised,
+    is_rejected,
+    pattern,
+)
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer, Protection
+
+IDS = (0, 1, -1, 7, 2**16 + 7, 2**31 - 1, -(2**31))
+SIZES = (1, 100, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 2**16 + 100)
+PROTECTIONS = (READ_WRITE, READ_WRITE, READ_WRITE, Protection.READ, Protection.WRITE, Protection.NONE)
+PRIORITIES = (500, 0, 1, 255, 256, 999, 1000)
+WRONG = 6
+"""How many ways there are to ask for what cannot be."""
+APPS = 3
+"""Allocators: two of one process, and one of another app."""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that happens. app: whose allocator. ids: of buffers. number: of a list. low, high: parts in 1000."""
+
+    do: str
+    app: int = 0
+    ids: tuple[int, ...] = ()
+    number: int = 0
+    size: int = 0
+    protection: int = 0
+    low: int = 0
+    high: int = 1000
+    with_file: bool = False
+    stays: bool = False
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in msgspec.to_builtins(self).items())
+
+
+@dataclass
+class _Buffer:
+    """A buffer that lives, and what its bytes are: None where nobody knows, as nobody may read them."""
+
+    buffer: NpuBuffer
+    size: int
+    protection: int
+    content: bytearray | None = None
+    mappings: list[tuple[Memory, int]] = field(default_factory=list)
+
+
+class BufferScenario:
+    """Allocators, their buffers, and what both have to be."""
+
+    def __init__(self, context: CaseContext) -> None:
+        self.context = context
+        self.steps: list[Step] = []
+        first = BufferApp(context, CAMERA, 5101).supported()
+        self.apps = [first, first.another(), BufferApp(context, ASSISTANT, 5102).supported()]
+        self.buffers: list[dict[int, _Buffer]] = [{} for _ in range(APPS)]
+        self._seed = 0
+        self._requests: Counter[tuple[AllocatorRecorder, int]] = Counter()
+        """How often each recorder's app has asked for an id."""
+
+    def run(self, step: Step) -> None:
+        """Let it happen, and judge it."""
+        self.steps.append(step)
+        self._must(lambda: _DEEDS[step.do](self, step))
+
+    def judge(self) -> None:
+        """Each buffer has its content, nothing was told that was not asked for, and all can be freed."""
+        for index, app in enumerate(self.apps):
+            for identifier in self.buffers[index]:
+                self._must(lambda i=index, d=identifier: self._judge_content(i, d))  # type: ignore[misc]
+            self._must(lambda app=app, i=index: self._judge_end(app, i))  # type: ignore[misc]
+
+    def _judge_end(self, app: BufferApp, index: int) -> None:
+        app.flush()
+        checks.equal([event for event in app.recorder.events if event[0] == "preempted"], [], "preemptions")
+        app.free(*self.buffers[index])
+
+    def _must(self, check: Callable[[], object]) -> None:
+        """Name the steps with what a check says."""
+        try:
+            check()
+        except Failed as failure:
+            steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
+            checks.that(False, f"{failure}. Steps:{steps}")
+
+    def _get(self, step: Step) -> None:
+        """A batch: each request is answered once, with a buffer; a live id with EINVAL (NPU-BUF-003, -007)."""
+        app, live = self.apps[step.app], self.buffers[step.app]
+        fresh = [identifier for identifier in step.ids if identifier not in live]
+        requests = [self._request(step, identifier, place) for place, identifier in enumerate(fresh)]
+        app.get(*(request for request, _ in requests))
+        for request, loaded in requests:
+            answer = next(each for each in reversed(app.recorder.answers) if each.id == request.id)
+            checks.that(answer.errno in (0, Errno.ENOMEM), f"errno of onGetBuffer for {request}: {answer.errno}")
+            checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
+            if answer.buffer is not None:
+                live[request.id] = _Buffer(answer.buffer, request.size, request.protection)
+                self._fill(step.app, request.id, loaded)
+        for request, _ in requests:
+            self._judge_callbacks(app, request.id)
+
+    def _judge_callbacks(self, app: BufferApp, identifier: int) -> None:
+        app.flush()
+        asked, answered = self._asked(app, identifier), app.recorder.count("allocated", identifier)
+        checks.equal(answered, asked, f"answers to requests with id {identifier}")
+
+    def _asked(self, app: BufferApp, identifier: int) -> int:
+        key = (app.recorder, identifier)
+        self._requests[key] += 1
+        return self._requests[key]
+
+    def _request(self, step: Step, identifier: int, place: int) -> tuple[AllocRequest, tuple[bytes, int] | None]:
+        app, size = self.apps[step.app], SIZES[(step.size + place) % len(SIZES)]
+        protection = PROTECTIONS[(step.protection + place) % len(PROTECTIONS)]
+        priority = PRIORITIES[step.number % len(PRIORITIES)]
+        request = app.request(identifier, size, protection=protection, priority=priority)
+        if not step.with_file:
+            return request, None
+        start, stop = _part(step, size)
+        content = self._pattern(stop - start + 50)
+        segment = app.segment(content, 30, stop - start, start)
+        return msgspec.structs.replace(request, file_segment=segment), (content[30 : 30 + stop - start], start)
+
+    def _fill(self, index: int, identifier: int, loaded: tuple[bytes, int] | None) -> None:
+        """Know a new buffer's bytes: what was loaded has to be there; the rest is what is found."""
+        app, one = self.apps[index], self.buffers[index][identifier]
+        if not one.protection & Protection.READ:
+            return
+        found = app.content(one.buffer, one.size)
+        if loaded is not None:
+            content, start = loaded
+            checks.equal(found[start : start + len(content)], content, f"bytes loaded with buffer {identifier}")
+        one.content = bytearray(found)
+        if one.protection & Protection.WRITE:
+            one.content[:] = self._pattern(one.size) if loaded is None else one.content
+            if loaded is None:
+                app.fill(one.buffer, bytes(one.content))
+
+    def _pattern(self, length: int) -> bytes:
+        self._seed += 1
+        return pattern(self._seed, length)
+
+    def _judge_content(self, index: int, identifier: int) -> None:
+        app, one = self.apps[index], self.buffers[index][identifier]
+        if one.content is not None:
+            checks.equal(app.content(one.buffer, one.size), bytes(one.content), f"content of buffer {identifier}")
+        for memory, offset in one.mappings:
+            if one.content is not None and memory.prot and memory.prot & Protection.READ:
+                found = app.open(memory).read(0, memory.size)
+                checks.equal(found, bytes(one.content[offset : offset + memory.size]), "bytes of a mapping")
+
+    def _map(self, step: Step) -> None:
+        """A part of a buffer is mapped, read and written, and perhaps stays mapped (NPU-BUF-006)."""
+        app, (identifier,) = self.apps[step.app], step.ids
+        one = self.buffers[step.app].get(identifier)
+        if one is None:
+            return
+        start, stop = _part(step, one.size)
+        start -= start % PAGE  # as mmap wants it
+        asked = one.protection & step.protection
+        memory = checks.succeeds(lambda: one.buffer.map(stop - start, asked, start), f"map of {start} to {stop}")
+        if asked & Protection.WRITE and one.content is not None:
+            one.content[start:stop] = self._pattern(stop - start)
+            app.open(memory).write(0, bytes(one.content[start:stop]))
+        elif not asked & Protection.WRITE:
+            written = not is_rejected(lambda: app.open(memory).write(0, b"x"))
+            checks.that(not written, "writing through a mapping that was not asked to be written: found success")
+        one.mappings.append((memory, start))
+        self._judge_content(step.app, identifier)
+        if not step.stays:
+            self._unmap(step)
+
+    def _unmap(self, step: Step) -> None:
+        """The mapping ends, and no other one."""
+        one = self.buffers[step.app].get(step.ids[0])
+        if one is None or not one.mappings:
+            return
+        memory, _ = one.mappings.pop(step.number % len(one.mappings))
+        checks.succeeds(lambda: one.buffer.unmap(memory.token), "unmap")
+        checks.that(is_rejected(lambda: one.buffer.unmap(memory.token)), "a second unmap: expected a rejection")
+        gone = is_rejected(lambda: self.apps[step.app].open(memory).read(0, 1))
+        checks.that(gone, "reading through a mapping that has ended: expected a rejection")
+        self._judge_content(step.app, step.ids[0])
+
+    def _mismap(self, step: Step) -> None:
+        """Mapping what a buffer has not, or with what its request did not allow, fails (NPU-BUF-006)."""
+        one = self.buffers[step.app].get(step.ids[0])
+        if one is None:
+            return
+        for length, offset in (
+            (one.size + 1, 0),
+            (one.size, 1),
+            (1, one.size),
+            (0, 0),
+            (0, one.size),
+            (1, -1),
+            (-1, 0),
+        ):
+            what = f"map of {length} bytes at {offset} of {one.size}"
+            refused = is_rejected(lambda n=length, o=offset: one.buffer.map(n, one.protection, o))  # type: ignore[misc]
+            checks.that(refused, f"{what}: expected a rejection, found success")
+        for extra in (Protection.READ, Protection.WRITE, Protection.EXEC):
+            if not one.protection & extra:
+                refused = is_rejected(lambda e=extra: one.buffer.map(one.size, one.protection | e, 0))  # type: ignore[misc]
+                checks.that(refused, f"map with protection {one.protection | extra} of {one.protection}: found success")
+
+    def _load(self, step: Step) -> None:
+        """A file's part goes to its place (NPU-BUF-011), and what is wrong changes nothing."""
+        app, (identifier,) = self.apps[step.app], step.ids
+        one = self.buffers[step.app].get(identifier)
+        size = SIZES[step.size % len(SIZES)] if one is None else one.size
+        start, stop = _part(step, size)
+        length = stop - start
+        content = self._pattern(length + 40)
+        wrong = {1: (30, length, size - length + 1), 2: (30, length + 11, start), 3: (-1, length, start)}
+        offset, count, place = wrong.get(step.number, (30, length, start))
+        errno = app.loaded(identifier, app.segment(content, offset, count, place, position=step.low))
+        if one is None:
+            checks.equal(errno, Errno.EINVAL, f"errno of a load of the unknown buffer {identifier}")
+        elif step.number in wrong:
+            checks.that(errno != 0, f"a load of {count} bytes at {offset} of {len(content)}: expected an error")
+        else:
+            checks.equal(errno, 0, f"errno of a load of buffer {identifier}")
+            if one.content is not None:
+                one.content[start:stop] = content[30 : 30 + length]
+        if one is not None:
+            self._judge_content(step.app, identifier)
+
+    def _put(self, step: Step) -> None:
+        """Known buffers of a list are freed, with EINVAL if others are in it (NPU-BUF-013)."""
+        app, live = self.apps[step.app], self.buffers[step.app]
+        known = {identifier: live.pop(identifier) for identifier in step.ids if identifier in live}
+        errno = errno_raised(lambda: app.allocator.put_buffers(step.ids))
+        checks.equal(errno, 0 if len(known) == len(step.ids) else Errno.EINVAL, f"errno of putBuffers of {step.ids}")
+        for identifier, one in known.items():
+            what = f"buffer {identifier}, which is freed"
+            again = errno_raised(lambda i=identifier: app.allocator.put_buffers((i,)))  # type: ignore[misc]
+            checks.equal(again, Errno.EINVAL, f"errno of a second putBuffers of {what}")
+            for memory, _ in one.mappings:
+                gone = is_rejected(lambda m=memory: app.open(m).read(0, 1))  # type: ignore[misc]
+                checks.that(gone, f"reading through a mapping of {what}: expected a rejection")
+            checks.that(is_rejected(lambda o=one: o.buffer.map(1, o.protection, 0)), f"map of {what}: found success")  # type: ignore[misc]
+
+    def _prefer(self, step: Step) -> None:
+        """The priority of a known buffer is changed; of an unknown one EINVAL (NPU-BUF-014)."""
+        app, (identifier,) = self.apps[step.app], step.ids
+        errno = errno_raised(lambda: app.allocator.set_priority(identifier, PRIORITIES[step.number % len(PRIORITIES)]))
+        is_known = identifier in self.buffers[step.app]
+        checks.equal(errno, 0 if is_known else Errno.EINVAL, f"errno of setPriority of buffer {identifier}")
+
+    def _ask_wrongly(self, step: Step) -> None:
+        """What cannot be is answered with an error, once, by the call or the callback (NPU-BUF-002, -003, -007)."""
+        app, (identifier,) = self.apps[step.app], step.ids
+        device, kind = app.place
+        live = self.buffers[step.app]
+        free = next(one for one in range(1000, 2000) if one not in live)
+        wrong = (
+            AllocRequest(free, -1, kind, PAGE),
+            AllocRequest(free, device, BufferType.UNKNOWN, PAGE),
+            AllocRequest(free, device, 5, PAGE),
+            app.request(free, -PAGE),
+            app.request(free, 1 << 50),
+            app.request(identifier, PAGE),
+        )
+        request = wrong[step.number % WRONG]
+        if request.id == identifier and identifier not in live:
+            return
+        before = app.recorder.count("allocated", request.id)
+        errno = errno_raised(lambda: app.allocator.get_buffers((request,)))
+        app.flush()
+        if errno == 0:
+            answers = app.recorder.of(request.id)[-1:]
+            checks.equal(app.recorder.count("allocated", request.id), before + 1, f"answers to {request}")
+            errno = answers[0][1]
+            self._asked(app, request.id)
+        checks.that(errno != 0, f"{request}: expected an error, found success")
+        if step.number % WRONG in (0, 1, 2, 5):
+            checks.equal(errno, Errno.EINVAL, f"errno of {request}")
+        if identifier in live:
+            self._judge_content(step.app, identifier)
+
+    def _die(self, step: Step) -> None:
+        """A client goes, and comes back without buffers; the others keep theirs."""
+        self.apps[2].application.close()
+        self.apps[2] = BufferApp(self.context, ASSISTANT, 5102).supported()
+        self.buffers[2] = {}
+        for index in (0, 1):
+            for identifier in self.buffers[index]:
+                self._judge_content(index, identifier)
+
+
+_DEEDS: dict[str, Callable[[BufferScenario, Step], None]] = {
+    "get": BufferScenario._get,
+    "map": BufferScenario._map,
+    "unmap": BufferScenario._unmap,
+    "mismap": BufferScenario._mismap,
+    "load": BufferScenario._load,
+    "put": BufferScenario._put,
+    "prefer": BufferScenario._prefer,
+    "wrong": BufferScenario._ask_wrongly,
+    "die": BufferScenario._die,
+}
+
+
+def _part(step: Step, size: int) -> tuple[int, int]:
+    """A part of so many bytes that is not empty: where it begins and ends."""
+    start = min(size - 1, size * step.low // 1000)
+    return start, max(start + 1, size * step.high // 1000)

@@ -1,0 +1,74 @@
+"""What a dump has to say at each moment of a random scenario (NPU-OBS-001, -003)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from npu_conformance.cts.lib.manager_client import package_of
+from npu_conformance.harness.judge.manager_events import PARKED
+from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.specs.npu.types import Policy, SchedulingConfig
+
+_NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
+_PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
+
+
+class DumpJudge:
+    """Compares dumps with what is known of apps, and learns which words stand for which states of requests."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, str] = {}
+
+    def problems(
+        self, text: str, model: ManagerModel, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None
+    ) -> Iterator[str]:
+        """Name what is wrong. at_hal: the HAL's table; None where it need not be that of the manager."""
+        yield from _wrong_policy(text, model)
+        if model.gates:
+            for uid in uids:
+                yield from self._wrong_requests(text, uid, [each for each in model.live if each.uid == uid])
+        yield from _wrong_priorities(text, uids, at_hal)
+
+    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest]) -> Iterator[str]:
+        """Each has a line; states tell what is loaded from what is not, and parked requests from others."""
+        lines = re.findall(rf"^ +{uid} \[{re.escape(package_of(uid))}\]: (.+)$", text, re.MULTILINE)
+        due = Counter(map(_kind, live))
+        if len(lines) != len(live):
+            yield f"{len(lines)} requests of uid {uid}, expected {len(live)}"
+        elif len(due) == 1:  # each state of these means this
+            (kind,) = due
+            wrong = [state for state in lines if self._states.setdefault(state, kind) != kind]
+            yield from (f"a request of uid {uid} that is {kind} is {state}, as others" for state in wrong)
+        elif all(state in self._states for state in lines):
+            found = Counter(self._states[state] for state in lines)
+            if found != due:
+                yield f"states of uid {uid} that mean {dict(found)}, expected {dict(due)}"
+
+
+def _kind(tracked: TrackedRequest) -> str:
+    if tracked.loaded:
+        return "loaded"
+    return "parked" if tracked.decision == PARKED[1] else "to be loaded"
+
+
+def _wrong_policy(text: str, model: ManagerModel) -> Iterator[str]:
+    parts = [f"Policy: {_NAMES[model.policy]}\n"]
+    if model.gates:
+        parts += [f"Max: {model.maximum}\n", "Requests:\n"]
+    yield from (f"expected {part!r}" for part in parts if part not in text)
+
+
+def _wrong_priorities(text: str, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None) -> Iterator[str]:
+    """The table ascends, and is the one that the HAL has."""
+    lines = [(int(uid), package, int(number)) for uid, package, number in _PRIORITY.findall(text)]
+    priorities = [priority for _, _, priority in lines]
+    if priorities != sorted(priorities):
+        yield f"priorities in the order {priorities}"
+    yield from (f"uid {uid} as {name!r}" for uid, name, _ in lines if uid in uids and name != package_of(uid))
+    known = {uid: priority for uid, _, priority in lines}
+    for uid in uids if at_hal is not None else ():
+        expected = at_hal[uid].priority if at_hal and uid in at_hal else None
+        if known.get(uid) != expected:
+            yield f"priority {known.get(uid)} of uid {uid}, which the HAL has with {expected}"

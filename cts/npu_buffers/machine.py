@@ -1,0 +1,88 @@
+"""Random scenarios of two apps' buffers, whose answers and bytes follow from what was asked before.
+
+What fails is cut down to the steps that matter, which the failure file holds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from npu_conformance.cts.lib import buffer_scenario as drawn
+from npu_conformance.cts.lib.buffer_scenario import BufferScenario, Step
+from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import payload, search
+
+cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
+
+_EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (12, 30), Scope.FULL: (100, 40)}
+"""How many scenarios, of how many steps, by scope."""
+_KINDS = (
+    *("get",) * 6,
+    *("map",) * 6,
+    *("load",) * 4,
+    *("put", "wrong", "unmap") * 3,
+    *("mismap",) * 2,
+    "prefer",
+    "die",
+)
+_EDGES = (0, 0, 0, 1, 500, 999, 1000, 1000)
+"""Where parts begin and end, in thousandths."""
+
+
+@cases.case("calls", *(f"NPU-BUF-0{number:02}" for number in (2, 3, 6, 7, 9, 11, 12, 13, 14)))
+def calls(context: CaseContext) -> None:
+    """Random allocations, mappings, loads and releases are answered as they have to be, and no byte is lost."""
+    examples, length = _EXAMPLES[context.scope]
+
+    def attempt(chance: random.Random, steps: list[Step]) -> None:
+        scenario = BufferScenario(context)
+        scenario.steps = steps
+        for kind in chance.choices(_KINDS, k=length):
+            scenario.run(_step(kind, chance, scenario))
+        scenario.judge()
+        _end(scenario)
+
+    search(context, examples, attempt, partial(_replay, context))
+
+
+def case_from(listed: Any) -> Case:
+    """The case of a failure file: it runs the steps that are listed there."""
+    found = next(case for case in cases() if case.id == listed["id"])
+    steps = msgspec.convert(listed["steps"], list[Step])
+    return replace(found, run=partial(_replay, steps=steps))
+
+
+def _step(kind: str, chance: random.Random, scenario: BufferScenario) -> Step:
+    """A step of this kind, mostly about a buffer that lives."""
+    app = chance.randrange(drawn.APPS)
+    live = [*scenario.buffers[app]]
+    low = chance.choice(_EDGES)
+    high = chance.choice([edge for edge in _EDGES if edge >= low])
+    ids = tuple(chance.sample(drawn.IDS, chance.randint(1, 3)))
+    if kind not in ("get", "put"):
+        ids = (chance.choice(live[:3]) if live and chance.random() < 0.9 else ids[0],)
+    number = chance.randrange(12)
+    ways = {"with_file": chance.random() < 0.4, "stays": chance.random() < 0.5}
+    return Step(kind, app, ids, number, chance.randrange(7), chance.randrange(4), low, high, **ways)
+
+
+def _end(scenario: BufferScenario) -> None:
+    for app in scenario.apps:
+        app.application.close()
+
+
+def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
+    """Run listed steps."""
+    context.attach(lambda: payload(context, steps))
+    scenario = BufferScenario(context)
+    for step in steps:
+        scenario.run(step)
+    scenario.judge()
+    _end(scenario)

@@ -1,0 +1,363 @@
+"""Random scenarios in which one app works at a time: then every event is known beforehand, and its content.
+
+What is between the works is drawn: pauses at the edges of the debounce time, calls that are rejected, configs of any
+uid, callbacks that are replaced with another debounce time, and a second process of the uid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import (
+    MAX_PRIORITY,
+    EndReason,
+    SchedulingConfig,
+)
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
+    BOUNDS,
+    EARLY_ENDS,
+    FEATURES,
+    GROUPS,
+    OWN_BOUNDS,
+    PAUSES,
+    PIDS,
+    UIDS,
+    WORKERS,
+    Step,
+)
+from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
+from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
+
+_LOOK_MS = 10
+MARGIN_MS = 15
+"""More than the time between two looks for the end of a run."""
+
+
+@dataclass
+class BurstScenario:
+    """Apps of several kinds that take turns on the fixture's HAL. devices: those that an app can choose."""
+
+    npu: SchedulingFixture
+    devices: Devices = ()
+    steps: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.npu.need_virtual_clock()
+        self._apps: dict[tuple[int, int], App] = {}
+        self._configs: dict[int, SchedulingConfig] = {}
+        self._bursts: dict[int, list[Burst]] = {}
+        self._events: list[Event] = []
+        self._recorder = Recorder()
+        self._read = 0
+        self._newest = self.npu.debounce_ms
+        """The debounce time of the newest registration."""
+        self._shortest_ms = 0
+        """How long the shortest run has taken; 0 before the first."""
+        self._is_vague = False
+        """Whether the newest run has ended long before that was looked for."""
+        self._replaced: list[tuple[Recorder, int]] = []
+        """Callbacks that were replaced, and how many events they had by then."""
+        self._is_page = self.npu.context.manifest.npu_profile == "page"
+        self.devices = self.devices or devices_of(self._app(0, 0))
+        self.npu.settle()
+        self._register(self._recorder, None)
+
+    def run(self, step: Step) -> None:
+        """Let it happen, and judge all events so far."""
+        self.steps.append(step)
+        self._must(lambda: _DEEDS[step.do](self, step))
+        self._must(self._judge)
+
+    def judge(self) -> None:
+        """Let every burst end, and judge all events."""
+        self._must(self._close_all)
+        self._must(self._judge)
+
+    def _must(self, check: Callable[[], object]) -> None:
+        """Name the steps with what a check says."""
+        try:
+            check()
+        except Failed as failure:
+            steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
+            checks.that(False, f"{failure}. Steps:{steps}")
+
+    def _judge(self) -> None:
+        self._receive()
+        for recorder, told in self._replaced:
+            checks.equal(len(recorder.events), told, "number of events at a callback that was replaced")
+        for uid, bursts in self._bursts.items():
+            own = [event for event in self._events if event.work.uid == uid]
+            due = [one for burst in bursts for one in burst.due()]
+            checks.equal([event.notification for event in own], due, f"events of uid {uid}")
+            for burst, its_events in zip(bursts, observation.split(own), strict=False):
+                self._judge_burst(burst, its_events)
+        strangers = {event.work.uid for event in self._events} - {*self._bursts}
+        checks.equal(strangers, set(), "uids with events that have not worked")
+        observation.check_times(self._events)
+        observation.check_ids(self._events)
+
+    def _judge_burst(self, burst: Burst, told: list[Event]) -> None:
+        works = (burst.works[0], burst.works[0], burst.works[-1])
+        for event, work in zip(told, works, strict=False):
+            checks.that(work.is_told_by(event.work), f"{event}: expected it of {work.run}, pid {work.pid}")
+        if burst.is_over and not self._is_vague:
+            took = told[-1].work.timestamp_ms - told[0].work.timestamp_ms
+            most = burst.works[-1].ended_ms - burst.works[0].started_ms
+            is_right = most - _LOOK_MS - 1 <= took <= most + 1
+            checks.that(is_right, f"time between a request and the end of the burst: {took} ms, expected {most}")
+
+    def _receive(self) -> None:
+        new = self._recorder.events[self._read :]
+        self._read += len(new)
+        self._events += new
+
+    def _app(self, index: int, process: int) -> App:
+        if (index, process) not in self._apps:
+            self._apps[index, process] = self.npu.app(UIDS[index], PIDS[process])
+        return self._apps[index, process]
+
+    def _run(self, step: Step) -> None:
+        app, pid = self._app(step.app, step.process), PIDS[step.process]
+        run = self._drawn_run(step)
+        if not self._may_work(app.uid, step.original):
+            self._is_rejected(app, run)
+            return
+        self._let_ends_come()
+        begun, self._is_vague = self.npu.passed_ms, False
+        result = app.start(run)
+        effective = self._effective(app.uid, run)
+        self._meanwhile(step, result)
+        reason = self._ended(app, result, step.early)
+        checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
+        effective |= self._effective(app.uid, run)
+        self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
+        if self._is_vague:
+            self._close_all()
+        self._let_ends_come()
+
+    def _note(self, work: Work) -> None:
+        bursts = self._bursts.setdefault(work.app.uid, [])
+        if not bursts or bursts[-1].is_over:
+            bursts.append(Burst([], []))
+        bursts[-1].works.append(work)
+        bursts[-1].durations = [self._newest]
+
+    def _drawn_run(self, step: Step) -> InferenceRun:
+        device = self.devices[step.device % len(self.devices)]
+        if device is None:
+            return InferenceRun(step.number, step.original)
+        return InferenceRun(step.number, step.original, device, GROUPS[step.group], FEATURES[step.feature])
+
+    def _ended(self, app: App, result: Run | ToolRun, early: int) -> int:
+        if early:
+            self.npu.pass_ms(MARGIN_MS)
+            if result.succeeded is None:
+                (app.cancel, partial(self._by_system, app.uid), partial(self._by_failure, app.uid))[early - 1]()
+                self.npu.end_of(result, _LOOK_MS)
+                return EARLY_ENDS[early]
+        self._run_out(result)
+        return EndReason.COMPLETED
+
+    def _meanwhile(self, step: Step, result: Run | ToolRun) -> None:
+        """Something happens that ends nothing: it concerns another uid, a callback, or priorities alone."""
+        if not step.meanwhile:
+            return
+        self.npu.pass_ms(MARGIN_MS)
+        other = self._app((step.app + 1 + step.place % (WORKERS - 1)) % WORKERS, step.process)
+        uid = UIDS[step.app] if step.meanwhile == 1 else other.uid
+        deeds: tuple[Callable[[], None], ...] = (
+            lambda: self._prefer(uid, step.number),
+            lambda: self._prefer(uid, step.number),
+            self._replace_callback,
+            other.cancel,
+            lambda: self._by_system(other.uid),
+            lambda: self._by_failure(other.uid),
+        )
+        if result.succeeded is None:
+            deeds[step.meanwhile - 1]()
+
+    def _prefer(self, uid: int, priority: int) -> None:
+        """A uid gets another priority, and keeps its rights."""
+        self._configs[uid] = msgspec.structs.replace(self._rights(uid), priority=priority)
+        self.npu.update(self._configs[uid])
+
+    def _replace_callback(self) -> None:
+        self._receive()
+        self._replaced.append((self._recorder, len(self._recorder.events)))
+        self._register(Recorder(), self._newest if self._is_page else None)
+
+    def _run_out(self, result: Run | ToolRun) -> None:
+        """Let a run end: runs take about as long each time, so it is looked for behind most of that."""
+        begun = self.npu.passed_ms
+        if self._shortest_ms and result.succeeded is None:
+            self.npu.pass_ms(self._shortest_ms * 9 // 10)
+            self._is_vague = result.succeeded is not None
+        self.npu.end_of(result, _LOOK_MS)
+        if result.succeeded:
+            self._shortest_ms = min(self._shortest_ms or self.npu.passed_ms, self.npu.passed_ms - begun)
+
+    def _by_system(self, uid: int) -> None:
+        asked(lambda: self.npu.control().cancel_work(uid), "cancelWork")
+
+    def _by_failure(self, uid: int) -> None:
+        asked(lambda: self.npu.control().fail_work(uid), "failWork")
+
+    def _is_rejected(self, app: App, run: InferenceRun) -> None:
+        """Work that is refused has no events, or those of work that fails."""
+        self._close_all()
+        self._receive()
+        seen = len(self._events)
+        checks.that(not app.ends(run, _LOOK_MS), f"{run} of uid {app.uid}: expected a rejection, found success")
+        self.npu.pass_ms(self._newest + 2 * MARGIN_MS)
+        self._receive()
+        if any(one.reason == EndReason.FAILED for one in self._events[seen:] if one.work.uid == app.uid):
+            del self._events[seen:]
+
+    def _open(self) -> list[Burst]:
+        return [burst for bursts in self._bursts.values() for burst in bursts if not burst.is_over]
+
+    def _waited(self, burst: Burst) -> int:
+        return self.npu.passed_ms - burst.works[-1].ended_ms
+
+    def _let_ends_come(self) -> None:
+        """Pass what is left of a debounce time of which it is not sure whether it has passed; note what is over."""
+        for burst in self._open():
+            over = max(burst.durations) + MARGIN_MS
+            if self._waited(burst) > min(burst.durations) - MARGIN_MS:
+                if self._waited(burst) < over:
+                    self.npu.pass_ms(over - self._waited(burst))
+                    self._let_ends_come()
+                burst.is_over = True
+
+    def _close_all(self) -> None:
+        for burst in self._open():
+            self._pass(max(burst.durations) + MARGIN_MS - self._waited(burst))
+
+    def _pass(self, duration_ms: int) -> None:
+        """Let time pass, in which ends become due."""
+        if duration_ms > 0:
+            self.npu.pass_ms(duration_ms)
+        self._let_ends_come()
+
+    def _pause(self, step: Step) -> None:
+        waiting = self._open()
+        burst = waiting[step.place % len(waiting)] if waiting else None
+        least, most = (min(burst.durations), max(burst.durations)) if burst else (50, 50)
+        waited = self._waited(burst) if burst else 0
+        lengths = {
+            "half": least // 2 - waited,
+            "short": least - MARGIN_MS - 1 - waited,
+            "over": most + MARGIN_MS - waited,
+            "twice": 2 * most,
+            "moment": 1,
+        }
+        self._pass(lengths[PAUSES[step.number]])
+
+    def _config(self, step: Step) -> None:
+        one = config(UIDS[step.app], step.number, direct=step.direct, attribute=step.attribute)
+        other = config(UIDS[(step.app + 1 + step.place) % len(UIDS)], (step.number * 7 + 13) % 1001)
+        given = (one, other) if step.again else (one,)
+        self._configs = {} if step.replace else self._configs
+        self._configs |= {each.uid: each for each in given}
+        (self.npu.configure if step.replace else self.npu.update)(*given)
+
+    def _empty(self, step: Step) -> None:
+        if step.replace:
+            self._configs = {}
+        (self.npu.configure if step.replace else self.npu.update)()
+
+    def _refuse(self, step: Step) -> None:
+        """A call with a wrong config among good ones is rejected whole (NPU-HAL-004 to -006, -036)."""
+        uids = [UIDS[(step.app + index) % len(UIDS)] for index in range(4)]
+        given = [config(uid, 7 * index, direct=False, attribute=True) for index, uid in enumerate(uids)]
+        wrong = [*BOUNDS, *(OWN_BOUNDS if self._is_page else ())]
+        if step.number < len(wrong):
+            priority, least, most = wrong[step.number]
+            given[step.place % 4] = SchedulingConfig(uids[step.place % 4], priority, True, False, least, most)
+        else:
+            given[step.place % 4] = given[(step.place + 1 + step.number % 3) % 4]
+        scheduling = self.npu.scheduling
+        call = scheduling.set_scheduling_configs if step.replace else scheduling.update_scheduling_configs
+        checks.raises(lambda: call(tuple(given)), IllegalArgument, f"configs {given}")
+
+    def _register_step(self, step: Step) -> None:
+        duration = None if not self._is_page or step.number < 0 else step.number
+        self.npu.pass_ms(0)
+        self._receive()
+        if step.replace and self._is_page:
+            self._try_negative()
+            if step.place % 2:  # what was there before stays
+                return
+        if step.again:
+            self._register(self._recorder, duration)
+            return
+        old, told = self._recorder, len(self._recorder.events)
+        if step.early:
+            self.npu.register_callback(None)
+        self._register(Recorder(), duration)
+        self._replaced.append((old, told))
+
+    def _try_negative(self) -> None:
+        """A registration that is rejected changes nothing; one that is taken is replaced at once."""
+        with suppress(IllegalArgument):
+            self.npu.scheduling.set_callback(Recorder(), -1)
+
+    def _register(self, recorder: Recorder, duration_ms: int | None) -> None:
+        if recorder is not self._recorder:
+            self._recorder, self._read = recorder, 0
+        self.npu.recorder = recorder
+        self.npu.register_callback(recorder, duration_ms)
+        self._newest = self.npu.debounce_ms if duration_ms is None else duration_ms
+        for burst in self._open():
+            burst.durations.append(self._newest)
+
+    def _remove(self, step: Step) -> None:
+        """Nobody is told of what is worked while there is no callback (NPU-HAL-016, -018)."""
+        self._close_all()
+        self._receive()
+        old, told = self._recorder, len(self._recorder.events)
+        self.npu.register_callback(None)
+        app = self._app(step.app, step.process)
+        may_work = self._may_work(app.uid, OWN_WORK)
+        checks.equal(
+            app.ends(InferenceRun(step.number), 10 * _LOOK_MS), may_work, f"success of inferences of uid {app.uid}"
+        )
+        self.npu.pass_ms(max(self._newest, self.npu.debounce_ms) + 2 * MARGIN_MS)
+        self._replaced.append((old, told))
+        self._register(Recorder(), None)
+
+    def _may_work(self, uid: int, original: int) -> bool:
+        rights = self._rights(uid)
+        return rights.has_direct_access and (original in (OWN_WORK, uid) or rights.can_attribute_other_uid)
+
+    def _rights(self, uid: int) -> SchedulingConfig:
+        return self._configs.get(uid, config(uid, MAX_PRIORITY))
+
+    def _effective(self, uid: int, run: InferenceRun) -> frozenset[int]:
+        """The app's priority or that of whom it works for, plus the job's (NPU-HAL-008, -014)."""
+        uids = {uid, run.original_uid} - {OWN_WORK}
+        return frozenset(self._rights(one).priority + run.job_priority for one in uids)
+
+
+_DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {
+    "run": BurstScenario._run,
+    "pause": BurstScenario._pause,
+    "config": BurstScenario._config,
+    "empty": BurstScenario._empty,
+    "refuse": BurstScenario._refuse,
+    "register": BurstScenario._register_step,
+    "remove": BurstScenario._remove,
+}
