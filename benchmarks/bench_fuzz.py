@@ -69,7 +69,7 @@ def _first(fuzzer: Fuzzer, plugin: str, bug: str, search: Search) -> int | None:
         nonlocal tried
         tried += 1
         try:
-            return _sights(target, data)
+            return sights_of(target, data)
         except NotApplicable:
             return frozenset()
         except CaseEnded:
@@ -84,7 +84,7 @@ def _first(fuzzer: Fuzzer, plugin: str, bug: str, search: Search) -> int | None:
     return None
 
 
-def _sights(target: Target, data: bytes) -> frozenset[int]:
+def sights_of(target: Target, data: bytes) -> frozenset[int]:
     return frozenset(zlib.crc32(sight.encode()) for sight in target.run(data))
 
 
@@ -100,7 +100,7 @@ def _speed(fuzzer: Fuzzer) -> float:
     subject = open_subject("reference", isolation="inprocess")
     target = fuzzer.target(Attacked(subject, "reference", {}))
     started = time.process_time()
-    evolution.search(target, lambda data: _sights(target, data), seed=_SEED, runs=_SPEED)
+    evolution.search(target, lambda data: sights_of(target, data), seed=_SEED, runs=_SPEED)
     seconds = time.process_time() - started
     subject.close()
     return _SPEED / seconds

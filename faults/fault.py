@@ -76,6 +76,13 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class FuzzFault(Fault):
+    """One that no default case shows, so that caught_by is empty. fuzzer: the one that has to find it."""
+
+    fuzzer: str = ""
+
+
+@dataclass(frozen=True)
 class Variant:
     """An implementation that differs and conforms: every case has to stay green. hal: its version."""
 

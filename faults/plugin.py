@@ -27,7 +27,8 @@ OPTIONS = {
 
 def _chosen(options: Mapping[str, str]) -> Fault | Variant:
     name = options.get("fault", "reference")
-    found = registry.faults().get(name) or registry.conforming().get(name)
+    known = (registry.faults(), registry.conforming(), registry.fuzz_only())
+    found = next((named[name] for named in known if name in named), None)
     if found is None:
         raise ValueError(f"no fault {name!r}; `npu-conformance faults --list` shows them")
     return found

@@ -43,7 +43,7 @@ from npu_conformance.faults import (
     variants,
 )
 from npu_conformance.faults.factories import edited_fault, edited_variant
-from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
+from npu_conformance.faults.fault import Edited, EditedHarness, Fault, FuzzFault, Variant
 
 _FOLDER = Path(__file__).parent
 _HARNESS_FILE = "bookkeeping.json"
@@ -84,6 +84,14 @@ def conforming() -> MappingProxyType[str, Variant]:
     found = [variant for module in _VARIANTS for variant in module.VARIANTS]
     found += [edited_variant(row, Edited(row.edits)) for row in source_edits.read(_FOLDER / _VARIANT_FILE)]
     return MappingProxyType({variant.id: variant for variant in found})
+
+
+@functools.cache
+def fuzz_only() -> MappingProxyType[str, FuzzFault]:
+    """Every fault that only a fuzzer finds, by id."""
+    from npu_conformance.faults.fuzz_only import FAULTS
+
+    return MappingProxyType({fault.id: fault for fault in FAULTS})
 
 
 def _by_id(found: list[Fault]) -> dict[str, Fault]:

@@ -39,6 +39,8 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
         with _workers(options) as workers:
             campaign = Campaign(folder, _job(options, settings), arms, limits, workers, _Line())
             print(_headline(options, arms, folder), flush=True)
+            for damage in folder.damaged:
+                print(f"{folder.path}: {damage}; the campaign goes on without", flush=True)
             _run_to_the_end(campaign)
         code = _summed_up(campaign)
         print(f"report: {_fuzz_findings.report(folder.path)}")

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_conformance.cli.commands._options import session_options
-from npu_conformance.harness.judge.outcome_table import USAGE
+from npu_conformance.cli.commands._parts import LostError, left_by, takers
 from npu_conformance.harness.run import commands, workers
 from npu_conformance.harness.run.commands import FOLDER, Ended
-from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents
 from npu_conformance.vts.lib.graph_tally import Found, Tally
 
 _TALLY = "tally.json"
-
-Submit = Callable[[tuple[str, ...]], "Future[Ended]"]
 
 
 @dataclass
@@ -34,7 +29,7 @@ class PartsEnded:
 def run(options: argparse.Namespace, tell: Callable[[Found], None]) -> PartsEnded:
     """Run the parts; what one finds is told when it ends. Raises LoadError where none could start the plug-in."""
     ended = PartsEnded()
-    with _workers(options) as (submit, jobs):
+    with takers(options.scheduler, options.processes) as (submit, jobs):
         count = jobs * workers.PARTS_A_JOB if options.scheduler and options.seeds else jobs
         parts = {submit(_command(options, f"{number}/{count}")): number for number in range(1, count + 1)}
         try:
@@ -45,32 +40,11 @@ def run(options: argparse.Namespace, tell: Callable[[Found], None]) -> PartsEnde
     return ended
 
 
-@contextmanager
-def _workers(options: argparse.Namespace) -> Iterator[tuple[Submit, int]]:
-    """What takes a command's arguments, and how many are run at once. Leaving ends those that are still running."""
-    if options.scheduler:
-        with workers.cluster(options.scheduler, options.processes) as found:
-            yield lambda words: found.executor.submit(commands.run, words), found.jobs
-        return
-    stop = threading.Event()
-    with ThreadPoolExecutor(options.processes) as executor:
-        try:
-            yield lambda words: executor.submit(commands.run, words, stop), options.processes
-        finally:
-            stop.set()
-
-
 def _add(ended: PartsEnded, name: str, future: Future[Ended], save: Path, tell: Callable[[Found], None]) -> None:
-    problem = future.exception()
-    if problem is not None:
-        ended.lost.append(f"{name} is lost: {type(problem).__name__}: {problem}")
-        return
-    part = future.result()
-    if part.exit_code == USAGE:
-        raise LoadError(f"{name}: {part.errors.strip()}")
-    if _TALLY not in part.files:
-        last = part.errors.strip().splitlines()[-1:]
-        ended.lost.append(f"{name} is lost: it ended with status {part.exit_code}: {' '.join(last)}")
+    try:
+        part = left_by(name, future, _TALLY)
+    except LostError as lost:
+        ended.lost.append(str(lost))
         return
     tally = documents.decode(part.files.pop(_TALLY), Tally, _TALLY)
     commands.write(save, part.files)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -42,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
+    parser.add_argument("-n", dest="processes", metavar="N", type=int, help="with --mutants: so many at once")
+    parser.add_argument(
+        "--scheduler", metavar="URL", default="", help="with --mutants: run on the workers of a Dask scheduler"
+    )
+    parser.add_argument("--shard", default="", help=argparse.SUPPRESS)  # of a part: which of the mutants it runs
+    parser.add_argument("--record", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes its verdicts
     parser.add_argument("--sample", metavar="N", type=int, help="run a sample of N faults or variants")
     parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: how much to run")
     parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: run a sample of N cases")
@@ -59,7 +66,9 @@ def execute(options: argparse.Namespace) -> int:
     _require_sense(options)
     cases = kill_matrix.all_cases()
     if options.mutants is not None:
-        return _mutants(options, cases)
+        from npu_conformance.cli.commands import _mutants
+
+        return _mutants.execute(options, cases)
     if options.variants:
         return _variants(options, cases)
     if options.reach:
@@ -68,8 +77,15 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _require_sense(options: argparse.Namespace) -> None:
-    if options.per_operation and options.mutants is None:
-        raise UsageError("--per-operation: only with --mutants")
+    of_mutants = {
+        "--per-operation": options.per_operation,
+        "--scheduler": options.scheduler,
+        "-n": options.processes is not None,
+    }
+    for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
+        raise UsageError(f"{flag}: only with --mutants")
+    if options.processes is not None and options.processes < 1:
+        raise UsageError(f"-n: expected a positive number, found {options.processes}")
     narrowed = {
         "-k": options.expression,
         "--sample-cases": options.sample_cases is not None,
@@ -138,40 +154,6 @@ def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     others = f"; to {len(chosen) - len(asked)} others none of the cases applies" if len(asked) < len(chosen) else ""
     _conclude(options, rows, [f"{green} of {len(rows)} conforming variants are green{others}"])
     return OK if green == len(rows) else WRONG
-
-
-def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
-    from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH, ENOUGH_OF_ONE, run_mutants
-    from npu_conformance.faults.mutants.targets import PARTS
-
-    operation = options.operation.upper()
-    if options.part and (operation or options.part not in PARTS):
-        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
-    meant = [
-        case for case in cases if _is_witness(case, options.part) and (not operation or operation in case.operations)
-    ]
-    if not meant:
-        raise UsageError(f"--operation: no case uses {operation}")
-    size = options.mutants if options.mutants > 0 else None
-    tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
-    found = run_mutants(
-        meant, size, options.seed, operation, tell, part=options.part, per_operation=options.per_operation
-    )
-    _conclude(options, found, report.mutation_lines(found))
-    is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
-    is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
-    return OK if is_enough and is_even else WRONG
-
-
-def _is_witness(case: Case, part: str) -> bool:
-    """True where a case can catch a mutant of this part: HAL cases those of the driver, others those of theirs."""
-    from npu_conformance.faults.mutants.targets import NPU, RUNTIME
-
-    if part == RUNTIME:
-        return case.interface == "runtime"
-    if part == NPU:
-        return case.interface not in ("device", "runtime") and case.id.startswith(("vts.", "cts."))
-    return case.interface == "device" and case.id.startswith("vts.")
 
 
 def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:

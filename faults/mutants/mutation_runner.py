@@ -6,7 +6,7 @@ import math
 import random
 import signal
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -137,28 +137,48 @@ def run_mutants(
     *,
     part: str = "",
     per_operation: bool = False,
+    shard: tuple[int, int] = (1, 1),
+    at_once: int | None = None,
 ) -> MutationRun:
     """Run a sample of `size` mutants (None: all of them), or of so many from each operation's own modules.
 
-    operation, part: mutants of these modules only. Raises ValueError for both.
+    operation, part: mutants of these modules only. shard: of the sample, every N-th from the I-th on. at_once: how many
+    processes, for each core one where nothing is said. Raises ValueError for an operation and a part.
     """
     if operation and part:
         raise ValueError("an operation's modules, or a part's")
     started = time.monotonic()
     names = targets.modules(operation, part)
-    traced = tracing.reached(cases, names)
+    processes = at_once or tracing.CORES
+    traced = tracing.reached(cases, names, processes)
     population = _population(names, traced)
     if per_operation:
         population = [mutant for mutant in population if targets.operation(mutant.module)]
-    sample = _sample(population, size, seed, per_operation)
+    sample = _sample(population, size, seed, per_operation)[shard[0] - 1 :: shard[1]]
     verdicts: dict[int, Verdict] = {}
-    for index, verdict in _verdicts(sample, traced.witnesses):
+    for index, verdict in _verdicts(sample, traced.witnesses, processes):
         verdicts[index] = verdict
         if verdict.end not in ("killed", "equivalent"):
             tell(str(verdict))
     in_order = tuple(verdicts[index] for index in range(len(sample)))
-    shares = (_shares(in_order, targets.part), _shares(in_order, targets.operation))
-    return MutationRun(len(population), seed, in_order, time.monotonic() - started, *shares)
+    return _run_of(len(population), seed, in_order, time.monotonic() - started)
+
+
+def joined(shards: Mapping[int, MutationRun], count: int) -> MutationRun:
+    """One run of its shards by their numbers, from 1 to `count`; those that are missing are lost."""
+    by_place = [
+        (place * count + number, verdict)
+        for number, shard in shards.items()
+        for place, verdict in enumerate(shard.verdicts)
+    ]
+    in_order = tuple(verdict for _, verdict in sorted(by_place, key=lambda one: one[0]))
+    first = next(iter(shards.values()), MutationRun(0, 0, (), 0.0))
+    return _run_of(first.population, first.seed, in_order, max((one.seconds for one in shards.values()), default=0.0))
+
+
+def _run_of(population: int, seed: int, verdicts: tuple[Verdict, ...], seconds: float) -> MutationRun:
+    shares = (_shares(verdicts, targets.part), _shares(verdicts, targets.operation))
+    return MutationRun(population, seed, verdicts, seconds, *shares)
 
 
 def _shares(verdicts: Sequence[Verdict], name_of: Callable[[str], str]) -> tuple[Share, ...]:
@@ -210,7 +230,7 @@ def _line(mutant: Mutant, lines: Container[Line]) -> Line:
     return own if own in lines else (mutant.module, mutant.statement)
 
 
-def _verdicts(sample: list[Mutant], reaching: dict[Line, list[Witness]]) -> Iterator[tuple[int, Verdict]]:
+def _verdicts(sample: list[Mutant], reaching: dict[Line, list[Witness]], at_once: int) -> Iterator[tuple[int, Verdict]]:
     """The verdict of each with its place in the sample, as they become known."""
     known = equivalent_mutants()
     run: list[int] = []
@@ -222,7 +242,7 @@ def _verdicts(sample: list[Mutant], reaching: dict[Line, list[Witness]]) -> Iter
         else:
             run.append(index)
     works = (_work(sample[index], reaching[_line(sample[index], reaching)]) for index in run)
-    for place, answer in in_children(works, _Kill, _SECONDS, tracing.CORES):
+    for place, answer in in_children(works, _Kill, _SECONDS, at_once):
         yield run[place], _verdict(sample[run[place]], answer)
 
 

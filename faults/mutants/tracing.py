@@ -104,13 +104,16 @@ def claimed(result: CaseResult, hal: str) -> Outcome:
     return claims.enforce(result, (_EVERYTHING,), Version(hal)).outcome
 
 
-def reached(cases: Sequence[Case], names: list[str]) -> Reached:
-    """Run every case once under each version that concerns it. Raises RuntimeError where a process ends early."""
+def reached(cases: Sequence[Case], names: list[str], at_once: int = CORES) -> Reached:
+    """Run every case once under each version that concerns it, in so many processes at once.
+
+    Raises RuntimeError where one ends early.
+    """
     special = {targets.NPU: _chosen_of_npu, targets.RUNTIME: _chosen_of_runtime, targets.DRIVER: _chosen_of_driver}
     choose = next((chosen for part, chosen in special.items() if is_of(part, names)), _chosen)
-    works = [_work(hal, part, names) for hal in Version for part in _parts(choose(cases, hal))]
+    works = [_work(hal, part, names) for hal in Version for part in _parts(choose(cases, hal), at_once)]
     traced: list[_Traced] = []
-    for _, answer in sorted(in_children(works, _Traced, _SECONDS, CORES), key=lambda pair: pair[0]):
+    for _, answer in sorted(in_children(works, _Traced, _SECONDS, at_once), key=lambda pair: pair[0]):
         if isinstance(answer, Ended):
             raise RuntimeError(f"tracing the cases: {answer.reason}")
         traced.append(answer)
@@ -178,9 +181,9 @@ def _hash(case: Case) -> int:
     return zlib.crc32(case.id.partition("[")[0].encode())
 
 
-def _parts(cases: list[Case]) -> list[list[Case]]:
-    """One part for each core, with a fair share of every operation."""
-    return [part for part in (cases[start::CORES] for start in range(CORES)) if part]
+def _parts(cases: list[Case], count: int) -> list[list[Case]]:
+    """So many parts, with a fair share of every operation in each."""
+    return [part for part in (cases[start::count] for start in range(count)) if part]
 
 
 def _work(hal: Version, cases: list[Case], names: list[str]) -> Callable[[], _Traced]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -143,14 +144,27 @@ class Attack:
             self.target = self._renew()
 
 
+class FullError(BaseException):
+    """What a round has to keep cannot be written: no finding, and nothing that an engine or a fuzzer may catch."""
+
+
+@contextmanager
+def _keeping(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FullError(f"{path.parent}: cannot write {path.name}: {error.strerror}") from None
+
+
 def _append(path: Path, document: Document) -> None:
     """Write a whole line at once: what was found before a crash stays."""
-    with path.open("ab") as file:
+    with _keeping(path), path.open("ab") as file:
         file.write(msgspec.json.encode(document) + b"\n")
 
 
 def _put(path: Path, document: Document) -> None:
     """Write a file at once."""
     fresh = path.with_suffix(".new")
-    fresh.write_bytes(msgspec.json.encode(document))
-    fresh.replace(path)
+    with _keeping(path):
+        fresh.write_bytes(msgspec.json.encode(document))
+        fresh.replace(path)

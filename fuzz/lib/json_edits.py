@@ -55,31 +55,53 @@ class Place(NamedTuple):
 
 def places(document: Any) -> list[Place]:
     """Every value inside an object or array, outer ones first."""
-    found: list[Place] = []
-    waiting: list[tuple[Any, str]] = [(document, "")]
-    while waiting:
-        container, name = waiting.pop()
-        if type(container) is dict:
-            inside = [Place(container, key, key) for key in container]
-        else:
-            inside = [Place(container, index, name) for index in range(len(container))]
-        found += inside
-        waiting += [(place[0][place[1]], place[2]) for place in inside if type(place[0][place[1]]) in _CONTAINERS]
-    return found
+    return [
+        _place(container, key, name)
+        for container, name in _containers(document)
+        for key in (container if type(container) is dict else range(len(container)))
+    ]
 
 
 def edit(document: Any, choices: Choices, grammar: Grammar) -> None:
     """Change one value somewhere in the document; nothing in an empty one."""
-    found = places(document)
-    if not found:
+    place = _chosen(document, choices)
+    if place is None:
         return
-    place = choices.pick(found)
     if place.name in grammar.templates and not isinstance(place.container, list):
         place.put(_copy(choices.pick(grammar.templates[place.name])))
     elif grammar.wild and choices.below(8) == 7:
         place.put(_copy(choices.pick(_WRONG)))
     else:
         place.put(_changed(place, choices, grammar))
+
+
+def _chosen(document: Any, choices: Choices) -> Place | None:
+    """One of the places, each as likely as another; counted by their containers, which is most of an edit's cost."""
+    containers = _containers(document)
+    count = sum([len(container) for container, _ in containers])
+    if not count:
+        return None
+    index = choices.below(count)
+    for container, name in containers:
+        if index < len(container):
+            return _place(container, list(container)[index] if type(container) is dict else index, name)
+        index -= len(container)
+    raise AssertionError("a place behind the last one")
+
+
+def _place(container: Any, key: Any, name: str) -> Place:
+    return Place(container, key, key if type(container) is dict else name)
+
+
+def _containers(document: Any) -> list[tuple[Any, str]]:
+    """Every object and array with the name of the nearest field, outer ones first."""
+    found: list[tuple[Any, str]] = [(document, "")]
+    for container, name in found:  # which grows meanwhile
+        if type(container) is dict:
+            found += [(value, key) for key, value in container.items() if type(value) in _CONTAINERS]
+        else:
+            found += [(value, name) for value in container if type(value) in _CONTAINERS]
+    return found
 
 
 def _changed(place: Place, choices: Choices, grammar: Grammar) -> Any:

@@ -54,9 +54,12 @@ def read_answer(line: bytes) -> _Outgoing:
         message = _SENT.decode(line)
     except UNREADABLE as error:
         raise Failed(f"the server sent what is not a message: {error}: {truncated(line)}") from None
-    checks.equal(message.jsonrpc, "2.0", f"version of the message {truncated(line)}")
-    is_answer = (message.result is not msgspec.UNSET) + isinstance(message.error, protocol.ErrorObject)
-    checks.equal(is_answer, 0 if message.method else 1, f"results and errors in the message {truncated(line)}")
+    if message.jsonrpc != "2.0":
+        raise Failed(f"version of the message {truncated(line)}: expected 2.0, found {message.jsonrpc}")
+    has_error = isinstance(message.error, protocol.ErrorObject)
+    answers, expected = (message.result is not msgspec.UNSET) + has_error, 0 if message.method else 1
+    if answers != expected:
+        raise Failed(f"results and errors in the message {truncated(line)}: expected {expected}, found {answers}")
     if isinstance(message.error, protocol.ErrorObject) and message.error.code == protocol.INTERNAL_ERROR:
         raise Failed(f"an exception that nobody planned crosses the wire: {message.error.message}")
     return message

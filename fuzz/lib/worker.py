@@ -1,6 +1,7 @@
 """The process of a round: loads the plug-in into itself, and lets an engine choose inputs until the round is over.
 
-Exit codes: 0 the round is over, 2 the plug-in cannot be had. It may also die: see campaign/rounds.
+Exit codes: 0 the round is over, 2 the plug-in cannot be had, FULL nothing can be kept. It may also die: see
+campaign/rounds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.fuzz.lib.attack import Attack
+from npu_conformance.fuzz.lib.attack import Attack, FullError
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
@@ -27,6 +28,8 @@ from npu_conformance.specs import documents, versions
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
 """Files of a round's folder."""
+FULL = 74
+"""The exit code of a process that could not keep what it had to: EX_IOERR of sysexits.h."""
 
 
 def main(job_file: str) -> int:
@@ -44,7 +47,11 @@ def main(job_file: str) -> int:
     limit_memory(MEMORY_LIMIT)
     with (folder / STACK).open("w") as stack:
         faulthandler.enable(stack)
-        _search(job, folder, fuzzer, attacked, coverage)
+        try:
+            _search(job, folder, fuzzer, attacked, coverage)
+        except FullError as error:
+            print(error, file=sys.stderr)
+            return FULL
     return OK
 
 

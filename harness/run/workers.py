@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -48,4 +49,5 @@ def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
         try:
             yield Workers(executor, jobs or threads)
         finally:
-            executor.shutdown(wait=False)
+            with contextlib.suppress(Exception):  # the scheduler may have gone, and there is nothing left to end
+                executor.shutdown(wait=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import is_registered
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.registered_extensions import cached_while_registered
 from npu_conformance.specs.neuralnetworks.types import Capabilities, OperandPerformance, PerformanceInfo
 from npu_conformance.specs.versions import Version
 
@@ -33,6 +34,7 @@ def capabilities(version: Version, ratio: float = 1.0) -> Capabilities:
     )
 
 
+@cached_while_registered()
 def _operand_performance(version: Version, performance: PerformanceInfo) -> tuple[OperandPerformance, ...]:
     types = [info.type for code, info in OPERAND_TYPES.items() if info.since <= version and not is_registered(code)]
     return tuple(OperandPerformance(kind, performance) for kind in sorted(set(types) - _WITHOUT_PERFORMANCE))

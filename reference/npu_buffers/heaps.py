@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Protocol
@@ -84,14 +85,19 @@ class Heaps:
 
 def parse(text: str) -> Heaps:
     """Read `DEVICE:TYPE=MIB,...` or `none`. Raises ValueError with what is wrong."""
-    return Heaps(dict(_parsed(text)) if text != NO_HEAPS else {})
+    return Heaps({place: Heap(size) for place, size in _parsed(text)} if text != NO_HEAPS else {})
 
 
-def _parsed(text: str) -> Iterator[tuple[tuple[int, int], Heap]]:
+@functools.cache
+def _parsed(text: str) -> tuple[tuple[tuple[int, int], int], ...]:
+    return tuple(_sizes(text))
+
+
+def _sizes(text: str) -> Iterator[tuple[tuple[int, int], int]]:
     for part in text.split(","):
         place, _, mebibytes = part.partition("=")
         device, _, kind = place.partition(":")
         names = [each.name for each in BufferType if each is not BufferType.UNKNOWN]
         if not (device.isdecimal() and kind.upper() in names and mebibytes.isdecimal()):
             raise ValueError(f"heap {part!r}: expected DEVICE:TYPE=MIB, TYPE one of {', '.join(names).lower()}")
-        yield (int(device), BufferType[kind.upper()]), Heap(int(mebibytes) * _MIB)
+        yield (int(device), BufferType[kind.upper()]), int(mebibytes) * _MIB

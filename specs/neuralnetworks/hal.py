@@ -7,6 +7,8 @@ method here, and arguments a version does not know carry their neutral value.
 
 from __future__ import annotations
 
+import functools
+
 from npu_conformance.specs.interfaces import Interface, method, refuse
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -338,6 +340,7 @@ STATUS_LETTERS: dict[str, tuple[ErrorStatus, ...]] = {
 }
 
 
+@functools.cache
 def documented_statuses(letters: str, version: Version) -> frozenset[ErrorStatus]:
     """The statuses a method may report at a version (NNHAL-ERROR-002, -006)."""
     return frozenset(status for letter in letters for status in STATUS_LETTERS[letter] if status.since <= version)

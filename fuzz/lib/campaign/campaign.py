@@ -100,7 +100,8 @@ class Campaign:
     def _submitted(self, job: RoundJob) -> Future[RoundResult]:
         try:
             return self.workers.executor.submit(self.workers.round, job)
-        except RuntimeError as error:
+        except Exception as error:
+            # A scheduler that has gone away is told by Dask's own exceptions, which need not be there to be named.
             raise LoadError(f"the cluster takes no more rounds: {error}") from None
 
     def _next_arm(self) -> Arm | None:
@@ -144,12 +145,13 @@ class Campaign:
         """Merge what a round brought. A round whose worker died is lost, and nothing else."""
         arm, job = self._running.pop(future)
         try:
-            result, lost = future.result(), ""
-            self._lost_in_a_row = 0
-        except LoadError:
+            result = future.result()
+            lost = result.problem
+            self._lost_in_a_row = self._lost_in_a_row if lost else 0
+        except LoadError as error:
             if not self.rounds or self._lost_in_a_row >= _MOST_LOST:
                 raise
-            result, lost = _nothing(arm), "the plug-in could not be loaded any more"
+            result, lost = _nothing(arm), str(error)
         except (Exception, CancelledError) as error:
             result, lost = _nothing(arm), f"{type(error).__name__}: {error}"
         if lost:

@@ -28,11 +28,20 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
     elif returncode == _OUT_OF_MEMORY:
         kind, message, where = "memory", "the process took more memory than the limit", "the process"
     else:
-        how = signal.Signals(-returncode).name if returncode < 0 else f"status {returncode}"
+        how = _manner(returncode)
         words = last_words(folder)
         message = f"the process ended with {how}" + (f"; last words: {words}" if words else "")
         where = f"{how}{_place(folder)}"
     return Sighting(kind=kind, where=where, message=message, data=data, execution=execution)
+
+
+def at_start(plugin: str, returncode: int) -> str:
+    """A process that ended before its first input, and without a word."""
+    return f"plug-in {plugin}: the fuzzer's process ended with {_manner(returncode)} while it was loaded"
+
+
+def _manner(returncode: int) -> str:
+    return signal.Signals(-returncode).name if returncode < 0 else f"status {returncode}"
 
 
 def _place(folder: Path) -> str:

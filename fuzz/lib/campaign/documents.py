@@ -86,7 +86,8 @@ class Tally(Document, frozen=True):
 class RoundResult(Document, frozen=True):
     """What came of a round. seconds: from the first input on; start_seconds: until then; start: None without any.
 
-    killers: digests of the inputs that ended a process.
+    killers: digests of the inputs that ended a process. problem: why the round ended early, where that is nobody's
+    finding.
     """
 
     fuzzer: str
@@ -100,6 +101,7 @@ class RoundResult(Document, frozen=True):
     inapplicable: str = ""
     start: Start | None = None
     killers: tuple[str, ...] = ()
+    problem: str = ""
 
 
 class Settings(Document, frozen=True):

@@ -27,6 +27,7 @@ from npu_conformance.fuzz.lib.campaign.documents import (
 )
 from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
 from npu_conformance.fuzz.lib.inputs import digest
+from npu_conformance.harness.report.writing import writing
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document, DocumentError
 
@@ -40,7 +41,10 @@ _LONGEST = 60
 
 
 class CampaignFolder:
-    """An open folder, which nobody else writes to. `findings` and `rounds` are what it holds, in their order."""
+    """An open folder, which nobody else writes to. `findings` and `rounds` are what it holds, in their order.
+
+    damaged: what of it cannot be read, in words; it is left as it is.
+    """
 
     def __init__(self, path: Path, settings: Settings) -> None:
         """Open or begin a folder. Raises DocumentError where it is another campaign's, in use, or not to be written."""
@@ -50,6 +54,7 @@ class CampaignFolder:
         _require_same(path, settings)
         self.rounds = list(read_lines(path / ROUNDS, RoundLine))
         self.findings = list(read_lines(path / FINDINGS, Finding))
+        self.damaged = list(_damaged(path))
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
 
     def close(self) -> None:
@@ -67,7 +72,14 @@ class CampaignFolder:
         return {feature for features in self._index(fuzzer).values() for feature in features}
 
     def add(self, result: RoundResult, job_seed: int, at: float, lost: str = "") -> RoundLine:
-        """Record a round: its inputs, then its findings, then the line that says that it is done."""
+        """Record a round: its inputs, then its findings, then the line that says that it is done.
+
+        Raises UnwritableError; what was written by then stays.
+        """
+        with writing(self.path, "the campaign"):
+            return self._add(result, job_seed, at, lost)
+
+    def _add(self, result: RoundResult, job_seed: int, at: float, lost: str) -> RoundLine:
         inputs = self._add_inputs(result)
         fresh = [found for found in result.sightings if found.signature not in self.known()]
         names = [self._add_finding(result, found, job_seed, at) for found in fresh]
@@ -164,13 +176,28 @@ def settings_of(path: Path) -> Settings:
 
 def read_lines(path: Path, kind: type[Line]) -> Iterator[Line]:
     """The lines of a file that may have been cut off anywhere; a line that cannot be read costs that line only."""
-    if not path.exists():
+    if not path.is_file():
         return
     for line in path.read_bytes().split(b"\n"):
         try:
             yield documents.decode(line, kind, path.name)
         except DocumentError:
             continue
+
+
+def _damaged(path: Path) -> Iterator[str]:
+    """Files with lines that cannot be read, and inputs that are listed and are not there."""
+    kinds: list[tuple[Path, type[Document]]] = [(path / ROUNDS, RoundLine), (path / FINDINGS, Finding)]
+    kinds += [(index, CorpusLine) for index in sorted((path / CORPUS).glob("*.jsonl"))]
+    for file, kind in kinds:
+        written = len(file.read_bytes().splitlines()) if file.is_file() else 0
+        read = list(read_lines(file, kind))
+        if len(read) < written:
+            yield f"{written - len(read)} lines of {file.relative_to(path)} cannot be read"
+        names = [line.name for line in read if isinstance(line, CorpusLine)]
+        gone = sum(not (path / CORPUS / file.stem / name).is_file() for name in names)
+        if gone:
+            yield f"{gone} inputs of {file.stem} are gone"
 
 
 def minimal(index: Mapping[str, Sequence[int]]) -> list[str]:
@@ -208,7 +235,8 @@ def _locked(path: Path) -> int:
 def _require_same(path: Path, settings: Settings) -> None:
     file = path / SETTINGS
     if not file.exists():
-        _put(file, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
+        with writing(path, "the campaign"):
+            _put(file, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
         return
     before = settings_of(path)
     for name in ("plugin", "options", "hal", "beside"):

@@ -24,7 +24,7 @@ from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.inputs import digest
-from npu_conformance.fuzz.lib.worker import JOB, START
+from npu_conformance.fuzz.lib.worker import FULL, JOB, START
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
@@ -126,6 +126,7 @@ def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
         inapplicable=parts[-1].tally.inapplicable,
         start=parts[0].start,
         killers=tuple(name for part in parts for name in part.killers),
+        problem=parts[-1].problem,
     )
 
 
@@ -141,6 +142,7 @@ class _Part:
     tally: Tally
     start: Start
     killers: tuple[str, ...]
+    problem: str
 
     @property
     def is_done(self) -> bool:
@@ -155,8 +157,9 @@ class _Part:
         executions, data = process.current.read()
         process.current.close()
         if process.returncode == USAGE or not (folder / START).exists():
-            raise LoadError(deaths.last_words(folder) or f"the fuzzer ended with status {process.returncode}")
-        is_done = process.returncode == OK and _came_to_its_end(job, folder)
+            raise LoadError(deaths.last_words(folder) or deaths.at_start(job.plugin, process.returncode))
+        is_full = process.returncode == FULL
+        is_done = is_full or (process.returncode == OK and _came_to_its_end(job, folder))
         found = list(_lines(folder / FOUND, Sighting))
         if not is_done:
             seconds = documents.read(folder / START, Start).seconds
@@ -171,6 +174,7 @@ class _Part:
             tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
             start=documents.read(folder / START, Start),
             killers=() if is_done else (digest(data),),
+            problem=deaths.last_words(folder) if is_full else "",
         )
 
 

@@ -1,0 +1,82 @@
+"""Measures how soon campaigns find the faults that no default case shows, guided and unguided, by processor time."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from benchmarks.bench_fuzz import sights_of
+from benchmarks.figures import Figure
+from npu_conformance.faults import registry
+from npu_conformance.faults.fault import FuzzFault
+from npu_conformance.faults.kill_matrix import GUARDED
+from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
+from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.subject.loading import open_subject
+
+SECONDS = 60.0
+"""Of a processor, for each fault and engine, from the first input on."""
+_LONGEST = 24 * 3600.0
+_SEED = 1
+
+
+class _OverError(Exception):
+    """Ends a search: something was found, or the time is over."""
+
+
+def figures() -> Iterator[Figure]:
+    """For each fuzzer and engine how many of its faults are found in the time, and the median of that."""
+    faults = registry.fuzz_only().values()
+    for fuzzer in dict.fromkeys(fault.fuzzer for fault in faults):
+        own = [fault for fault in faults if fault.fuzzer == fuzzer]
+        for engine in ENGINES:
+            yield _figure(f"{fuzzer}, {engine}, {SECONDS:g} s", {one.id: seconds_to(one, engine) for one in own})
+
+
+def _figure(name: str, found: dict[str, float | None]) -> Figure:
+    seconds = [one for one in found.values() if one is not None]
+    missed = ", ".join(fault for fault, one in found.items() if one is None) or "none"
+    told = f"of {len(found)}; half of those found within {median(seconds or [0.0]):.2g} s; not found: {missed}"
+    return Figure(name, len(seconds), "found", told)
+
+
+def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int = _SEED) -> float | None:
+    """Seconds of a processor until the first finding; None where the limit comes first."""
+    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{fault.fuzzer}").FUZZER
+    options = {"fault": fault.id}
+    subject = open_subject(GUARDED, options, "inprocess")
+    target, begun, is_found = fuzzer.target(Attacked(subject, GUARDED, options)), time.process_time(), False
+
+    def attack(data: bytes) -> frozenset[int]:
+        nonlocal is_found
+        if time.process_time() - begun > limit:
+            raise _OverError
+        try:
+            return sights_of(target, data)
+        except NotApplicable:
+            return frozenset()
+        except CaseEnded:
+            is_found = True
+            raise _OverError from None
+
+    try:
+        ENGINES[engine](target, attack, seed)
+    except _OverError:
+        return time.process_time() - begun if is_found else None
+    finally:
+        subject.close()
+    return None
+
+
+def _evolution(target: Target, attack: evolution.Sights, seed: int) -> None:
+    evolution.search(target, attack, seed=seed, seconds=_LONGEST)
+
+
+def _hypothesis(target: Target, attack: evolution.Sights, seed: int) -> None:
+    hypothesis_engine.search(target, attack, seed=seed, seconds=_LONGEST)
+
+
+ENGINES = {"evolution": _evolution, "hypothesis": _hypothesis}

@@ -1,0 +1,103 @@
+"""`faults --mutants`: source mutants of the reference, here or in parts on a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed
+
+import msgspec
+
+from npu_conformance.cli.commands._parts import LostError, left_by, takers
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.faults import report
+from npu_conformance.faults.mutants.mutation_runner import (
+    CAUGHT,
+    ENOUGH,
+    ENOUGH_OF_ONE,
+    MutationRun,
+    joined,
+    run_mutants,
+)
+from npu_conformance.faults.mutants.targets import NPU, PARTS, RUNTIME
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.commands import FOLDER
+from npu_conformance.harness.run.partition import parse_shard
+from npu_conformance.specs import documents
+
+_RECORD = "mutants.json"
+
+
+def execute(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    """Run mutants; return WRONG where too few are killed, SUITE_FAILED where a part of them is lost."""
+    operation = options.operation.upper()
+    if options.part and (operation or options.part not in PARTS):
+        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
+    meant = [
+        case for case in cases if _is_witness(case, options.part) and (not operation or operation in case.operations)
+    ]
+    if not meant:
+        raise UsageError(f"--operation: no case uses {operation}")
+    tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
+    lost: list[str] = []
+    found = _on_cluster(options, tell, lost) if options.scheduler else _here(options, meant, tell)
+    if options.record:
+        options.record.write_bytes(msgspec.json.encode(found))
+    print(_as_json(found) if options.json else "\n".join(report.mutation_lines(found)))
+    is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
+    is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
+    return SUITE_FAILED if lost else OK if is_enough and is_even else WRONG
+
+
+def _as_json(found: MutationRun) -> str:
+    return msgspec.json.format(msgspec.json.encode(found)).decode()
+
+
+def _here(options: argparse.Namespace, cases: Sequence[Case], tell: Callable[[str], None]) -> MutationRun:
+    return run_mutants(
+        cases,
+        options.mutants if options.mutants > 0 else None,
+        options.seed,
+        options.operation.upper(),
+        tell,
+        part=options.part,
+        per_operation=options.per_operation,
+        shard=parse_shard(options.shard) if options.shard else (1, 1),
+        at_once=options.processes,
+    )
+
+
+def _on_cluster(options: argparse.Namespace, tell: Callable[[str], None], lost: list[str]) -> MutationRun:
+    """One part for each that is done at once: all of them trace the cases first, which more parts would repeat."""
+    ended: dict[int, MutationRun] = {}
+    with takers(options.scheduler, options.processes) as (submit, count):
+        parts = {submit(_command(options, f"{number}/{count}")): number for number in range(1, count + 1)}
+        for future in as_completed(parts):
+            try:
+                part = left_by(f"part {parts[future]} of {count}", future, _RECORD)
+            except LostError as error:
+                lost.append(str(error))
+                print(error, flush=True)
+                continue
+            ended[parts[future]] = documents.decode(part.files[_RECORD], MutationRun, _RECORD)
+            tell(f"part {parts[future]} of {count}: {len(ended[parts[future]].verdicts)} mutants")
+    return joined(ended, count)
+
+
+def _command(options: argparse.Namespace, shard: str) -> tuple[str, ...]:
+    """The arguments of a part, which runs one mutant at a time: a worker has as many parts as it has threads."""
+    words = ["faults", "--mutants", str(options.mutants), "--seed", str(options.seed), "-n", "1"]
+    words += ["--shard", shard, "--record", f"{FOLDER}/{_RECORD}"]
+    for flag, value in (("--operation", options.operation), ("--part", options.part)):
+        words += [flag, value] if value else []
+    return (*words, *(["--per-operation"] if options.per_operation else []))
+
+
+def _is_witness(case: Case, part: str) -> bool:
+    """True where a case can catch a mutant of this part: HAL cases those of the driver, others those of theirs."""
+    if part == RUNTIME:
+        return case.interface == "runtime"
+    if part == NPU:
+        return case.interface not in ("device", "runtime") and case.id.startswith(("vts.", "cts."))
+    return case.interface == "device" and case.id.startswith("vts.")
