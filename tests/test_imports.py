@@ -36,6 +36,8 @@ BY_STRING = {
     "corpus/importers/aosp/confinement.py: import_module(name)": "loads what a specification may import, before it may",
     "benchmarks/bench_fuzz.py: import_module(f'npu_conformance.fuzz.{name}')": "a fuzzer, by its area",
     "benchmarks/bench_fuzz.py: 'npu_conformance.fuzz.'": "the name of that",
+    "benchmarks/bench_fuzz_only.py: import_module(f'npu_conformance.fuzz.{fault.fuzzer}')": "a fuzzer, by its area",
+    "benchmarks/bench_fuzz_only.py: 'npu_conformance.fuzz.'": "the name of that",
     "benchmarks/bench_fuzz.py: import_module(module)": "drivers with planted defects",
     "faults/code_swap.py: import_module(module_name)": "a fault names the module that it edits",
     "faults/source_edits.py: import_module(name)": "a fault names the module that it edits",
