@@ -18,8 +18,10 @@ from pathlib import Path
 
 from benchmarks import (
     bench_burst,
+    bench_cluster,
     bench_cold,
     bench_fuzz,
+    bench_fuzz_only,
     bench_graphs,
     bench_items,
     bench_manager,
@@ -43,8 +45,10 @@ _QUIET = 0.5
 GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "wire": bench_wire.figures,
     "burst": bench_burst.figures,
+    "cluster": bench_cluster.figures,
     "cold": bench_cold.figures,
     "fuzz": bench_fuzz.figures,
+    "fuzz_only": bench_fuzz_only.figures,
     "graphs": bench_graphs.figures,
     "items": bench_items.figures,
     "manager": bench_manager.figures,

@@ -23,8 +23,8 @@ _LONGEST = 24 * 3600.0
 _SEED = 1
 
 
-class _OverError(Exception):
-    """Ends a search: something was found, or the time is over."""
+class _Over(BaseException):
+    """Ends a search: something was found, or the time is over. Hypothesis would run any Exception once more."""
 
 
 def figures() -> Iterator[Figure]:
@@ -53,18 +53,18 @@ def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int 
     def attack(data: bytes) -> frozenset[int]:
         nonlocal is_found
         if time.process_time() - begun > limit:
-            raise _OverError
+            raise _Over
         try:
             return sights_of(target, data)
         except NotApplicable:
             return frozenset()
         except CaseEnded:
             is_found = True
-            raise _OverError from None
+            raise _Over from None
 
     try:
         ENGINES[engine](target, attack, seed)
-    except _OverError:
+    except _Over:
         return time.process_time() - begun if is_found else None
     finally:
         subject.close()

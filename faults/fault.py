@@ -77,7 +77,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class FuzzFault(Fault):
-    """One that no default case shows, so that caught_by is empty. fuzzer: the one that has to find it."""
+    """One that a fuzzer has to find. caught_by: empty where no default case shows it."""
 
     fuzzer: str = ""
 

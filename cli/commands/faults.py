@@ -110,6 +110,8 @@ def _list(*, as_json: bool) -> int:
         return OK
     for fault in faults:
         print(f"{fault.id}: {fault.description} [{' '.join(fault.breaks)}] -> {' '.join(fault.caught_by)}")
+    for only in registry.fuzz_only().values():
+        print(f"{only.id} (fuzzers only): {only.description} [{' '.join(only.breaks)}] -> fuzz {only.fuzzer}")
     for variant in variants:
         print(f"{variant.id} (conforms): {variant.description}")
     return OK

@@ -1,4 +1,4 @@
-"""Faults that rare inputs alone show: the default cases of vts and cts are green, and a fuzzer has to find them.
+"""Faults that rare inputs show, and that a fuzzer has to find; those that no default case shows are fuzzers' only.
 
 What would end or stop the process is an exception here, so that one process can measure how soon each is found.
 """

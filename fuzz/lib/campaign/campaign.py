@@ -94,7 +94,7 @@ class Campaign:
             arm = self._next_arm()
             if arm is None:
                 return
-            job = self._job(arm)
+            job = self.job_for(arm)
             self._running[self._submitted(job)] = arm, job
 
     def _submitted(self, job: RoundJob) -> Future[RoundResult]:
@@ -123,7 +123,8 @@ class Campaign:
         share = self.limits.seconds * self.workers.jobs / (parts * len(self._shares.arms))
         return min(max(share, _SHORTEST_ROUND), longest)
 
-    def _job(self, arm: Arm) -> RoundJob:
+    def job_for(self, arm: Arm) -> RoundJob:
+        """What the next round of an arm is given: the corpus, and what is known."""
         seconds = None
         if self.limits.runs is None:
             wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
