@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from npu_conformance.cts import misuse, random_calls, states
+from npu_conformance.cts import extensions, misuse, partitioning, random_calls, states
 from npu_conformance.cts.lib.runtime import codes
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.faults.runtime import boundary, conforming
@@ -30,6 +30,7 @@ from npu_conformance.specs.versions import Version
 
 FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for module in (misuse, states, random_calls) for case in module.cases()}
+OF_DRIVERS = {case.id: case for module in (extensions, partitioning) for case in module.cases()}
 ROWS = 341
 """Of the table of misuse that the cases of cts.misuse were written from."""
 
@@ -55,9 +56,10 @@ def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> CaseC
 def test_faults_at_the_boundary_are_seen(fault: Fault) -> None:
     with closing(open_subject(FAULTY, {"fault": fault.id}, isolation="inprocess")) as subject:
         for name in fault.caught_by:
-            context = CaseContext(CASES[name], subject, seed=1)
+            case = (CASES | OF_DRIVERS)[name]
+            context = CaseContext(case, subject, seed=1)
             try:
-                CASES[name].run(context)
+                case.run(context)
             except Failed:
                 continue
             finally:
