@@ -21,11 +21,11 @@ from npu_conformance.harness.run.random_search import payload, search
 
 cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
 
-_EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (12, 30), Scope.FULL: (100, 40)}
+_EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 32), Scope.FULL: (100, 40)}
 """How many scenarios, of how many steps, by scope."""
 _KINDS = (
     *("get",) * 6,
-    *("map",) * 6,
+    *("map",) * 9,
     *("load",) * 4,
     *("put", "wrong", "unmap") * 3,
     *("mismap",) * 2,

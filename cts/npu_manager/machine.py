@@ -28,6 +28,7 @@ from npu_conformance.specs.npu.types import (
     SYSTEM_UID,
     EndReason,
     Importance,
+    LoadStatus,
     MemoryPressure,
     Policy,
     ThermalStatus,
@@ -232,6 +233,9 @@ def _step(runner: ServiceRunner, kind: str, uid: int, number: int) -> Step | Non
         return Step(kind, uid)
     if kind in _COUNTS:
         return Step(kind, uid, number=number % _COUNTS[kind], own=number % 2 == 1)
+    parked = [tracked.uid for tracked in runner.model.live if tracked.decision == LoadStatus.NOT_PRIORITIZED]
+    if kind == "hal" and parked:  # while there is no HAL, who waits becomes the strongest
+        return Step(kind, parked[number % len(parked)], own=number % 2 == 1)
     if kind in ("edge", "hal"):
         return Step("move" if kind == "edge" else kind, uid, number=_EDGES[number % len(_EDGES)], own=number % 2 == 1)
     if kind == "system":

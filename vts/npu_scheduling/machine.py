@@ -143,7 +143,16 @@ def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     _live(context, script)
 
 
-_TURNS = (*("run",) * 8, *("pause",) * 2, *("config",) * 4, *("register",) * 3, *("refuse",) * 3, "empty", "remove")
+_TURNS = (
+    *("run",) * 8,
+    *("pause",) * 2,
+    *("config",) * 4,
+    *("register",) * 3,
+    *("refuse",) * 3,
+    "empty",
+    "remove",
+    "nowhere",
+)
 
 
 def _search_bursts(context: CaseContext, early: int) -> None:

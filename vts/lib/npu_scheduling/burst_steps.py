@@ -61,5 +61,6 @@ _TEXTS = {
     "refuse": "a call with configs that are wrong",
     "empty": "a call without configs",
     "register": "a callback is registered, a new one or the same again",
+    "nowhere": "an app wants a device that does not exist",
     "remove": "the callback is removed, an app works, and one is registered",
 }

@@ -140,7 +140,7 @@ class BurstScenario:
         result = app.start(run)
         effective = self._effective(app.uid, run)
         self._meanwhile(step, result)
-        reason = self._ended(app, result, step.early)
+        reason = self._ended(app, result, step)
         checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
         effective |= self._effective(app.uid, run)
         self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
@@ -161,13 +161,16 @@ class BurstScenario:
             return InferenceRun(step.number, step.original)
         return InferenceRun(step.number, step.original, device, GROUPS[step.group], FEATURES[step.feature])
 
-    def _ended(self, app: App, result: Run | ToolRun, early: int) -> int:
-        if early:
-            self.npu.pass_ms(MARGIN_MS)
+    def _ended(self, app: App, result: Run | ToolRun, step: Step) -> int:
+        """Let a run end, or end it early in it or late; returns why."""
+        if early := step.early:
+            is_late = step.place % 2 == 1 and not step.meanwhile
+            self.npu.pass_ms(max(MARGIN_MS, self._shortest_ms - 2 * MARGIN_MS) if is_late else MARGIN_MS)
             if result.succeeded is None:
                 (app.cancel, partial(self._by_system, app.uid), partial(self._by_failure, app.uid))[early - 1]()
                 self.npu.end_of(result, _LOOK_MS)
                 return EARLY_ENDS[early]
+            self._is_vague = is_late
         self._run_out(result)
         return EndReason.COMPLETED
 
@@ -204,7 +207,7 @@ class BurstScenario:
         begun = self.npu.passed_ms
         if self._shortest_ms and result.succeeded is None:
             self.npu.pass_ms(self._shortest_ms * 9 // 10)
-            self._is_vague = result.succeeded is not None
+            self._is_vague = self._is_vague or result.succeeded is not None
         self.npu.end_of(result, _LOOK_MS)
         if result.succeeded:
             self._shortest_ms = min(self._shortest_ms or self.npu.passed_ms, self.npu.passed_ms - begun)
@@ -251,6 +254,13 @@ class BurstScenario:
         if duration_ms > 0:
             self.npu.pass_ms(duration_ms)
         self._let_ends_come()
+
+    def _nowhere(self, step: Step) -> None:
+        """A device that does not exist does no work (NPU-HAL-032)."""
+        if self.devices != (None,):
+            self._close_all()
+            app = self._app(step.app, step.process)
+            app.is_rejected(InferenceRun(device_number=(-1, -2, 1000, 2**31 - 1)[step.number % 4]))
 
     def _pause(self, step: Step) -> None:
         waiting = self._open()
@@ -360,4 +370,5 @@ _DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {
     "refuse": BurstScenario._refuse,
     "register": BurstScenario._register_step,
     "remove": BurstScenario._remove,
+    "nowhere": BurstScenario._nowhere,
 }
