@@ -193,6 +193,26 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("./driver.c", "./driver.c is not executable"),
+        ("driver", "no command driver (did you mean ./driver?)"),
+        ("./none", "no command ./none"),
+        (".", "no command ."),
+    ],
+)
+def test_a_file_that_is_no_command_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "driver.c").touch(0o644)
+    (tmp_path / "driver").touch(0o755)
+    with pytest.raises(LoadError) as caught:
+        open_subject(f"exec:{command}")
+    assert str(caught.value) == f"plug-in exec:{command}: {why}"
+
+
 def test_what_can_not_be_loaded_says_why_to_whoever_asks_late(tmp_path: Path) -> None:
     supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(sys.path)))
     try:
