@@ -193,6 +193,23 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("spec", ["my_package.driver", "my_package/driver.py", "./my_package/driver.py"])
+def test_a_module_without_its_attribute_is_told_how_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_package").mkdir()
+    (tmp_path / "my_package" / "driver.py").touch()
+    with pytest.raises(LoadError, match=r"\(did you mean my_package\.driver:plugin\?\); known"):
+        open_subject(spec)
+
+
+def test_a_file_of_another_folder_is_no_module(tmp_path: Path) -> None:
+    (tmp_path / "driver.py").touch()
+    with pytest.raises(LoadError, match=r"driver\.py'; known"):
+        open_subject(str(tmp_path / "driver.py"))
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
