@@ -18,6 +18,9 @@ from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NOT_IMPLEMENTED = "is not implemented"
+"""How the refusal of a method that an implementation does not have ends."""
+
 
 class Interface(Protocol):
     """Base of all interfaces. An implementation overrides what it has; the rest raises Unsupported."""
@@ -63,7 +66,7 @@ def method(
 
 def refuse(method_name: str) -> Unsupported:
     """Raise the error of a method that an implementation does not have."""
-    return Unsupported(f"{method_name} is not implemented")
+    return Unsupported(f"{method_name} {NOT_IMPLEMENTED}")
 
 
 @functools.cache

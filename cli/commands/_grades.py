@@ -58,7 +58,9 @@ def letter_of(interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> st
 
 
 def meaning_of(letter: str, interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> str:
-    """Return what a grade means, and what to do next."""
+    """Return what a grade means, and what to do next: what is red comes before what is missing."""
+    if letter == "E" and any(is_red(case.outcome, case.dispositions) for case in verdicts):
+        return f"{GRADES[letter]}: see the failures"
     idle = [_WORK[interface].next for interface in _idle(interfaces, verdicts)]
     following = "; ".join(idle) if letter in ("C", "E") else _NEXT[letter]
     return f"{GRADES[letter]}{': ' if following else ''}{following}"

@@ -1,6 +1,6 @@
 // A driver for HAL 1.2 with two operations, ADD and RELU of TENSOR_FLOAT32, in plain Node.js (20 or newer):
 //
-//   npu-conformance kit examples/node-driver/kit
+//   npu-conformance kit examples/node-driver/kit --hal 1.2
 //   npu-conformance run vts --plugin "exec:node examples/node-driver/driver.js"
 //
 // This file is the device, connection.js has the messages, execute.js the arithmetic, burst.js the bursts; validator/

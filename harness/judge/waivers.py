@@ -94,12 +94,19 @@ class _Matcher:
             return f"{name} expired on {waiver.expires.isoformat()}"
         verdicts = [verdict for result in results for verdict in self._verdicts(result)]
         if not verdicts:
-            return f"{name} matches none of the selected cases"
+            return f"{name} {self._why_nothing(results)}"
         excused = any(outcome in WAIVABLE or waived for outcome, waived in verdicts)
         passed = any(outcome is Outcome.PASS for outcome, _ in verdicts)
         if passed and not excused and not waiver.flaky:
             return f"{name} is not needed any more: all that it matches passes"
         return ""
+
+    def _why_nothing(self, results: list[CaseResult]) -> str:
+        """Whether it is the id that fits nothing, or the requirement."""
+        cases = {name.partition("#")[0] for name in _verdict_ids(results) if self._pattern.fullmatch(name)}
+        if not cases:
+            return "matches none of the selected cases"
+        return f"matches none of the selected cases: none of the {len(cases)} that its id means has this requirement"
 
     def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
         """How many cases the waiver has excused a part of. One with a tolerance excuses none: it lets outputs pass."""
@@ -134,6 +141,12 @@ def load(path: Path, today: datetime.date | None = None) -> Waivers:
 def glob(pattern: str) -> re.Pattern[str]:
     """Compile a glob over ids: `*` and `?` are wild, brackets stand for themselves (ids carry variations in them)."""
     return re.compile(fnmatch.translate(_BRACKET.sub("[[]", pattern)))
+
+
+def _verdict_ids(results: Iterable[CaseResult]) -> Iterable[str]:
+    for result in results:
+        yield result.case
+        yield from (f"{result.case}#{part.name}" for part in result.configurations)
 
 
 def _all_requirements(result: CaseResult) -> tuple[str, ...]:

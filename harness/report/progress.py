@@ -19,8 +19,9 @@ _REPAINT_SECONDS = 0.1
 _TICK_SECONDS = 1.0
 _FIRST_LINE_SECONDS, _LINE_SECONDS = 5.0, 60.0
 """Off a terminal: when the first line comes, and the longest time between two; from one to the other it doubles."""
-_ESTIMATE_SECONDS = 2.0
-"""How long a run lasts before its rate says anything of the rest."""
+_ESTIMATE_SECONDS, _ESTIMATE_CASES = 2.0, 10
+"""How long a run lasts, and how much of it is done, before its rate says anything of the rest: the first case waits for
+the driver's start, and what follows from it alone is hours."""
 _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
@@ -76,7 +77,7 @@ class Progress:
         filled = int(share * _BAR)
         bar = f"[{'=' * filled}{' ' * (_BAR - filled)}]"
         parts = [f"{bar} {share:4.0%} {self._done}/{self._total}", f"{self._red} red", _duration(seconds)]
-        if self._done and seconds >= _ESTIMATE_SECONDS:
+        if self._done >= _ESTIMATE_CASES and seconds >= _ESTIMATE_SECONDS:
             rate = self._done / seconds
             parts += [f"{rate:.0f}/s", f"about {_duration((self._total - self._done) / rate)} left"]
         return ", ".join(parts)

@@ -13,6 +13,7 @@ from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -61,11 +62,19 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     if not refused:
         return lines
     executed, missing = operation_evidence.coverage(ran)
-    lines.append(f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})")
+    share = f"({len(refused) / len(ran):.0%}){_missing_method(refused)}"
+    lines.append(f"{len(refused)} of {len(ran)} cases are not supported {share}")
     if missing:
         count = f"{len(executed)} of {len(executed) + len(missing)} operations"
         lines.append(f"{count} have a passing case; none: {' '.join(missing)}")
     return lines
+
+
+def _missing_method(refused: Sequence[CaseResult]) -> str:
+    """The method that most of these cases want and the subject has not; empty where there is no such one."""
+    (message, count) = Counter(result.message for result in refused).most_common(1)[0]
+    is_told = message.endswith(NOT_IMPLEMENTED) and 2 * count > len(refused)
+    return f", mostly since {message}" if is_told else ""
 
 
 def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:

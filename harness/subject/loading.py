@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -150,8 +151,17 @@ def _command(spec: str) -> tuple[str, ...]:
     if not command:
         raise LoadError(f"plug-in {spec}: expected a command after exec:")
     if shutil.which(command[0]) is None:
-        raise LoadError(f"plug-in {spec}: no command {command[0]}")
+        raise LoadError(f"plug-in {spec}: {_no_command(command[0])}")
     return command
+
+
+def _no_command(word: str) -> str:
+    """Why a word is no command: nothing is there, it may not be run, or it is in a folder where none are looked for."""
+    if not os.path.isfile(word):
+        return f"no command {word}"
+    if not os.access(word, os.X_OK):
+        return f"{word} is not executable"
+    return f"no command {word} (did you mean ./{word}?)"
 
 
 def _read_key(path: str) -> str:

@@ -131,11 +131,20 @@ def installed() -> dict[str, str]:
 def _entry_point(name: str) -> str:
     known = installed()
     if name not in known:
+        module = _module_of_file(name)
+        meant = f" (did you mean {module}:plugin?)" if module else did_you_mean(name, known)
         raise LoadError(
-            f"unknown plug-in {name!r}{did_you_mean(name, known)}; known: {', '.join(sorted(known))}; "
+            f"unknown plug-in {name!r}{meant}; known: {', '.join(sorted(known))}; "
             "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, stacked:P, shim:P"
         )
     return known[name]
+
+
+def _module_of_file(name: str) -> str:
+    """The module that is meant by `package/module.py` or `package.module` of the current folder; empty if none is."""
+    path = os.path.normpath(name if name.endswith(".py") else name.replace(".", os.sep) + ".py")
+    words = path.removesuffix(".py").split(os.sep)
+    return ".".join(words) if os.path.isfile(path) and all(word.isidentifier() for word in words) else ""
 
 
 def _public(found: object) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 from patience import SECONDS
 from places import HOSTILE, ROOT
 
-from npu_conformance.cli.commands._grades import GRADES
+from npu_conformance.cli.commands._grades import _WORK, GRADES, meaning_of
 from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.report.console import Console
@@ -25,6 +25,8 @@ from npu_conformance.harness.run import session as session_module
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
 
 Command = Callable[..., tuple[int, str, str]]
 PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
@@ -174,6 +176,13 @@ def test_each_grade_is_earned(command: Command, plugin: str, letter: str, follow
     code, out, _ = command("check", plugin)
     assert out.splitlines()[-1] == f"grade {letter}: {GRADES[letter]}: {following}"
     assert code == (0 if letter == "A" else 1)
+
+
+def test_what_is_red_comes_before_what_is_missing() -> None:
+    case = "vts.npu_scheduling.callback.set"
+    for outcome, following in ((Outcome.FAIL, "see the failures"), (Outcome.NOT_SUPPORTED, _WORK["scheduling"].next)):
+        verdicts = [CaseResult(case=case, outcome=outcome, own_outcome=outcome)]
+        assert meaning_of("E", ("scheduling",), verdicts) == f"{GRADES['E']}: {following}"
 
 
 def test_the_help_of_check_has_the_table_of_grades(command: Command, capsys: pytest.CaptureFixture[str]) -> None:

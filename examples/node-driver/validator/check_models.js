@@ -17,6 +17,11 @@ function clauseOf(model) {
 
 let wrong = 0;
 const samples = read("models.jsonl").trim().split("\n").map((line) => JSON.parse(line));
+const other = samples.find(({ version }) => version !== "1.2");
+if (other) {
+  console.error(`the models of the kit are of ${other.version}, the validator's are of 1.2: npu-conformance kit DIR --hal 1.2`);
+  process.exit(2);
+}
 for (const { name, verdict, clauses, model } of samples) {
   const clause = clauseOf(model);
   if (verdict === "either" || (clause === undefined) === (verdict === "valid")) continue;

@@ -1,4 +1,4 @@
-// The generated kit: `npu-conformance kit examples/node-driver/kit` writes it, this file loads it.
+// The generated kit: `npu-conformance kit examples/node-driver/kit --hal 1.2` writes it, this file loads it.
 "use strict";
 
 const fs = require("node:fs");
@@ -11,7 +11,7 @@ function read(name) {
   try {
     return fs.readFileSync(file, "utf8");
   } catch (error) {
-    console.error(`${file}: ${error.code}: make the kit first: npu-conformance kit ${FOLDER}`);
+    console.error(`${file}: ${error.code}: make the kit first: npu-conformance kit ${FOLDER} --hal 1.2`);
     process.exit(2);
   }
 }

@@ -56,6 +56,12 @@ def test_a_run_that_has_just_begun_promises_nothing() -> None:
     progress.write(finished("first"))
     clock.now += 1.0
     assert progress.line() == "[                    ]   0% 1/400, 0 red, 1 s"
+    clock.now += 8.0
+    for number in range(8):
+        progress.write(finished(f"c{number}"))
+    assert progress.line() == "[                    ]   2% 9/400, 0 red, 9 s"
+    progress.write(finished("tenth"))
+    assert progress.line().endswith("10/400, 0 red, 9 s, 1/s, about 5:51 left")
 
 
 @pytest.mark.parametrize("disposition", [Disposition.WAIVED, Disposition.KNOWN])

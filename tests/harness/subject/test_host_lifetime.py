@@ -193,6 +193,43 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("spec", ["my_package.driver", "my_package/driver.py", "./my_package/driver.py"])
+def test_a_module_without_its_attribute_is_told_how_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_package").mkdir()
+    (tmp_path / "my_package" / "driver.py").touch()
+    with pytest.raises(LoadError, match=r"\(did you mean my_package\.driver:plugin\?\); known"):
+        open_subject(spec)
+
+
+def test_a_file_of_another_folder_is_no_module(tmp_path: Path) -> None:
+    (tmp_path / "driver.py").touch()
+    with pytest.raises(LoadError, match=r"driver\.py'; known"):
+        open_subject(str(tmp_path / "driver.py"))
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("./driver.c", "./driver.c is not executable"),
+        ("driver", "no command driver (did you mean ./driver?)"),
+        ("./none", "no command ./none"),
+        (".", "no command ."),
+    ],
+)
+def test_a_file_that_is_no_command_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "driver.c").touch(0o644)
+    (tmp_path / "driver").touch(0o755)
+    with pytest.raises(LoadError) as caught:
+        open_subject(f"exec:{command}")
+    assert str(caught.value) == f"plug-in exec:{command}: {why}"
+
+
 def test_what_can_not_be_loaded_says_why_to_whoever_asks_late(tmp_path: Path) -> None:
     supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(sys.path)))
     try:

@@ -40,6 +40,17 @@ def test_its_validator_agrees_with_every_sample_model(environment: dict[str, str
     assert result.stdout.endswith(" models, 0 wrong verdicts\n")
 
 
+def test_its_validator_takes_no_models_of_another_version(environment: dict[str, str], tmp_path: Path) -> None:
+    kit.write(tmp_path, Version.V1_1)
+    script = FOLDER / "validator" / "check_models.js"
+    other = {**environment, "NPU_CONFORMANCE_KIT": str(tmp_path)}
+    result = subprocess.run([str(NODE), str(script)], env=other, capture_output=True, text=True, timeout=SECONDS)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        "the models of the kit are of 1.1, the validator's are of 1.2: npu-conformance kit DIR --hal 1.2\n"
+    )
+
+
 def test_it_passes_the_smoke_scope(environment: dict[str, str], tmp_path: Path) -> None:
     result = run(environment, tmp_path, "--scope", "smoke")
     assert result.returncode == 0, result.stdout
