@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from npu_conformance.harness.judge import checks
@@ -43,6 +43,8 @@ CALLBACK_SECONDS = 2.0
 """How long a callback may take, before time_scale; CTS waits as long for a grant."""
 _CLOCK_STEP_NS = 1_000_000_000
 _NOBODY = 10_199
+_LOOK_SECONDS = 0.001
+"""Between two looks for an answer: without a pause the look itself would keep who answers in this process from it."""
 _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
 
@@ -179,7 +181,7 @@ def answered(context: CaseContext, call: Callable[[], Answer]) -> Answer:
     """
     with ThreadPoolExecutor(1) as caller:
         answer = caller.submit(call)
-        while not answer.done():
+        while not wait((answer,), timeout=_LOOK_SECONDS).done:
             control(context).remove_app(_NOBODY)
         return answer.result()
 

@@ -68,6 +68,11 @@ class TrackedRequest:
         return any(event.kind == "unload" for event in self.events)
 
     @property
+    def is_newly_asked(self) -> bool:
+        """It was asked to unload by the newest step, and not before: whether asking again is right NPU-LIF-017 says."""
+        return self.asked and not any(event.kind == "unload" for event in self.earlier_events)
+
+    @property
     def is_newly_granted(self) -> bool:
         """It was granted in the newest step."""
         return any(event.notification == GRANT for event in self.new_events)
@@ -258,7 +263,7 @@ class ManagerModel:
             return
         for victim in self.requests:
             new = [event.notification for event in victim.new_events]
-            unloaded = any(kind == "unload" for kind, _ in new)
+            unloaded = victim.is_newly_asked
             displaced = unloaded or (CANCELLED in new and not victim.cancelled)
             if displaced and not any(self._may_displace(tracked, victim) for tracked in self.live):
                 what = "asked to unload" if unloaded else "cancelled"
@@ -269,7 +274,7 @@ class ManagerModel:
         if self.replaced or self.finished is not None:
             return
         staying = [tracked for tracked in self.live if tracked.loaded and not tracked.asked]
-        asked = [tracked for tracked in self.live if any(event.kind == "unload" for event in tracked.new_events)]
+        asked = [tracked for tracked in self.live if tracked.is_newly_asked]
         for victim, weaker in itertools.product(asked, staying):
             if not victim.ungranted and all(
                 table[victim.uid] < table[weaker.uid] for table in (self.importance, self.previous)

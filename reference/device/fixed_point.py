@@ -25,8 +25,11 @@ _ROOT_EXPONENT, _ROOT_BITS = 11, 29
 
 
 def multiply(values: Array, factor: float) -> Array:
-    """Scale integers by a positive factor, taken as a number of 31 bits and a power of two; rounded in two steps."""
-    fraction, exponent = math.frexp(factor)
+    """Scale integers by a positive factor, taken as a number of 31 bits and a power of two; rounded in two steps.
+
+    Scales may be infinite: no result is right then, and 0 is as good as any.
+    """
+    fraction, exponent = math.frexp(factor) if math.isfinite(factor) else (0.0, 0)
     multiplier = round(fraction * 2**31)
     shifted = values.astype(numpy.int64) << max(exponent, 0)
     return divide_by_power(_high_product(shifted, multiplier, 31), max(-exponent, 0))

@@ -106,6 +106,6 @@ def test_bad_command_lines_are_one_line(
 
 def test_a_shard_is_a_part_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "reached", lambda cases, names, at_once: tracing.Reached({}, frozenset()))
-    whole, *shards = (run_mutants([], 5, 7, "RELU", lambda _: None, shard=one) for one in ((1, 1), (1, 2), (2, 2)))
+    whole, *shards = (run_mutants([], 5, 7, "CONV_2D", lambda _: None, shard=one) for one in ((1, 1), (1, 2), (2, 2)))
     assert [len(shard.verdicts) for shard in shards] == [3, 2]
     assert joined(dict(enumerate(shards, 1)), 2).verdicts == whole.verdicts

@@ -29,7 +29,7 @@ DRIVERS, FAULTS = "burst_drivers:plugin", "npu_conformance.faults.plugin:plugin"
 @pytest.mark.parametrize(
     ("subject", "kind", "where", "steps"),
     [
-        ("keeps-released", "wrong-result", "memory", 4),
+        ("keeps-released", "wrong-result", "", 4),
         ("shares-tokens", "wrong-result", "", 4),
         ("keeps-none", "wrong-result", "memory", 2),
         ("keeps-contents", "wrong-result", "memory", 3),

@@ -41,6 +41,11 @@ def test_multiplication_is_within_one_of_the_real_product(factor: float) -> None
     assert numpy.abs(fixed_point.multiply(values, factor) - values * factor).max() <= 0.75
 
 
+@pytest.mark.parametrize("factor", [float("inf"), float("nan")])
+def test_a_factor_without_end_is_survived(factor: float) -> None:
+    assert not fixed_point.multiply(numpy.array([-3, 0, 3]), factor).any()
+
+
 def test_two_roundings_differ_from_one() -> None:
     """32256 / sqrt(656) is 1259.39; in halves of halves it is 5038 / 4, and so 1260."""
     assert fixed_point.divide_by_root(numpy.array([[32256]]), numpy.array([[656]])) == 1260
