@@ -85,9 +85,12 @@ def test_a_sample_of_faults_is_caught(fault: Fault) -> None:
     assert row.is_caught, row
 
 
-@pytest.mark.parametrize("name", ["npu", "npu-aosp", "npu-narrow", "npu-no-work", "npu-ids-when-told"])
-def test_a_sample_of_variants_is_green(name: str) -> None:
-    row = kill_matrix.run_variant(registry.conforming()[name], list(CASES.values()))
+@pytest.mark.parametrize(
+    ("first", "name"), [*enumerate(("npu-aosp", "npu-narrow", "npu-no-work", "npu-ids-when-told"))]
+)
+def test_a_sample_of_variants_is_green(first: int, name: str) -> None:
+    """Each meets another quarter of the cases; `faults --variants` runs all."""
+    row = kill_matrix.run_variant(registry.conforming()[name], list(CASES.values())[first::4])
     assert row.is_green, row
 
 
