@@ -28,7 +28,7 @@ from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import split_path
-from npu_conformance.specs.errors import DeadObject, LostObject
+from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 _TOGETHER = 64
 """Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
@@ -311,6 +311,8 @@ class Connection(Answering):
         found = protocol.exception(error)
         if self._strict and isinstance(found, protocol.RemoteError):
             return self._problem(found, method)
+        if isinstance(found, InterfaceError):
+            found.method = method
         return found
 
     def _failed(self, problem: WireError, method: str) -> Exception:
