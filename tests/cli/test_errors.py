@@ -100,7 +100,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected: see `npu-conformance list`"),
         (
             ["run", "mlts.accuracy.digits_conv", "--scope", "smoke", "--plugin", FIRST_DAY],
-            "nothing is selected in scope smoke: --scope default selects one case",
+            "nothing is selected in scope smoke: --scope default selects 1 case",
         ),
         (["run", "vts.queries.status", "--shard", "2/2", "--plugin", FIRST_DAY], "--shard 2/2: no case is left for it"),
         (["run", "--plugin", FIRST_DAY, "SOFTMAX"], "SOFTMAX: no case is meant; did you mean -k SOFTMAX?"),

@@ -33,7 +33,7 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert fuzz(tmp_path, "--runs", "100", "--seed", "7") == 0
     out = capsys.readouterr().out
     assert f"fuzz models of {DRIVERS}, engine evolution, seed 7" in out
-    assert re.search(r"^\d+ s: 1 rounds, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
+    assert re.search(r"^\d+ s: 1 round, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
     assert out.splitlines()[-2:] == ["nothing new found", f"report: {tmp_path / 'report.html'}"]
 
 
@@ -56,13 +56,13 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     assert main(["fuzz", "triage", str(tmp_path)]) == 1
     listed = capsys.readouterr().out
     assert listed.startswith("valid-refused: getSupportedOperations (models, at ")
-    assert listed.endswith("1 findings\n")
+    assert listed.endswith("1 finding\n")
     assert main(["fuzz", "triage", str(tmp_path), "--json"]) == 1
     (described,) = json.loads(capsys.readouterr().out)
     assert (described["kind"], described["name"]) == ("valid-refused", file.name)
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
-    assert "goes on after 1 rounds" in capsys.readouterr().out
+    assert "goes on after 1 round" in capsys.readouterr().out
 
 
 def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
