@@ -27,7 +27,7 @@ from npu_conformance.harness.wire.framing import (
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
-from npu_conformance.specs.documents import split_path
+from npu_conformance.specs.documents import explained
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 _TOGETHER = 64
@@ -302,7 +302,7 @@ class Connection(Answering):
         try:
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
-            rule, path = split_path(str(error))
+            rule, path = explained(error, result)
             raise Violation(f"a result of the wrong type at {path}: {rule}: {truncated(bytes(raw))}") from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
