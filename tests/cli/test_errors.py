@@ -74,6 +74,10 @@ def files(tmp_path: Path) -> None:
         ([*RUN, "vendor_plugins:number"], "is an int, not a npu_conformance.specs.plugin.Plugin"),
         ([*RUN, "faulty_plugins:does_not_start"], "faulty_plugins.py:43: RuntimeError: no board"),
         (["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"], "RuntimeError: no board"),
+        (
+            [*RUN, "vendor_plugins:FirstDay"],
+            "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",
+        ),
         ([*RUN, "exec:true"], "exec:true is another process"),
         (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
