@@ -123,7 +123,14 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "report: there is no earlier run here"),
         ([*RUN, FIRST_DAY, "-n", "many"], "argument -n: invalid int value: 'many'"),
-        ([*RUN, FIRST_DAY, "--budget", "3x"], "--budget: expected a time such as 90s, 15m or 2h, found '3x'"),
+        (
+            [*RUN, FIRST_DAY, "--budget", "3x"],
+            "--budget: expected a time such as 90s, 15m or 2h, found '3x'",
+        ),
+        (
+            [*RUN, FIRST_DAY, "--budget", "5"],
+            "--budget: expected a time such as 90s, 15m or 2h, found '5'",
+        ),
         ([*RUN, FIRST_DAY, "--report", "file"], "file: cannot keep the report: File exists"),
         ([*RUN, FIRST_DAY, "--report", "file", "-n", "2"], "file: cannot keep the report: File exists"),
         ([*RUN, FIRST_DAY, "--waivers", "nowhere"], "nowhere: No such file or directory"),
