@@ -168,7 +168,7 @@ def _made_of(found: object) -> str:
     if _ENGINE not in {(base.__module__, base.__name__) for base in kind.__mro__}:
         return ""
     engine = f"{kind.__name__}()" if kind is found else "ENGINE"
-    return f"; make one of it with npu_conformance.adapters.engine.engine_plugin({engine}, vendor=...)"
+    return f"; npu_conformance.adapters.engine.engine_plugin({engine}, vendor=...) makes one"
 
 
 def _import(spec: str, module_name: str) -> ModuleType:

@@ -60,7 +60,7 @@ def test_an_engine_name_that_no_manifest_can_have_is_refused_in_one_line(label: 
         ("NumpyEngine", r"is the class NumpyEngine, not .*engine_plugin\(NumpyEngine\(\), vendor="),
         (
             "made",
-            r"is a NumpyEngine, not .*make one of it with npu_conformance\.adapters\.engine\.engine_plugin\(ENGINE,",
+            r"is a NumpyEngine, not .*; npu_conformance\.adapters\.engine\.engine_plugin\(ENGINE,",
         ),
     ],
 )
