@@ -9,9 +9,11 @@ class InterfaceError(Exception):
     """Base of everything that a call to an implementation may raise on purpose.
 
     about: the requirements that break where the error arrives; empty on the wire, a check of a suite may say so.
+    method: the call that ended with it, as the wire names it; empty where no wire is between.
     """
 
     about: tuple[str, ...] = ()
+    method: str = ""
 
 
 class ServiceError(InterfaceError):

@@ -22,6 +22,7 @@ from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.session_options import parse_options
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.specs import versions
+from npu_conformance.specs.diagnostics.counted import counted
 
 _SECONDS = 60.0
 _ATHERIS_FROM = 120.0
@@ -115,7 +116,7 @@ def _job(options: argparse.Namespace, settings: Settings) -> RoundJob:
 def _headline(options: argparse.Namespace, arms: Sequence[Arm], folder: CampaignFolder) -> str:
     names = ", ".join(dict.fromkeys(arm.fuzzer for arm in arms))
     engines = ", ".join(dict.fromkeys(arm.engine for arm in arms))
-    before = f"; goes on after {len(folder.rounds)} rounds in {folder.path}" if folder.rounds else ""
+    before = f"; goes on after {counted(len(folder.rounds), 'round')} in {folder.path}" if folder.rounds else ""
     return f"fuzz {names} of {options.plugin}, engine {engines}, seed {options.seed}{before}"
 
 
@@ -152,7 +153,7 @@ def _state(campaign: Campaign) -> str:
     corpus, features = (sum(getattr(line, name) for line in latest.values()) for name in ("corpus", "features"))
     last = f", the last new at {campaign.findings[-1].at:.0f} s" if campaign.findings else ""
     return (
-        f"{campaign.elapsed:.0f} s: {len(campaign.rounds)} rounds, {executions:,} runs "
+        f"{campaign.elapsed:.0f} s: {counted(len(campaign.rounds), 'round')}, {counted(executions, 'run')} "
         f"({executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
         f"findings {len(campaign.folder.findings)}{last}"
     )

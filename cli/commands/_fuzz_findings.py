@@ -21,6 +21,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
 from npu_conformance.fuzz.lib.findings import KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.report.shown_run import Section
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.failures import PROMOTED
 
 PAGE = "report.html"
@@ -40,7 +41,7 @@ def triage(folder: Path, *, as_json: bool) -> int:
         return WRONG if findings else OK
     for kind in KINDS:
         _print_kind(folder, [found for found in findings if found.kind == kind], repeats)
-    print(f"{len(findings)} findings" if findings else "no findings")
+    print(counted(len(findings), "finding") if findings else "no findings")
     return WRONG if findings else OK
 
 
@@ -98,7 +99,7 @@ def minimise(folder: Path) -> int:
         for index in sorted((folder / CORPUS).glob("*.jsonl")):
             before = sum(1 for _ in read_lines(index, CorpusLine))
             after = campaign.minimise(index.stem)
-            print(f"{index.stem}: {before} inputs, {after} kept")
+            print(f"{index.stem}: {counted(before, 'input')}, {after} kept")
     finally:
         campaign.close()
     return OK

@@ -19,6 +19,7 @@ from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import Starting
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import Selection
 
 
@@ -71,8 +72,8 @@ def _nothing_selected(wanted: Wanted) -> str:
     """Say that there is no case, and where some are: in a larger scope, or in the list."""
     for scope in (Scope.DEFAULT, Scope.FULL):
         if count := len(selection.select_ids(dataclasses.replace(wanted, scope=scope))):
-            cases = "one case" if count == 1 else f"{count} cases"
-            return f"nothing is selected in scope {wanted.scope.value}: --scope {scope.value} selects {cases}"
+            selects = f"--scope {scope.value} selects {counted(count, 'case')}"
+            return f"nothing is selected in scope {wanted.scope.value}: {selects}"
     return "nothing is selected: see `npu-conformance list`"
 
 
@@ -81,8 +82,8 @@ def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
     split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
     split = f", on {options.scheduler}" if options.scheduler else split
     return (
-        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: {cases} cases, "
-        f"scope {options.scope}{split}"
+        f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: "
+        f"{counted(cases, 'case')}, scope {options.scope}{split}"
     )
 
 

@@ -32,6 +32,7 @@ from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Outcome
 
@@ -158,7 +159,7 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
     path.write_text(proposals.text(found))
     claimed = {name for claim in found for name in claim.operations}
     left = sorted({name for name, _ in proposals.executed(verdicts)} - claimed)
-    print(f"{len(found)} claims about {len(claimed)} operations: {path}")
+    print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}: {path}")
     if left:
         print(f"executed, but something of it is refused or wrong, so not claimed: {' '.join(left)}")
     return OK if found else WRONG

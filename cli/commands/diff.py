@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.specs.diagnostics.counted import counted
 
 if TYPE_CHECKING:
     from npu_conformance.specs.documents.summary import Results
@@ -53,10 +54,10 @@ def execute(options: argparse.Namespace) -> int:
     for change in shown:
         print(change)
     if gone := sum(change.after is None for change in changes):
-        print(f"{gone} cases are only in {options.before}")
+        print(f"{counted(gone, 'case')} only in {options.before}")
     if new := sum(change.before is None for change in changes):
-        print(f"{new} cases are only in {options.after}")
-    print(f"{len(shown)} verdicts changed, {worse} for the worse")
+        print(f"{counted(new, 'case')} only in {options.after}")
+    print(f"{counted(len(shown), 'verdict')} changed, {worse} for the worse")
     return WRONG if worse else OK
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 FOLDER = Path(".npu-conformance/fuzz")
 ALL = "all"
 _SECONDS = 60.0
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +46,7 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     parser.add_argument("--beside", metavar="P", default="", help="a second implementation, for `differential`")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--time", metavar="T", type=_time, help=f"how long: 90, 90s, 10m, 8h (default: {_SECONDS:g}s)")
+    limit.add_argument("--time", metavar="T", type=_time, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)")
     limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
     parser.add_argument("--jobs", metavar="N", type=int, help="rounds at once (default: 1; on a cluster, all threads)")
     parser.add_argument("--scheduler", metavar="URL", default="", help="do rounds on the workers of a Dask scheduler")
@@ -105,7 +102,9 @@ def _list() -> int:
 
 
 def _time(text: str) -> float:
-    match = _TIME.fullmatch(text)
-    if match is None or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"expected a time such as 90, 90s, 10m or 8h, found {text!r}")
-    return float(match[1]) * _UNITS[match[2]]
+    from npu_conformance.harness.run.budget import parse_time
+
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

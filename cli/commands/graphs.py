@@ -21,6 +21,7 @@ from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.partition import parse_shard
 from npu_conformance.harness.subject.zygote import end_with_parent
+from npu_conformance.specs.diagnostics.counted import counted
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
@@ -174,7 +175,7 @@ def _headline(options: argparse.Namespace, subject: SubjectHandle) -> str:
 
 def _finding(found: Found, folder: Path) -> list[str]:
     result = found.result
-    shrunk = f"shrunk from {found.before} operations to {' '.join(found.operations)}"
+    shrunk = f"shrunk from {counted(found.before, 'operation')} to {' '.join(found.operations)}"
     return [
         f"{result.outcome.value.upper()} seed {found.seed}: {shrunk}",
         f"  {result.message}",
@@ -186,7 +187,8 @@ def _summary(tally: Tally, seconds: float) -> list[str]:
     from npu_conformance.specs.neuralnetworks import catalogue
 
     rate = tally.graphs / seconds if seconds else 0.0
-    lines = [f"{tally.graphs} graphs of {tally.operations} operations in {seconds:.1f} s ({rate:.0f} a second)"]
+    done = f"{counted(tally.graphs, 'graph')} of {counted(tally.operations, 'operation')}"
+    lines = [f"{done} in {seconds:.1f} s ({rate:.0f} a second)"]
     lines.append(f"{tally.passed} right, {tally.not_supported} not supported, {_wrong(tally)} wrong")
     lines.append(_judged(tally))
     uncovered = sorted(set(catalogue.names()) - tally.covered)

@@ -14,6 +14,7 @@ from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
+from npu_conformance.specs.diagnostics.counted import counted
 
 if TYPE_CHECKING:
     from npu_conformance.harness.run.cases import Case
@@ -108,7 +109,7 @@ def _reasons() -> dict[str, str]:
 def _print(row: Mapping[str, object]) -> None:
     cases = row["cases"]
     assert isinstance(cases, list)
-    state = f"{len(cases)} cases" if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"
+    state = counted(len(cases), "case") if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"
     print(f"{row['id']} {row['level']} ({state}) {row['statement']}")
 
 

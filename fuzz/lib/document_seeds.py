@@ -244,7 +244,7 @@ def campaigns() -> list[bytes]:
 
 TEXTS: Mapping[str, Sequence[bytes]] = {
     "expression": [b"pad and not (quant8 or conv_2d)", b"vts.generated.ADD.*", b"((a))"],
-    "budget": [b"90", b"15m", b"2.5h"],
+    "budget": [b"90s", b"15m", b"2.5h"],
     "shard": [b"1/4", b"3/3"],
     "tool": [b"run-test-inference '{uid}' --x", b'su "a b" {uid}'],
 }

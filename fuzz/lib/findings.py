@@ -6,6 +6,7 @@ import re
 from typing import Literal, get_args
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.specs import requirements
 
 Kind = Literal[
     "crash", "hang", "memory", "leak", "invalid-accepted", "valid-refused", "wrong-result", "wrong-status",
@@ -20,6 +21,7 @@ wrong-status: any other answer that the interface does not have. harness-defect:
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _CLASS = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
+_CLAUSE_OF_OPERATION = re.compile(r"[A-Z0-9_]+\.C\d+")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -29,7 +31,23 @@ class Found(Failed):
     def __init__(self, kind: Kind, message: str, where: str = "") -> None:
         self.kind = kind
         self.where = where
+        self.about = _requirements_of(where)
         super().__init__(message)
+
+
+def _requirements_of(where: str) -> tuple[str, ...]:
+    """The requirement that breaks at a place, none where the place does not say it.
+
+    A rule of models or requests has none of its own: its violation is to be answered (NNHAL-ERROR-005).
+    """
+    name = where.partition(" ")[0]
+    if name.startswith(("MODEL.", "REQUEST.")):
+        return ("NNHAL-ERROR-005",)
+    name = requirements.clause_requirement(name) if _CLAUSE_OF_OPERATION.fullmatch(name) else name
+    try:
+        return (requirements.requirement(name).id,)
+    except LookupError:
+        return ()
 
 
 class Defect(Exception):

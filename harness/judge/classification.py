@@ -99,7 +99,8 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
         return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
     if isinstance(error, DeadObject):
         return OutcomeDetails(Outcome.CRASH, f"the process behind an object is gone: {error}")
-    return OutcomeDetails(Outcome.FAIL, f"a call failed: {_format_error(error)}", "no error", _format_error(error))
+    call = f"the call {error.method}" if error.method else "a call"
+    return OutcomeDetails(Outcome.FAIL, f"{call} failed: {_format_error(error)}", "no error", _format_error(error))
 
 
 def _of_plugin(error: Exception) -> OutcomeDetails:

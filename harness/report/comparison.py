@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.sections.head import Verdict, verdict
 from npu_conformance.harness.report.templating import figure
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.documents.summary import Results
@@ -130,7 +131,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from (f"note: {remark}" for remark in comparison.remarks)
     yield from _some([f"  {case}" for case in comparison.differing], "cases with different verdicts, run by run:")
     if comparison.only_in_some:
-        yield f"{comparison.only_in_some} cases are only in some of the runs"
+        yield f"{counted(comparison.only_in_some, 'case')} only in some of the runs"
     yield from _some([f"  {each}" for each in comparison.measurements], "measurements, run by run:")
     worse = sum(case.worse for case in comparison.differing)
     yield f"{len(comparison.differing)} verdicts differ, {worse} for the worse in the last run"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from npu_conformance.harness.report import charts
 from npu_conformance.harness.report.comparison import ComparedMeasurement, ComparedRun, Comparison
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section
-from npu_conformance.harness.report.templating import counted, page, render
+from npu_conformance.harness.report.templating import page, render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import Measurement
 from npu_conformance.specs.outcomes import Outcome
 

@@ -12,6 +12,7 @@ from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import ReplayCommands, explain
 from npu_conformance.harness.subject.inference_tool import IGNORED
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
@@ -57,20 +58,21 @@ def _all_failures(verdicts: Sequence[CaseResult], folder: Path) -> Iterator[str]
 
 def _quality(results: Results, folder: Path) -> Iterator[str]:
     if results.quality_warnings:
-        count = results.quality_warnings
-        yield f"{count} cases with a quality warning: npu-conformance report {shlex.quote(str(folder))} --warnings"
+        command = f"npu-conformance report {shlex.quote(str(folder))} --warnings"
+        yield f"{counted(results.quality_warnings, 'case')} with a quality warning: {command}"
 
 
 def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     count = sum(result.message == IGNORED for result in verdicts)
     if count:
-        yield f"{count} cases do not apply: {IGNORED}"
+        yield f"{counted(count, 'case')} not applicable: {IGNORED}"
 
 
 def _without_model(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     count = sum(result.message.startswith(NOT_FETCHED) for result in verdicts)
     if count:
-        yield f"{count} cases do not apply, as models of packages are not here; npu-conformance models fetch gets them"
+        where = "models of packages are not here; npu-conformance models fetch gets them"
+        yield f"{counted(count, 'case')} not applicable, as {where}"
 
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:
@@ -86,6 +88,6 @@ def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:
         operations = sorted({name for result in refused for name in result.operations})
         simple = "RELU" if "RELU" in operations else operations[0]
         yield (
-            f"next: nothing is executed: {len(refused)} cases are not supported. Let getSupportedOperations accept one "
-            f"operation, {simple} say, then: npu-conformance run vts.generated.{simple} {plugin}"
+            f"next: nothing is executed: {counted(len(refused), 'case')} not supported. Let getSupportedOperations "
+            f"accept one operation, {simple} say, then: npu-conformance run vts.generated.{simple} {plugin}"
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
@@ -35,15 +36,14 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
     if parts:
         yield f"configurations and mutations: {parts}"
     if results.waived:
-        yield f"{results.waived} cases waived"
+        yield f"{counted(results.waived, 'case')} waived"
     if results.baseline:
         yield f"beside the baseline: {against(results.baseline)}"
 
 
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
-    regressions = "1 regression" if compared.regressions == 1 else f"{compared.regressions} regressions"
-    return f"{regressions}, {compared.known} known, {compared.mended} mended"
+    return f"{counted(compared.regressions, 'regression')}, {compared.known} known, {compared.mended} mended"
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
@@ -54,7 +54,7 @@ def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
 def _coverage(results: Results) -> Iterator[str]:
     yield from (f"coverage: {one_line(line)}" for line in results.thin_coverage)
     for entry in results.left_out[:1]:
-        yield f"left out: {len(results.left_out)} cases ({one_line(entry.reason)})"
+        yield f"left out: {counted(len(results.left_out), 'case')} ({one_line(entry.reason)})"
     yield from (f"red: {one_line(line)}" for line in results.red)
     yield from (f"suite problem: {one_line(line)}" for line in results.problems)
 

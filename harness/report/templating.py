@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness import kept
+from npu_conformance.specs.diagnostics.counted import counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -93,11 +94,6 @@ def figure(number: float) -> str:
     if number and abs(number) < 0.001:
         return f"{number:.2e}"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, such as 1 case and 2,000 cases."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _shown(value: object) -> object:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.seeds import stable_hash
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 
 _Evidence = Callable[[Case], set[Any]]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh])")
 _DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
 
 
 def parse_budget(text: str) -> float:
-    """Read `90`, `90s`, `15m` or `2h` as seconds; raises DocumentError."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    """Read the time of --budget as seconds; raises DocumentError."""
     try:
-        seconds = float(number) * _UNITS[unit]
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise DocumentError("--budget", "", f"expected a time such as 90s, 15m or 2h, found {text!r}")
+        return parse_time(text)
+    except ValueError as error:
+        raise DocumentError("--budget", "", str(error)) from None
+
+
+def parse_time(text: str) -> float:
+    """Read `90s`, `15m` or `2h` as seconds; raises ValueError, also where the unit was forgotten."""
+    match = _TIME.fullmatch(text)
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"expected a time such as 90s, 15m or 2h, found {one_line(text)!r}")
     return seconds
 
 

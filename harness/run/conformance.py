@@ -12,6 +12,7 @@ from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.manifest import InterfaceName
@@ -42,9 +43,9 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
     if missing and not executed:
         found.append("no operation was executed with the right values")
     if log.left_out:
-        found.append(f"{len(log.left_out)} cases were left out by the budget")
+        found.append(f"left out by the budget: {counted(len(log.left_out), 'case')}")
     if log.header.selection.deselected:
-        found.append(f"{log.header.selection.deselected} cases that may apply were not selected")
+        found.append(f"not selected: {counted(log.header.selection.deselected, 'case')} that may apply")
     if log.header.selection.shard:
         found.append(f"only shard {log.header.selection.shard} was run")
     if log.footer is None:
@@ -63,7 +64,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
         return lines
     executed, missing = operation_evidence.coverage(ran)
     share = f"({len(refused) / len(ran):.0%}){_missing_method(refused)}"
-    lines.append(f"{len(refused)} of {len(ran)} cases are not supported {share}")
+    lines.append(f"{len(refused)} of {counted(len(ran), 'case')} not supported {share}")
     if missing:
         count = f"{len(executed)} of {len(executed) + len(missing)} operations"
         lines.append(f"{count} have a passing case; none: {' '.join(missing)}")
@@ -84,7 +85,8 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
         for companion in _COMPANIONS:
             count = sum(_is_unasked(result) and result.message == _lacks(companion) for result in concerned)
             if count:
-                yield f"{count} of {len(concerned)} cases of {name} could not be asked: {_with_hint(_lacks(companion))}"
+                told = f"{count} of {counted(len(concerned), 'case')} of {name} could not be asked"
+                yield f"{told}: {_with_hint(_lacks(companion))}"
 
 
 def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> Iterator[str]:
@@ -93,7 +95,7 @@ def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]
         concerned = _concerned(interface, verdicts)
         unasked = [result for result in concerned if _is_unasked(result)]
         if interface in interfaces and 2 * len(unasked) > len(concerned):
-            count = f"{len(unasked)} of {len(concerned)} cases"
+            count = f"{len(unasked)} of {counted(len(concerned), 'case')}"
             yield f"most of {name} could not be asked: {count}, mostly since {_mostly(unasked)}"
 
 

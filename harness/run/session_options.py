@@ -17,6 +17,7 @@ from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.specs.manifest import Manifest
 
 CONNECTION_OPTIONS = ("key-file",)
 """Options that say how to reach a plug-in rather than what it does."""
@@ -104,7 +105,13 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
     if options.beside is None:
         return None
     named = parse_options(options.beside_options)
-    return start_subject(options.beside, named, transports=TRANSPORTS, longest_wait=options.longest_wait).open()
+    beside = start_subject(options.beside, named, transports=TRANSPORTS, longest_wait=options.longest_wait).open()
+    try:
+        require_options(beside.manifest, options.beside, named)
+    except LoadError:
+        beside.close()
+        raise
+    return beside
 
 
 def start_by_options(options: SessionOptions) -> Starting:
@@ -139,20 +146,23 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
     starting: where it has been started already.
     """
     subject = (starting or start_by_options(options)).open()
-    known_names = {*subject.manifest.options, *CONNECTION_OPTIONS}
-    unknown = [name for name in parse_options(options.plugin_options) if name not in known_names]
-    if unknown and subject.manifest.options:
-        subject.close()
-        known = ", ".join(sorted(subject.manifest.options))
-        raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
     from npu_conformance.harness.judge import claims
 
     try:
+        require_options(subject.manifest, options.plugin, parse_options(options.plugin_options))
         claims.check_names(subject.manifest)
-    except DocumentError:
+    except (LoadError, DocumentError):
         subject.close()
         raise
     return subject
+
+
+def require_options(manifest: Manifest, plugin: str, names: Iterable[str]) -> None:
+    """Raise LoadError for an option that the manifest does not name: nobody would read it."""
+    for name in names:
+        if name not in {*manifest.options, *CONNECTION_OPTIONS}:
+            known = ", ".join(sorted(manifest.options)) or "none"
+            raise LoadError(f"plug-in {plugin} has no option {name!r}; it has {known}")
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, str]:

@@ -33,6 +33,10 @@ class SilenceHint:
 
 
 def hint_after(spec: str, ended: CaseEnded) -> str:
-    """Return the end of the line about a driver that has ended, or was killed, before its first answer."""
-    is_silent = isinstance(ended, Hung) or (isinstance(ended, Crashed) and ended.signal == 0)
+    """Return the end of the line about a driver that has ended, or was killed, before its first answer.
+
+    One that says on stderr why it ended needs no hint.
+    """
+    has_exited = isinstance(ended, Crashed) and ended.signal == 0 and not ended.stderr.strip()
+    is_silent = isinstance(ended, Hung) or has_exited
     return f"; {HINT}" if is_silent and spec.startswith("exec:") else ""

@@ -43,6 +43,9 @@ SHIM = "shim:"
 _SHIM = "npu_conformance.adapters.runtime_device.shim"
 """The module whose `present` adds a device to a subject with a runtime."""
 
+_ENGINE = ("npu_conformance.adapters.engine_interface", "Engine")
+"""The module and the name of the class that engines inherit from."""
+
 ELSEWHERE = ("unix:", "tcp:", "exec:")
 """Before the address or the command of a driver in another process."""
 
@@ -76,7 +79,8 @@ def load_plugin(spec: str) -> Plugin:
             )
         found = getattr(found, part)
     if not isinstance(found, Plugin):
-        raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
+        wanted = f"not a npu_conformance.specs.plugin.Plugin{_made_of(found)}"
+        raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, {wanted}")
     return found
 
 
@@ -152,8 +156,19 @@ def _public(found: object) -> list[str]:
 
 
 def _article(found: object) -> str:
+    if isinstance(found, type):
+        return f"the class {found.__name__}"
     name = "module" if isinstance(found, ModuleType) else type(found).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _made_of(found: object) -> str:
+    """How a plug-in is made of an engine that is none yet; empty for anything else."""
+    kind = found if isinstance(found, type) else type(found)
+    if _ENGINE not in {(base.__module__, base.__name__) for base in kind.__mro__}:
+        return ""
+    engine = f"{kind.__name__}()" if kind is found else "ENGINE"
+    return f"; npu_conformance.adapters.engine.engine_plugin({engine}, vendor=...) makes one"
 
 
 def _import(spec: str, module_name: str) -> ModuleType:

@@ -27,8 +27,8 @@ from npu_conformance.harness.wire.framing import (
 from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
-from npu_conformance.specs.documents import split_path
-from npu_conformance.specs.errors import DeadObject, LostObject
+from npu_conformance.specs.documents import explained
+from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 _TOGETHER = 64
 """Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
@@ -302,7 +302,7 @@ class Connection(Answering):
         try:
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
-            rule, path = split_path(str(error))
+            rule, path = explained(error, result)
             raise Violation(f"a result of the wrong type at {path}: {rule}: {truncated(bytes(raw))}") from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
@@ -311,6 +311,8 @@ class Connection(Answering):
         found = protocol.exception(error)
         if self._strict and isinstance(found, protocol.RemoteError):
             return self._problem(found, method)
+        if isinstance(found, InterfaceError):
+            found.method = method
         return found
 
     def _failed(self, problem: WireError, method: str) -> Exception:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
+from npu_conformance.specs.diagnostics.counted import counted
 
 WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
@@ -217,7 +218,7 @@ class _Client:
         """The client has been silent for too long."""
         patience = self._patience
         seconds = patience.step if self._is_going else patience.start
-        self._silent = f"silent for {seconds:g} s after {self.rounds} rounds"
+        self._silent = f"silent for {seconds:g} s after {counted(self.rounds, 'round')}"
         self.is_open = False
 
     def end(self) -> ClientEnd:
@@ -232,7 +233,7 @@ class _Client:
         if self._silent:
             return ClientEnd(Verdict.HANG, self.rounds, self._silent, stderr=self._last_words())
         if not self._has_exited():
-            message = f"closed its pipe after {self.rounds} rounds and went on"
+            message = f"closed its pipe after {counted(self.rounds, 'round')} and went on"
             return ClientEnd(Verdict.HANG, self.rounds, message, stderr=self._last_words())
         return self._crashed()
 
@@ -241,7 +242,7 @@ class _Client:
         code = self._process.wait()
         number = max(0, -code)
         how = f"killed by {signal.Signals(number).name}" if number else f"exited with {code}"
-        message = f"{how} without a report after {self.rounds} rounds"
+        message = f"{how} without a report after {counted(self.rounds, 'round')}"
         return ClientEnd(Verdict.CRASH, self.rounds, message, number, self._last_words())
 
     def _reported(self, report: Report) -> ClientEnd:

@@ -19,6 +19,7 @@ from npu_conformance.harness.judge.classification import OutcomeDetails, classif
 from npu_conformance.mlts.lib.reports import STOP, Line, Plan, Progress, Report, Verdict, encode
 from npu_conformance.mlts.lib.rounds import Measured
 from npu_conformance.specs import documents
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.outcomes import Outcome
 
 VERDICTS = {Outcome.CRASH: Verdict.CRASH, Outcome.HANG: Verdict.HANG, Outcome.FAIL: Verdict.FAILURE}
@@ -133,7 +134,7 @@ def _report(details: OutcomeDetails, done: int) -> Report:
     verdict = VERDICTS.get(details.outcome, Verdict.FAILURE)
     if details.outcome is Outcome.SUITE_ERROR:
         return Report(verdict, done, defect=f"{details.message}\n{details.traceback}")
-    return Report(verdict, done, f"after {done} rounds: {details.message}")
+    return Report(verdict, done, f"after {counted(done, 'round')}: {details.message}")
 
 
 def main() -> None:

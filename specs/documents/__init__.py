@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -32,7 +32,7 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
     try:
         return decoder(kind).decode(data)
     except msgspec.ValidationError as error:
-        rule, path = split_path(str(error))
+        rule, path = explained(error, kind)
         raise DocumentError(document, path, rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DocumentError(document, "", f"not JSON: {error}") from None
@@ -47,6 +47,14 @@ def read(path: Path, kind: type[Kind]) -> Kind:
     except OSError as error:
         raise DocumentError(str(path), "", error.strerror or str(error)) from None
     return decode(data, kind, str(path))
+
+
+def explained(error: Exception, kind: Any) -> tuple[str, str]:
+    """The rule that a value of this kind breaks, with what is allowed where msgspec does not say it, and its path."""
+    from npu_conformance.specs.documents.allowed import with_allowed
+
+    rule, path = split_path(str(error))
+    return with_allowed(rule, path, kind), path
 
 
 def split_path(message: str) -> tuple[str, str]:

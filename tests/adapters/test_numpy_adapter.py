@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ from patience import SECONDS
 from places import ROOT
 
 from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
-from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 
 EXAMPLE = ROOT / "examples" / "numpy_adapter.py"
 
@@ -51,6 +52,26 @@ def test_the_device_of_an_engine_is_named_with_one_hyphen(label: str, instance: 
 def test_an_engine_name_that_no_manifest_can_have_is_refused_in_one_line(label: str) -> None:
     with pytest.raises(LoadError, match=rf"^engine name '{label}': expected .*letter or digit first$"):
         engine_plugin(Named(label), vendor="Example").describe({})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("NumpyEngine", r"is the class NumpyEngine, not .*engine_plugin\(NumpyEngine\(\), vendor="),
+        (
+            "made",
+            r"is a NumpyEngine, not .*; npu_conformance\.adapters\.engine\.engine_plugin\(ENGINE,",
+        ),
+    ],
+)
+def test_an_engine_that_is_no_plug_in_says_how_it_becomes_one(
+    monkeypatch: pytest.MonkeyPatch, given: str, told: str
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE.parent))
+    example = importlib.import_module("numpy_adapter")
+    monkeypatch.setattr(example, "made", example.NumpyEngine(), raising=False)
+    with pytest.raises(LoadError, match=told):
+        load_plugin(f"numpy_adapter:{given}")
 
 
 def test_the_example_passes_what_it_has(tmp_path: Path) -> None:

@@ -74,6 +74,10 @@ def files(tmp_path: Path) -> None:
         ([*RUN, "vendor_plugins:number"], "is an int, not a npu_conformance.specs.plugin.Plugin"),
         ([*RUN, "faulty_plugins:does_not_start"], "faulty_plugins.py:43: RuntimeError: no board"),
         (["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"], "RuntimeError: no board"),
+        (
+            [*RUN, "vendor_plugins:FirstDay"],
+            "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",
+        ),
         ([*RUN, "exec:true"], "exec:true is another process"),
         (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
@@ -100,7 +104,7 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected: see `npu-conformance list`"),
         (
             ["run", "mlts.accuracy.digits_conv", "--scope", "smoke", "--plugin", FIRST_DAY],
-            "nothing is selected in scope smoke: --scope default selects one case",
+            "nothing is selected in scope smoke: --scope default selects 1 case",
         ),
         (["run", "vts.queries.status", "--shard", "2/2", "--plugin", FIRST_DAY], "--shard 2/2: no case is left for it"),
         (["run", "--plugin", FIRST_DAY, "SOFTMAX"], "SOFTMAX: no case is meant; did you mean -k SOFTMAX?"),
@@ -119,7 +123,14 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),
         ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "report: there is no earlier run here"),
         ([*RUN, FIRST_DAY, "-n", "many"], "argument -n: invalid int value: 'many'"),
-        ([*RUN, FIRST_DAY, "--budget", "3x"], "--budget: expected a time such as 90s, 15m or 2h, found '3x'"),
+        (
+            [*RUN, FIRST_DAY, "--budget", "3x"],
+            "--budget: expected a time such as 90s, 15m or 2h, found '3x'",
+        ),
+        (
+            [*RUN, FIRST_DAY, "--budget", "5"],
+            "--budget: expected a time such as 90s, 15m or 2h, found '5'",
+        ),
         ([*RUN, FIRST_DAY, "--report", "file"], "file: cannot keep the report: File exists"),
         ([*RUN, FIRST_DAY, "--report", "file", "-n", "2"], "file: cannot keep the report: File exists"),
         ([*RUN, FIRST_DAY, "--waivers", "nowhere"], "nowhere: No such file or directory"),

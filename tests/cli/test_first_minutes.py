@@ -90,5 +90,6 @@ def test_the_hint_is_for_silence_only() -> None:
     assert HINT in hint_after("exec:x", Hung("no answer"))
     assert HINT in hint_after("exec:x", Crashed("exited with status 0"))
     assert hint_after("exec:x", Crashed("killed by SIGSEGV", 11)) == ""
+    assert hint_after("exec:x", Crashed("exited with status 3", stderr="no board at /dev/npu0\n")) == ""
     assert hint_after("exec:x", Failed("half a line")) == ""
     assert hint_after("my_package.driver:plugin", Hung("no answer")) == ""

@@ -33,7 +33,7 @@ def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert fuzz(tmp_path, "--runs", "100", "--seed", "7") == 0
     out = capsys.readouterr().out
     assert f"fuzz models of {DRIVERS}, engine evolution, seed 7" in out
-    assert re.search(r"^\d+ s: 1 rounds, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
+    assert re.search(r"^\d+ s: 1 round, 100 runs \([\d,]+ a second\), corpus \d+, sights \d+, findings 0$", out, re.M)
     assert out.splitlines()[-2:] == ["nothing new found", f"report: {tmp_path / 'report.html'}"]
 
 
@@ -56,13 +56,13 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
     assert main(["fuzz", "triage", str(tmp_path)]) == 1
     listed = capsys.readouterr().out
     assert listed.startswith("valid-refused: getSupportedOperations (models, at ")
-    assert listed.endswith("1 findings\n")
+    assert listed.endswith("1 finding\n")
     assert main(["fuzz", "triage", str(tmp_path), "--json"]) == 1
     (described,) = json.loads(capsys.readouterr().out)
     assert (described["kind"], described["name"]) == ("valid-refused", file.name)
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
-    assert "goes on after 1 rounds" in capsys.readouterr().out
+    assert "goes on after 1 round" in capsys.readouterr().out
 
 
 def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,8 +136,9 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         (["--plugin", "nonsense"], "unknown plug-in 'nonsense'"),
         (["--plugin", DRIVERS, "--runs", "0"], "--runs: expected a positive number, found 0"),
         (["--plugin", DRIVERS, "--jobs", "0"], "--jobs: expected a positive number, found 0"),
-        (["--plugin", DRIVERS, "--time", "-1"], "expected a time such as 90, 90s, 10m or 8h, found '-1'"),
-        (["--plugin", DRIVERS, "--time", "soon"], "expected a time such as 90, 90s, 10m or 8h, found 'soon'"),
+        (["--plugin", DRIVERS, "--time", "-1"], "expected a time such as 90s, 15m or 2h, found '-1'"),
+        (["--plugin", DRIVERS, "--time", "soon"], "expected a time such as 90s, 15m or 2h, found 'soon'"),
+        (["--plugin", DRIVERS, "--time", "5"], "expected a time such as 90s, 15m or 2h, found '5'"),
         (["--plugin", DRIVERS, "--seed", "-1"], "--seed: expected a number from 0 up"),
         (["--plugin", DRIVERS, "--hal", "9.9"], "--hal"),
         (["--plugin", DRIVERS, "--plugin-option", "x"], "expected NAME=VALUE"),

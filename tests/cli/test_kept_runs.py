@@ -71,7 +71,7 @@ def test_a_small_run_does_not_replace_a_large_one(command: Command) -> None:
     assert len(results(large)["cases"]) == 18
     assert len(results(HOME / "latest")["cases"]) == 17
     code, out, _ = command("diff", str(large), str(HOME))
-    assert (code, out.splitlines()[0]) == (0, f"1 cases are only in {large}")
+    assert (code, out.splitlines()[0]) == (0, f"1 case only in {large}")
     assert command("report", str(HOME))[1] == command("report", str(HOME / "latest" / "results.json"))[1]
     code, out, _ = command("run", RED, *PLUGIN, "--baseline", str(large))
     assert (code, "regression:" in out) == (0, False)
@@ -169,7 +169,7 @@ def test_what_failed_last_runs_again(command: Command) -> None:
     assert (code, err) == (2, "npu-conformance: .npu-conformance/first-day/latest: there is no earlier run here\n")
     assert command("run", "vts.queries", RED, *PLUGIN)[0] == 1
     code, out, _ = command("run", "--last-failed", *PLUGIN)
-    assert (code, ": 1 cases, scope default\n" in out) == (1, True)
+    assert (code, ": 1 case, scope default\n" in out) == (1, True)
     assert latest().name.endswith("-1.0-last-failed")
     assert results(HOME / "latest")["selection"]["last_failed"]
     assert command("run", "--last-failed", *PLUGIN, "--resume")[0] == 1

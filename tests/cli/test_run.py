@@ -108,7 +108,7 @@ def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path)
     }  # fmt: skip
     (tmp_path / "waivers.json").write_text(json.dumps({"format": 1, "waivers": [waiver]}))
     code, out, _ = command(*target, "--waivers", "waivers.json")
-    assert (code, "1 cases waived" in out) == (0, True)
+    assert (code, "1 case waived" in out) == (0, True)
 
 
 def test_what_got_worse_is_told(command: Command) -> None:
@@ -117,7 +117,7 @@ def test_what_got_worse_is_told(command: Command) -> None:
     assert command("run", "vts.validation.RELU.graph_indexes", *reference, "--report", "better")[0] == 0
     code, out, _ = command("diff", "better", "worse")
     assert code == 1
-    assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 verdicts changed, 1 for the worse\n")
+    assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 verdict changed, 1 for the worse\n")
     code, out, _ = command("diff", "worse", "better", "--json")
     row = {"case": "vts.validation.RELU.graph_indexes", "before": "fail", "after": "pass", "worse": False}
     assert (code, json.loads(out)) == (0, [row])
@@ -127,7 +127,7 @@ def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
     assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
     code, out, _ = command("diff", "few", "many")
-    assert (code, out) == (0, "16 cases are only in many\n0 verdicts changed, 0 for the worse\n")
+    assert (code, out) == (0, "16 cases only in many\n0 verdicts changed, 0 for the worse\n")
 
 
 def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> Non
     case = "cts.npu_manager.lifecycle.grant"
     lines = command("run", case, "--plugin", "vendor_plugins:uncontrolled")[1].splitlines()
     assert (
-        "coverage: 1 of 1 cases of the NPU Manager could not be asked: the subject has no manager_control interface "
+        "coverage: 1 of 1 case of the NPU Manager could not be asked: the subject has no manager_control interface "
         "(to be judged, add a manager_control to the plug-in)"
     ) in lines
     code, _, err = command("run", case, "--plugin", "vendor_plugins:forgotten")

@@ -13,6 +13,7 @@ from npu_conformance.fuzz import models, wire
 from npu_conformance.fuzz.lib import wire_judge
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
+from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.model_target import ModelTarget
 from npu_conformance.fuzz.lib.sendable import is_sendable
@@ -67,6 +68,22 @@ PLANTED = [
 def test_planted_bugs_of_devices_are_found(bug: str, text: str) -> None:
     with model_target(bug) as target:
         assert text in search(target, 4000)[0]
+
+
+@pytest.mark.parametrize(
+    ("where", "requirement"),
+    [
+        ("MODEL.G5", "NNHAL-ERROR-005"),
+        ("REQUEST.R1", "NNHAL-ERROR-005"),
+        ("CONV_2D.C1", "NNHAL-OPERATION-CONV_2D-C1"),
+        ("NPU-PRI-007 callback", "NPU-PRI-007"),
+        ("a run ends twice", ""),
+        ("NOTHING.C1", ""),
+    ],
+)
+def test_a_finding_is_about_the_requirement_that_broke(where: str, requirement: str) -> None:
+    """Not about the first of the fuzzer, which forbids crashes; where no place says it, the case decides."""
+    assert Found("invalid-accepted", "taken", where).about == ((requirement,) if requirement else ())
 
 
 def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:

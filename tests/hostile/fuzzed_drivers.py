@@ -65,7 +65,7 @@ class FuzzedDevice(ReferenceDevice):
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
     quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") == "hang" else Deadlines()
-    return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick)
+    return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick, options={"bug": "which one"})
 
 
 def _create(context: Context) -> Subject:

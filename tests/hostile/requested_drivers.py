@@ -88,5 +88,6 @@ class RequestedDevice(ReferenceDevice):
 
 
 plugin = Plugin(
-    Manifest(name="requested", vendor="tests", version="1"), lambda context: Subject(device=RequestedDevice(context))
+    Manifest(name="requested", vendor="tests", version="1", options={"bug": "which one"}),
+    lambda context: Subject(device=RequestedDevice(context)),
 )

@@ -93,7 +93,7 @@ def test_a_client_that_reports_a_reason_failed() -> None:
 def test_a_client_that_dies_by_a_signal_crashed() -> None:
     found = end("segfaults")
     assert (found.verdict, found.rounds, found.signal) == (Verdict.CRASH, 1, signal.SIGSEGV)
-    assert found.message == "killed by SIGSEGV without a report after 1 rounds"
+    assert found.message == "killed by SIGSEGV without a report after 1 round"
     assert found.stderr == "last words\n"
 
 
@@ -106,7 +106,7 @@ def test_a_client_that_exits_without_a_word_crashed() -> None:
 def test_a_client_that_falls_silent_hung() -> None:
     found = end("hangs", Patience(start=SECONDS, step=1.0))
     assert (found.verdict, found.rounds) == (Verdict.HANG, 1)
-    assert found.message == "silent for 1 s after 1 rounds"
+    assert found.message == "silent for 1 s after 1 round"
 
 
 def test_a_client_that_never_starts_hung() -> None:

@@ -29,6 +29,7 @@ from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.harness.report.writing import writing
 from npu_conformance.specs import documents
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import Document, DocumentError
 
 Line = TypeVar("Line")
@@ -197,7 +198,7 @@ def _damaged(path: Path) -> Iterator[str]:
         names = [line.name for line in read if isinstance(line, CorpusLine)]
         gone = sum(not (path / CORPUS / file.stem / name).is_file() for name in names)
         if gone:
-            yield f"{gone} inputs of {file.stem} are gone"
+            yield f"{counted(gone, 'input')} of {file.stem} gone"
 
 
 def minimal(index: Mapping[str, Sequence[int]]) -> list[str]:

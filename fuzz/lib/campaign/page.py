@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundLine, Settings
 from npu_conformance.fuzz.lib.findings import KINDS
 from npu_conformance.harness.report.shown_run import Section
-from npu_conformance.harness.report.templating import counted, page, render
+from npu_conformance.harness.report.templating import page, render
+from npu_conformance.specs.diagnostics.counted import counted
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 620.0, 12.0, 180.0
 """Where the plot lies in the picture."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from npu_conformance.harness.report.crash_words import WORDS, is_crash_test
 from npu_conformance.harness.report.lines import excuse, first_reason
 from npu_conformance.harness.report.shown_run import SIGNS, Section, ShownRun
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import DESCRIPTION, CaseResult
 from npu_conformance.specs.outcomes import Outcome
 

@@ -9,7 +9,8 @@ from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.lines import attribution, details, first_reason
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
 from npu_conformance.harness.report.summary import red_that_ran
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Outcome
 

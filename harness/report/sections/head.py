@@ -13,7 +13,8 @@ from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, ShownRun
 from npu_conformance.harness.report.summary import red_that_ran
 from npu_conformance.harness.report.table import against
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.summary import Counts, Results
 from npu_conformance.specs.outcomes import Outcome
 

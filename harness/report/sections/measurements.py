@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from npu_conformance.harness.report import charts, templating
 from npu_conformance.harness.report.crash_words import is_crash_test
 from npu_conformance.harness.report.shown_run import Section, ShownRun
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult, Measurement
 
 if TYPE_CHECKING:

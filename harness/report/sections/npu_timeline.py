@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.harness.report import charts
 from npu_conformance.harness.report.shown_run import Section, ShownRun
-from npu_conformance.harness.report.templating import counted, figure, render
+from npu_conformance.harness.report.templating import figure, render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult, NpuSpan
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from npu_conformance.harness.report.shown_run import SIGNS, Section, ShownRun
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Counts, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst

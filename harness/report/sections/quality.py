@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from npu_conformance.harness.report.lines import warnings
 from npu_conformance.harness.report.shown_run import Section, ShownRun
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")

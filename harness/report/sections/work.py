@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.report.sections.operations import Cell, cell
 from npu_conformance.harness.report.shown_run import Section, ShownRun
-from npu_conformance.harness.report.templating import counted, render
+from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.summary import OperationWork
 
 

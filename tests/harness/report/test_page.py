@@ -78,7 +78,7 @@ def test_the_table_says_what_to_do_next() -> None:
         ["1", "crash:", "prepareModel:", "killed", "by", "SIGSEGV", "(PAD;", "TENSOR_FLOAT32)"],
     ]
     assert f"  npu-conformance replay folder/failures/vts.generated.PAD.b.json {PLUGIN}" in lines
-    assert "1 cases with a quality warning: npu-conformance report folder --warnings" in lines
+    assert "1 case with a quality warning: npu-conformance report folder --warnings" in lines
     assert lines[-1] == "report: folder (report.html, results.json, junit.xml, failures/)"
 
 

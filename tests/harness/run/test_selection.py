@@ -173,12 +173,12 @@ def test_a_shard_is_read() -> None:
     assert parse_shard("2/3") == (2, 3)
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0)])
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0)])
 def test_budgets_are_read(text: str, seconds: float) -> None:
     assert budget.parse_budget(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "h", "-1", "0", "nan", "inf", "2d"])
+@pytest.mark.parametrize("text", ["", "h", "-1", "0", "nan", "inf", "2d", "90", "0s", "-1s", "1e3s", "infs"])
 def test_bad_budgets_are_refused(text: str) -> None:
     with pytest.raises(DocumentError, match="--budget: expected a time"):
         budget.parse_budget(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
@@ -302,3 +303,19 @@ def test_a_quality_warning_changes_no_outcome(make_case: MakeCase, subject: Any,
     verdict = run([make_case("a", lambda context: context.warn_quality("coarse"))], subject, recorder).results[0]
     assert (verdict.outcome, verdict.warnings) == (Outcome.PASS, ("coarse",))
     assert [disposition.value for disposition in verdict.dispositions] == ["quality-warning"]
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (
+            "device.getSupportedOperations",
+            "the call device.getSupportedOperations failed: ServiceError: GENERAL_FAILURE",
+        ),
+        ("", "a call failed: ServiceError: GENERAL_FAILURE"),
+    ],
+)
+def test_a_call_that_failed_unexpectedly_is_named_where_it_is_known(method: str, message: str) -> None:
+    error = ServiceError(2)
+    error.method = method
+    assert classify_exception(error).message == message

@@ -109,6 +109,12 @@ def test_errors_of_the_interface(subject: SubjectHandle) -> None:
         device_of(subject).get_status()
 
 
+def test_an_error_names_the_call(shared: RemoteSubject) -> None:
+    with pytest.raises(ServiceError) as caught:
+        prepare(shared, 99)
+    assert caught.value.method == "device.prepareModel"
+
+
 def test_memory_of_any_size(subject: SubjectHandle) -> None:
     check_copy(subject, b"x")
     check_copy(subject, bytes(range(256)) * 16384)

@@ -16,8 +16,10 @@ from places import ROOT
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
+from npu_conformance.harness.run.session_options import SessionOptions, open_by_options
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -206,6 +208,12 @@ def test_the_line_of_readme_is_green(driver: str, monkeypatch: pytest.MonkeyPatc
     assert line is not None
     monkeypatch.chdir(tmp_path)
     assert main([*line[1].split(), f"exec:{driver}", "-q", "-k", "validation and (LSTM or CONCATENATION)"]) == 0
+
+
+def test_an_option_that_its_manifest_does_not_name(driver: str) -> None:
+    with pytest.raises(LoadError, match="has no option 'hal'; it has none"):
+        open_by_options(SessionOptions(f"exec:{driver}", ("hal=1.2",)))
+    open_by_options(SessionOptions(f"exec:{driver}", hal="1.0")).close()
 
 
 def test_segmentation_fault_is_a_crash(driver: str) -> None:

@@ -16,7 +16,6 @@ from rooms.kind import SOON, Call, Kind, Verdict, sleep
 
 _LONG = RuntimeError("x" * (32 * deeds.MEGABYTE))
 _GONE, _HUNG = "the host process ", f"no answer within {SOON:g} s (host killed)"
-_CALL = "a call failed"
 
 
 def _hang(name: str, does: str, act: Callable[[Call], object], apart: bool = False) -> Kind:

@@ -1,0 +1,70 @@
+"""What is allowed stands behind what is wrong: values of enumerations, names of fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.waivers import WaiverFile
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+
+MANIFEST = '{"name": "mine", "vendor": "me", "version": "1", %s}'
+WAIVER = '{"format": 1, "waivers": [{%s}]}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        (Manifest, MANIFEST % '"restart": "nevr"', "$.restart: Invalid enum value 'nevr'; expected one of fork, spawn"),
+        (
+            Manifest,
+            MANIFEST % '"interfaces": ["device", "managr"]',
+            "$.interfaces[1]: Invalid enum value 'managr'; expected one of device, manager, manager_control, runtime, "
+            "runtime_control, scheduling, scheduling_control, workload (did you mean manager?)",
+        ),
+        (
+            Manifest,
+            MANIFEST % '"hal_version": "1.4"',
+            "$.hal_version: Invalid enum value '1.4'; expected one of 1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7, fl8",
+        ),
+        (
+            Manifest,
+            MANIFEST % '"claims": [{"operatons": ["ADD"]}]',
+            "$.claims[0]: Object contains unknown field `operatons` (did you mean operations?)",
+        ),
+        (Manifest, MANIFEST % '"x": 1', "$: Object contains unknown field `x`"),
+        (WaiverFile, '{"format": 2}', "$.format: Invalid enum value 2; expected one of 1"),
+        (
+            WaiverFile,
+            WAIVER % '"reqirement": "X"',
+            "$.waivers[0]: Object contains unknown field `reqirement` (did you mean requirement?)",
+        ),
+        (
+            WaiverFile,
+            WAIVER % '"tolerance": {"atoll": 1}',
+            "$.waivers[0].tolerance: Object contains unknown field `atoll` (did you mean atol or rtol?)",
+        ),
+        (dict[str, OperationType], '{"a": 4711}', "$[...]: Invalid enum value 4711"),
+        (
+            tuple[int, Manifest],
+            '[1, {"vendr": ""}]',
+            "$[1]: Object contains unknown field `vendr` (did you mean vendor?)",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_allowed_is_told(kind: Any, text: str, told: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.decode(text, kind, "file")
+    assert str(caught.value) == f"file: {told}"
+
+
+@pytest.mark.parametrize("name", ["y" * 10**6, "a`b", "\\n", ""])
+def test_a_name_of_any_kind_is_one_short_line(name: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        documents.decode(MANIFEST % f'"{name}": 1', Manifest, "file")
+    assert len(str(caught.value)) < 800
+    assert str(caught.value).isprintable()
