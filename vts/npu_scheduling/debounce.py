@@ -22,23 +22,16 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     UNDISTURBED,
     Notification,
     Recorder,
-    without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 TWICE = (*UNDISTURBED, *UNDISTURBED)
-_OTHER_UID = 42
 _MARGIN_MS = 15
 """More than the time between two looks for the end of a run."""
 _DURATIONS_MS = (2, 7, 20, 49, 51, 255, 257, 4295, 65_537, 65_586, 131_072 + 300, 500)
 """Those at which numbers of 8 and 16 bits, and 32 bits of microseconds, end; at last a usual one."""
-
-
-def _run_to_its_end(npu: SchedulingFixture, app: App, run: InferenceRun | None = None) -> None:
-    """A run; on return the clock stands at the millisecond of its end."""
-    checks.that(npu.end_of(app.start(run), step_ms=1), "inferences: expected success, found a failure")
 
 
 def _two_runs(context: CaseContext, gap_ms: int, *expected: Notification, debounce_ms: int | None = None) -> None:
@@ -49,9 +42,9 @@ def _two_runs(context: CaseContext, gap_ms: int, *expected: Notification, deboun
             npu.need_profile_of_page()
         camera = npu.app(npu.camera)
         npu.register_recorder(debounce_ms)
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.pass_ms(gap_ms)
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.settle(debounce_ms)
         npu.expect(camera, *expected)
 
@@ -77,7 +70,7 @@ def nothing_ends_it_early(context: CaseContext) -> None:
             npu.need_virtual_clock()
             camera, other = npu.app(npu.camera), npu.app(npu.assistant)
             npu.register_recorder()
-            _run_to_its_end(npu, camera)
+            camera.works(step_ms=1)
             npu.pass_ms(DEBOUNCE_DURATION_MS // 2)
             do(npu, camera, other)
             npu.pass_ms(DEBOUNCE_DURATION_MS // 2 - 1)
@@ -144,7 +137,7 @@ def zero_withholds_nothing(context: CaseContext) -> None:
         npu.need_profile_of_page()
         camera = npu.app(npu.camera)
         npu.register_recorder(0)
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.pass_ms(2)
         checks.equal(camera.received()[-1:], [COMPLETED], "last event 2 ms after the end of a run")
 
@@ -158,7 +151,7 @@ def default_returns(context: CaseContext) -> None:
         camera = npu.app(npu.camera)
         npu.register_recorder(500)
         npu.register_recorder()
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.pass_ms(DEBOUNCE_DURATION_MS)
         npu.expect(camera, *UNDISTURBED)
 
@@ -170,7 +163,7 @@ def end_is_withheld(context: CaseContext) -> None:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.pass_ms(DEBOUNCE_DURATION_MS - 2)
         npu.expect(camera, REQUESTED, STARTED)
         npu.pass_ms(2 + SLACK_MS)
@@ -184,7 +177,7 @@ def end_is_withdrawn(context: CaseContext) -> None:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        _run_to_its_end(npu, camera)
+        camera.works(step_ms=1)
         npu.pass_ms(10)
         second = camera.start()
         npu.pass_ms(DEBOUNCE_DURATION_MS + SLACK_MS)
@@ -202,7 +195,7 @@ def many_runs(context: CaseContext) -> None:
         camera = npu.app(npu.camera)
         npu.register_recorder()
         for gap_ms in (30, 40, 10, 45, 0):
-            _run_to_its_end(npu, camera)
+            camera.works(step_ms=1)
             npu.pass_ms(gap_ms)
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -215,9 +208,9 @@ def end_of_the_last(context: CaseContext) -> None:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        _run_to_its_end(npu, camera, InferenceRun(job_priority=100))
+        camera.works(InferenceRun(job_priority=100), step_ms=1)
         npu.pass_ms(20)
-        _run_to_its_end(npu, camera, InferenceRun(job_priority=200))
+        camera.works(InferenceRun(job_priority=200), step_ms=1)
         took = npu.passed_ms
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -244,130 +237,6 @@ def during_work(context: CaseContext) -> None:
         if npu.is_in_real_time and camera.received() == list(TWICE):
             raise NotApplicable("the second run began only after the first was over")
         npu.expect(camera, *UNDISTURBED)
-
-
-@cases.case("other_uid_between", "NPU-HAL-026")
-def other_uid_between(context: CaseContext) -> None:
-    """Work of one uid within the debounce time of another one's has all its events, and so has the other one."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
-        _run_to_its_end(npu, camera)
-        npu.pass_ms(10)
-        _run_to_its_end(npu, assistant)
-        npu.settle()
-        for app in (camera, assistant):
-            npu.expect(app, *UNDISTURBED)
-
-
-@cases.case("other_uid_goes_on", "NPU-HAL-026", "NPU-HAL-024")
-def other_uid_goes_on(context: CaseContext) -> None:
-    """The end of one uid's work does not wait for another one's."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
-        _run_to_its_end(npu, camera)
-        npu.pass_ms(10)
-        run = assistant.start()
-        npu.pass_ms(DEBOUNCE_DURATION_MS)
-        npu.need_running(run)
-        npu.expect(camera, *UNDISTURBED)
-
-
-@cases.case("by_the_requesting_uid", "NPU-HAL-022", "NPU-HAL-026")
-def by_the_requesting_uid(context: CaseContext) -> None:
-    """Debouncing goes by the uid that submits: its work for somebody else continues its own burst."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        npu.configure(config(npu.camera, 500, attribute=True))
-        camera = npu.app(npu.camera)
-        npu.register_recorder()
-        _run_to_its_end(npu, camera)
-        npu.pass_ms(10)
-        _run_to_its_end(npu, camera, InferenceRun(original_uid=_OTHER_UID))
-        npu.settle()
-        npu.expect(camera, *UNDISTURBED)
-
-
-@cases.case("two_processes", "NPU-HAL-022", "NPU-HAL-025")
-def two_processes(context: CaseContext) -> None:
-    """Work of two processes of a uid, at once or one soon after the other, is one burst."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        first, second = (npu.app(npu.camera, pid) for pid in (4321, 8765))
-        npu.register_recorder()
-        run = first.start()
-        npu.pass_ms(20)
-        npu.need_running(run)
-        _run_to_its_end(npu, second)
-        npu.end_of(run)
-        npu.pass_ms(10)
-        _run_to_its_end(npu, first)
-        npu.settle()
-        npu.expect(first, *UNDISTURBED)
-
-
-@cases.case("two_devices", "NPU-HAL-022", "NPU-HAL-025", "NPU-HAL-032")
-def two_devices(context: CaseContext) -> None:
-    """Work of a uid on two devices, at once or one soon after the other, is one burst."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        camera = npu.app(npu.camera)
-        runs = [InferenceRun(device_number=number) for number in (0, 1)]
-        if not all(camera.ends(run) for run in runs):
-            raise NotApplicable("there is one device")
-        npu.settle()
-        npu.register_recorder()
-        first = camera.start(runs[0])
-        npu.pass_ms(20)
-        npu.need_running(first)
-        for run in (runs[1], runs[0], runs[1]):
-            _run_to_its_end(npu, camera, run)
-            npu.pass_ms(10)
-        npu.settle()
-        npu.expect(camera, *UNDISTURBED)
-
-
-@cases.case("another_waits", "NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-024")
-def another_waits(context: CaseContext) -> None:
-    """Where a uid's first work ends and no request follows, while other work of it waits, the burst ends with that.
-
-    The first is the last of its run, since the uid loses its access meanwhile; the other waits for another device.
-    """
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        strong, weak = npu.strong_and_weak()
-        here, there = InferenceRun(device_number=0), InferenceRun(device_number=1)
-        if not all(weak.ends(run) for run in (here, there)):
-            raise NotApplicable("there is one device")
-        npu.settle()
-        seen = len(weak.events())
-        strong.start(there)
-        weak.start(here)
-        weak.start(there)
-        npu.pass_ms(5)
-        npu.update(config(weak.uid, 1000, direct=False))
-        npu.settle()
-        found = [event_type for event_type, _ in without_pauses(weak.received()[seen:])]
-        checks.equal(found, ["requested", "started", "ended"], f"events of uid {weak.uid}, without pauses")
-
-
-@cases.case("not_by_the_original_uid", "NPU-HAL-026")
-def not_by_the_original_uid(context: CaseContext) -> None:
-    """Work for an app within the debounce time of its own is a burst of the submitter."""
-    with scheduling_fixture(context) as npu:
-        npu.need_virtual_clock()
-        npu.configure(config(npu.assistant, 500, attribute=True))
-        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.register_recorder()
-        _run_to_its_end(npu, camera)
-        npu.pass_ms(10)
-        _run_to_its_end(npu, assistant, InferenceRun(original_uid=npu.camera))
-        npu.settle()
-        for app in (camera, assistant):
-            npu.expect(app, *UNDISTURBED)
 
 
 @cases.case("after_long_silence", "NPU-HAL-022", "NPU-HAL-025")

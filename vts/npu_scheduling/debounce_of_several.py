@@ -1,0 +1,140 @@
+"""Debouncing where several uids, processes or devices work: each uid has its own bursts, one for all its work."""
+
+from __future__ import annotations
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, without_pauses
+from npu_conformance.vts.lib.npu_scheduling.fixture import config, scheduling_fixture
+
+cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+
+_OTHER_UID = 42
+
+
+@cases.case("other_uid_between", "NPU-HAL-026")
+def other_uid_between(context: CaseContext) -> None:
+    """Work of one uid within the debounce time of another one's has all its events, and so has the other one."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.register_recorder()
+        camera.works(step_ms=1)
+        npu.pass_ms(10)
+        assistant.works(step_ms=1)
+        npu.settle()
+        for app in (camera, assistant):
+            npu.expect(app, *UNDISTURBED)
+
+
+@cases.case("other_uid_goes_on", "NPU-HAL-026", "NPU-HAL-024")
+def other_uid_goes_on(context: CaseContext) -> None:
+    """The end of one uid's work does not wait for another one's."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.register_recorder()
+        camera.works(step_ms=1)
+        npu.pass_ms(10)
+        run = assistant.start()
+        npu.pass_ms(DEBOUNCE_DURATION_MS)
+        npu.need_running(run)
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("by_the_requesting_uid", "NPU-HAL-022", "NPU-HAL-026")
+def by_the_requesting_uid(context: CaseContext) -> None:
+    """Debouncing goes by the uid that submits: its work for somebody else continues its own burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.camera, 500, attribute=True))
+        camera = npu.app(npu.camera)
+        npu.register_recorder()
+        camera.works(step_ms=1)
+        npu.pass_ms(10)
+        camera.works(InferenceRun(original_uid=_OTHER_UID), step_ms=1)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("two_processes", "NPU-HAL-022", "NPU-HAL-025")
+def two_processes(context: CaseContext) -> None:
+    """Work of two processes of a uid, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        first, second = (npu.app(npu.camera, pid) for pid in (4321, 8765))
+        npu.register_recorder()
+        run = first.start()
+        npu.pass_ms(20)
+        npu.need_running(run)
+        second.works(step_ms=1)
+        npu.end_of(run)
+        npu.pass_ms(10)
+        first.works(step_ms=1)
+        npu.settle()
+        npu.expect(first, *UNDISTURBED)
+
+
+@cases.case("two_devices", "NPU-HAL-022", "NPU-HAL-025", "NPU-HAL-032")
+def two_devices(context: CaseContext) -> None:
+    """Work of a uid on two devices, at once or one soon after the other, is one burst."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        runs = [InferenceRun(device_number=number) for number in (0, 1)]
+        if not all(camera.ends(run) for run in runs):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        npu.register_recorder()
+        first = camera.start(runs[0])
+        npu.pass_ms(20)
+        npu.need_running(first)
+        for run in (runs[1], runs[0], runs[1]):
+            camera.works(run, step_ms=1)
+            npu.pass_ms(10)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("another_waits", "NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-024")
+def another_waits(context: CaseContext) -> None:
+    """Where a uid's first work ends and no request follows, while other work of it waits, the burst ends with that.
+
+    The first is the last of its run, since the uid loses its access meanwhile; the other waits for another device.
+    """
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        strong, weak = npu.strong_and_weak()
+        here, there = InferenceRun(device_number=0), InferenceRun(device_number=1)
+        if not all(weak.ends(run) for run in (here, there)):
+            raise NotApplicable("there is one device")
+        npu.settle()
+        seen = len(weak.events())
+        strong.start(there)
+        weak.start(here)
+        weak.start(there)
+        npu.pass_ms(5)
+        npu.update(config(weak.uid, 1000, direct=False))
+        npu.settle()
+        found = [event_type for event_type, _ in without_pauses(weak.received()[seen:])]
+        checks.equal(found, ["requested", "started", "ended"], f"events of uid {weak.uid}, without pauses")
+
+
+@cases.case("not_by_the_original_uid", "NPU-HAL-026")
+def not_by_the_original_uid(context: CaseContext) -> None:
+    """Work for an app within the debounce time of its own is a burst of the submitter."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.assistant, 500, attribute=True))
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.register_recorder()
+        camera.works(step_ms=1)
+        npu.pass_ms(10)
+        assistant.works(InferenceRun(original_uid=npu.camera), step_ms=1)
+        npu.settle()
+        for app in (camera, assistant):
+            npu.expect(app, *UNDISTURBED)
