@@ -1,6 +1,6 @@
 """Random sequences of legal and illegal calls, each judged by a model of the API.
 
-Hypothesis draws the sequences, from the case's seed. What fails is cut down to the calls that matter: the message lists
+The sequences are drawn from the case's seed. What fails is cut down to the calls that matter: the message lists
 them, and the failure file holds the steps, so that no seed is needed to run them again.
 """
 

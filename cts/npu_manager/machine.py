@@ -1,6 +1,6 @@
 """Random scenarios of several apps under changing policies, importances and pressures, judged step by step.
 
-Hypothesis draws scenarios, from the case's seed. What fails is cut down to the steps that matter: the message lists
+Scenarios are drawn from the case's seed. What fails is cut down to the steps that matter: the message lists
 them, and the failure file holds them, so that no seed is needed to run them again.
 """
 
