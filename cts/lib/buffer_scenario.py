@@ -24,8 +24,8 @@ from npu_conformance.cts.lib.buffer_fixture import (
     pattern,
 )
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer, Protection
 
@@ -100,11 +100,7 @@ class BufferScenario:
 
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
-        try:
-            check()
-        except Failed as failure:
-            steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
-            checks.that(False, f"{failure}. Steps:{steps}")
+        must(check, self.steps)
 
     def _get(self, step: Step) -> None:
         """A batch: each request is answered once, with a buffer; a live id with EINVAL (NPU-BUF-003, -007)."""

@@ -11,6 +11,7 @@ from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
+from npu_conformance.harness.run.random_search import fail
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
@@ -159,8 +160,7 @@ class ScenarioRunner:
 
     def fail(self, problem: str) -> None:
         """Raise Failed with all steps so far."""
-        steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
-        checks.that(False, f"{problem}. Steps:{steps}")
+        fail(problem, self.steps)
 
     def _receive(self) -> None:
         for client in self.fixture.clients:

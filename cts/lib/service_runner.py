@@ -24,7 +24,8 @@ from npu_conformance.cts.lib.service_choices import (
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, TrackedRequest
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
@@ -404,7 +405,4 @@ class ServiceRunner(ScenarioRunner):
 
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
-        try:
-            check()
-        except Failed as failure:
-            self.fail(str(failure))
+        must(check, self.steps)

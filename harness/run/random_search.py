@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
@@ -74,6 +75,20 @@ def search(
         steps, error = cut_down(steps, error, replay)
     context.attach(lambda: payload(context, steps))
     raise error
+
+
+def fail(problem: str, steps: Sequence[Any]) -> None:
+    """Raise Failed with all steps so far."""
+    listed = "".join(f"\n  {number}. {step}" for number, step in enumerate(steps, 1))
+    checks.that(False, f"{problem}. Steps:{listed}")
+
+
+def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
+    """Name the steps so far with what a check says."""
+    try:
+        check()
+    except Failed as failure:
+        fail(str(failure), steps)
 
 
 def payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:

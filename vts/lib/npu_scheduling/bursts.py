@@ -14,7 +14,7 @@ from functools import partial
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.random_search import must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import (
@@ -88,11 +88,7 @@ class BurstScenario:
 
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
-        try:
-            check()
-        except Failed as failure:
-            steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
-            checks.that(False, f"{failure}. Steps:{steps}")
+        must(check, self.steps)
 
     def _judge(self) -> None:
         self._receive()

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.random_search import fail, must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
@@ -137,14 +138,10 @@ class WorkScenario:
 
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
-        try:
-            check()
-        except Failed as failure:
-            self._fail(str(failure))
+        must(check, self.steps)
 
     def _fail(self, problem: str) -> None:
-        steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
-        checks.that(False, f"{problem}. Steps:{steps}")
+        fail(problem, self.steps)
 
     def _judge_events(self) -> None:
         events = self.npu.events()
