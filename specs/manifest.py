@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, field
 
 from npu_conformance.specs import documents
@@ -110,6 +111,17 @@ class Manifest(Document, frozen=True):
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
     claims: tuple[Claim, ...] = ()
+
+
+def require_valid(manifest: Manifest) -> None:
+    """Raise ValueError, with path and rule, for a field that breaks its rule: Python's own calls check none of them."""
+    try:
+        msgspec.convert(msgspec.to_builtins(manifest), Manifest)
+    except msgspec.ValidationError as error:
+        rule, path = documents.explained(error, Manifest)
+        raise ValueError(f"{path}: {rule}") from None
+    except TypeError as error:  # an object that no document can have
+        raise ValueError(str(error)) from None
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:

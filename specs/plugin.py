@@ -12,7 +12,7 @@ from typing import Protocol
 
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import Interface
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import Manifest, require_valid
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.control import RuntimeControl
@@ -220,11 +220,10 @@ class Plugin:
     create: Callable[[Context], Subject]
 
     def describe(self, options: Mapping[str, str]) -> Manifest:
-        """The manifest under these options (a version, a kernel set). Raises ValueError where it is none."""
-        if isinstance(self.manifest, Manifest):
-            return self.manifest
-        found: object = self.manifest(options)
+        """The manifest under these options (a version, a kernel set). Raises ValueError where it breaks a rule."""
+        found: object = self.manifest if isinstance(self.manifest, Manifest) else self.manifest(options)
         if not isinstance(found, Manifest):
             words = "None" if found is None else f"an object of {type(found).__name__}"
             raise ValueError(f"expected a Manifest, found {words}")
+        require_valid(found)
         return found

@@ -14,7 +14,7 @@ from npu_conformance.harness.subject.files import Files, ServedFiles
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.host import serve_in_thread
 from npu_conformance.harness.subject.inference_tool import settled
-from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, with_version
 from npu_conformance.harness.subject.pools import MappedPool, Pool, Pools, ReachedPool, memory_of
 from npu_conformance.harness.subject.remote import playing
 from npu_conformance.harness.subject.remote_application import RemoteApplication
@@ -96,8 +96,8 @@ class InProcessSubject:
         self, spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None = None
     ) -> None:
         self._plugin: Plugin = load_plugin(spec)
-        self._options = with_version(self._plugin, options, version)
-        self.manifest = settled(self._plugin.describe(self._options), inference_tool, is_loaded_here=True)
+        self._options = with_version(self._plugin, spec, options, version)
+        self.manifest = settled(manifest_of(self._plugin, spec, self._options), inference_tool, is_loaded_here=True)
         self.version = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
@@ -236,10 +236,3 @@ class _LocalEndpoint:
 
     def close(self) -> None:
         self.store.close()
-
-
-def with_version(plugin: Plugin, options: dict[str, str], version: Version | None) -> dict[str, str]:
-    """The options, with the wanted HAL version where the plug-in has an option `hal` and it is not given."""
-    if version is not None and "hal" in plugin.describe(options).options:
-        return {"hal": version.value, **options}
-    return dict(options)

@@ -18,6 +18,7 @@ from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.specs.manifest import Manifest
     from npu_conformance.specs.versions import Version
 
 GROUP = "npu_conformance.plugins"
@@ -82,6 +83,28 @@ def load_plugin(spec: str) -> Plugin:
         wanted = f"not a npu_conformance.specs.plugin.Plugin{_made_of(found)}"
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, {wanted}")
     return found
+
+
+def manifest_of(plugin: Plugin, spec: str, options: Mapping[str, str]) -> Manifest:
+    """What the plug-in says of itself under these options. Raises LoadError where it says nothing, or breaks a rule."""
+    try:
+        return plugin.describe(options)
+    except LoadError:
+        raise
+    except ValueError as error:
+        raise LoadError(f"plug-in {spec}: manifest: {error}") from None
+    except Exception as error:  # whatever the plug-in raises while it describes itself
+        raise LoadError(f"plug-in {spec}: manifest: {where(error)}: {type(error).__name__}: {error}") from None
+
+
+def with_version(plugin: Plugin, spec: str, options: Mapping[str, str], version: Version | None) -> dict[str, str]:
+    """The options, with the wanted HAL version where the plug-in has an option `hal` and it is not given.
+
+    Raises LoadError as `manifest_of` does.
+    """
+    if version is not None and "hal" in manifest_of(plugin, spec, options).options:
+        return {"hal": version.value, **options}
+    return dict(options)
 
 
 def is_elsewhere(spec: str) -> bool:

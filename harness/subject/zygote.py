@@ -165,21 +165,16 @@ class Zygote:
 
     def _import(self, load: Load) -> bool:
         from npu_conformance.harness.subject import host  # noqa: F401  imported here once, for every host
-        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, where
+        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, with_version
+        from npu_conformance.specs.versions import Version
 
         try:
             plugin = self._plugin = load_plugin(load.spec)
-            manifest = plugin.describe(self._options)
-            if load.version is not None and "hal" in manifest.options:
-                self._options.setdefault("hal", load.version)
-                manifest = plugin.describe(self._options)
-        except (LoadError, ValueError, msgspec.ValidationError) as error:
-            told = error if isinstance(error, LoadError) else LoadError(f"plug-in {load.spec}: manifest: {error}")
-            self._send(LoadFailed(str(told)))
-            return False
-        except Exception as error:  # whatever the plug-in raises while it describes itself
-            text = f"plug-in {load.spec}: manifest: {where(error)}: {type(error).__name__}: {error}"
-            self._send(LoadFailed(str(LoadError(text))))
+            version = Version(load.version) if load.version else None
+            self._options = with_version(plugin, load.spec, self._options, version)
+            manifest = manifest_of(plugin, load.spec, self._options)
+        except LoadError as error:
+            self._send(LoadFailed(str(error)))
             return False
         self._fresh = manifest.restart == "spawn"
         return True

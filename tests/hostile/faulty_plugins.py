@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -51,4 +51,8 @@ eater = Plugin(_SMALL, lambda context: Subject(device=_Eater()))
 crasher = Plugin(_MANIFEST, lambda context: Subject(device=_Crasher()))
 fresh_crasher = Plugin(_FRESH, lambda context: Subject(device=_Crasher()))
 does_not_start = Plugin(_MANIFEST, _fail)
+wrong_manifest = Plugin(
+    lambda options: Manifest(name="x", vendor="v", version="1", interfaces=cast(Any, ("devise",))),
+    lambda context: Subject(device=_Base()),
+)
 bad_manifest = Plugin(_bad_manifest, lambda context: Subject(device=_Base()))

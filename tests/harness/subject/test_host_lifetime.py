@@ -14,7 +14,7 @@ from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.harness.subject import supervisor
-from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.loading import Isolation, LoadError, open_subject
 from npu_conformance.harness.subject.private_directory import PrivateDirectory, sweep
 from npu_conformance.harness.subject.private_files import remove_directory
 from npu_conformance.harness.subject.remote import RemoteSubject
@@ -191,6 +191,13 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
     with pytest.raises(LoadError, match=text) as caught:
         open_subject(spec)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_manifest_that_breaks_a_rule_is_refused_wherever_the_plug_in_lives(isolation: Isolation) -> None:
+    words = r"^plug-in faulty_plugins:wrong_manifest: manifest: \$\.interfaces\[0\]: .*'devise'"
+    with pytest.raises(LoadError, match=words):
+        open_subject("faulty_plugins:wrong_manifest", isolation=isolation)
 
 
 @pytest.mark.parametrize("spec", ["my_package.driver", "my_package/driver.py", "./my_package/driver.py"])
