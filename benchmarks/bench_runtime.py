@@ -11,12 +11,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from benchmarks.figures import Figure, cost
 from npu_conformance.harness.nnapi.errors import require
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.protocol import Attach
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.reference.runtime.api import ReferenceRuntime
 from npu_conformance.reference.runtime.planning.services import LivingService
 from npu_conformance.reference.runtime.service import RuntimeService
@@ -41,7 +44,27 @@ def figures() -> Iterator[Figure]:
     yield Figure("runtime: model to free, driver", _microseconds(lambda: app.live(1)) / 1000, "ms")
     yield Figure("runtime: compute, CPU", _microseconds(app.computation(0)), "us", aim=150)
     yield Figure("runtime: compute, driver", _microseconds(app.computation(1)), "us")
+    yield _over_the_hal(app)
     yield _generated()
+
+
+def _over_the_hal(app: Addition) -> Figure:
+    """What the runtime adds to its driver's own execution of a model of 30 operations."""
+    execute, inside = ReferencePreparedModel.execute_synchronously, list[float]()
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        started = time.process_time()
+        try:
+            return execute(*arguments, **named)
+        finally:
+            inside.append(time.process_time() - started)
+
+    with patch.object(ReferencePreparedModel, "execute_synchronously", timed):
+        whole = _microseconds(app.computation(1, operations=30))
+    driver = statistics.median(inside) * 1e6
+    return Figure(
+        "runtime: 30 operations, over the HAL", 100 * (whole / driver - 1), "%", f"driver: {driver:.0f} us", 30
+    )
 
 
 def _generated() -> Figure:
@@ -89,13 +112,13 @@ class Addition:
         runtime.compilation_free(compilation)
         runtime.model_free(model)
 
-    def computation(self, device: int) -> Callable[[], None]:
-        """A computation that can be repeated."""
-        execution = self._made(device, reusable=True)[2]
+    def computation(self, device: int, operations: int = 1) -> Callable[[], None]:
+        """A computation that can be repeated. operations: each adds the second vector to what the one before found."""
+        execution = self._made(device, reusable=True, operations=operations)[2]
         return lambda: require("execution_compute", self._runtime.execution_compute(execution))
 
-    def _made(self, device: int, *, reusable: bool) -> tuple[int, int, int]:
-        runtime, model = self._runtime, self._model()
+    def _made(self, device: int, *, reusable: bool, operations: int = 1) -> tuple[int, int, int]:
+        runtime, model = self._runtime, self._model(operations)
         compilation = _made(runtime.compilation_create_for_devices(model, (self._devices[device],), True))
         require("compilation_finish", runtime.compilation_finish(compilation))
         execution = _made(runtime.execution_create(compilation, True))
@@ -106,13 +129,15 @@ class Addition:
         require("execution_set_output", runtime.execution_set_output(execution, 0, None, _OUTPUT, 8))
         return model, compilation, execution
 
-    def _model(self) -> int:
+    def _model(self, operations: int) -> int:
         runtime, model = self._runtime, _made(self._runtime.model_create(True))
-        for operand in (_VECTOR, _VECTOR, _ACTIVATION, _VECTOR):
+        for operand in (_VECTOR, _VECTOR, _ACTIVATION, *[_VECTOR] * operations):
             require("model_add_operand", runtime.model_add_operand(model, operand))
         require("model_set_operand_value", runtime.model_set_operand_value(model, 2, _NONE, 4))
-        require("model_add_operation", runtime.model_add_operation(model, OperationType.ADD, (0, 1, 2), (3,)))
-        identified = runtime.model_identify_inputs_and_outputs(model, (0, 1), (3,))
+        for last, output in zip((0, *range(3, 2 + operations)), range(3, 3 + operations), strict=True):
+            added = runtime.model_add_operation(model, OperationType.ADD, (last, 1, 2), (output,))
+            require("model_add_operation", added)
+        identified = runtime.model_identify_inputs_and_outputs(model, (0, 1), (2 + operations,))
         require("model_identify_inputs_and_outputs", identified)
         require("model_finish", runtime.model_finish(model))
         return model
