@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own

@@ -6,8 +6,9 @@ everything in it. A device has to find each constant by pool index, offset and l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.types import DataLocation
@@ -24,8 +25,7 @@ _FOREIGN = b"\xa5"
 _PAGE = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantLayout:
+class ConstantLayout(msgspec.Struct, frozen=True):
     """How constants are spread.
 
     pools: they are dealt to so many, the last one first; with none, all are copied into the model. start: bytes of

@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder

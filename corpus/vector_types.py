@@ -6,8 +6,9 @@ Nothing here imports numpy while the program runs, since listing has no need of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Kind, Phase
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -20,16 +21,14 @@ if TYPE_CHECKING:
     Array = numpy.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelQuant:
+class ChannelQuant(msgspec.Struct, frozen=True):
     """One scale for each index of dimension channel_dim. The scales are exact float32 values."""
 
     scales: tuple[float, ...]
     channel_dim: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorOperand:
+class VectorOperand(msgspec.Struct, frozen=True, eq=False):
     """One operand of a graph. scale is an exact float32 value; a dimension of 0 is unknown.
 
     value: the constant's elements, in the type's numpy dtype and the operand's shape, or None.
@@ -69,8 +68,7 @@ class VectorOperand:
         return OPERAND_TYPES[self.type].is_tensor and (not self.dimensions or 0 in self.dimensions)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorOperation:
+class VectorOperation(msgspec.Struct, frozen=True):
     """One operation: the name of its type and of its operands; an argument may occur twice."""
 
     type: str
@@ -78,8 +76,7 @@ class VectorOperation:
     outputs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class Graph(msgspec.Struct, frozen=True, eq=False):
     """Operands by name, operations in an order of execution, names of the graph's inputs and outputs."""
 
     operands: Mapping[str, VectorOperand]
@@ -88,16 +85,14 @@ class Graph:
     outputs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Example:
+class Example(msgspec.Struct, frozen=True, eq=False):
     """Arrays by operand name, in the operand's dtype and shape. Omitted inputs are not listed."""
 
     inputs: Mapping[str, Array]
     outputs: Mapping[str, Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(msgspec.Struct, frozen=True):
     """What must be rejected, and when: model (at preparation) or execution (there at the latest).
 
     clause is empty where an external collection does not say why. until: the last version that refuses it.
@@ -108,8 +103,7 @@ class Rejected:
     until: Version = NEWEST
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vector:
+class Vector(msgspec.Struct, frozen=True, eq=False):
     """A model with examples. operation: the one under test; since: the first version in which the model is legal.
 
     taken_by: independent implementations that execute it although it is to be rejected.
@@ -138,7 +132,7 @@ class Vector:
     requirements: tuple[str, ...] = ()
     kind: Kind = "general"
     multinomial_tolerance: float = 0.0
-    generators: Mapping[str, GeneratorDocument] = field(default_factory=dict)
+    generators: Mapping[str, GeneratorDocument] = msgspec.field(default_factory=dict)
     """Which inputs and constants are made from a seed, so that they can be written as such again."""
 
     @property

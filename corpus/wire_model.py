@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.corpus.constant_layouts import CONSTANT_ALIGNMENT, COPIED, LAYOUTS, POOLED, Constants
@@ -25,8 +25,7 @@ _SPARE = 4096
 """Bytes that each output of a vector that has to be refused has beyond its declared size."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltModel:
+class BuiltModel(msgspec.Struct, frozen=True):
     """A wire model; operand_index gives the index of each operand of the main graph by its name."""
 
     model: types.Model
@@ -165,8 +164,7 @@ def _with_unknown_outputs(main: types.Subgraph, *, with_rank: bool) -> types.Sub
     return replace(main, operands=tuple(operands))
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """Where one argument lies in its pool: offset, length and the padding behind it, in bytes."""
 
     offset: int
@@ -174,8 +172,7 @@ class Region:
     padding: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltRequest:
+class BuiltRequest(msgspec.Struct, frozen=True):
     """The arguments of one execution, laid out; inputs fill pool 0, outputs pool 1.
 
     input_data: the bytes of the input pool. output_size: bytes of the output pool. inputs, outputs: regions by operand

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge.verdicts import Failed

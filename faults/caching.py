@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.caching import made, with_options

@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar, cast
+
+from msgspec.structs import replace
 
 from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.harness.judge.verdicts import CaseEnded

@@ -11,10 +11,10 @@ import functools
 import itertools
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.faults.guard import Guard, Life
 from npu_conformance.faults.made_up import made_up

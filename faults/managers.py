@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec.structs import replace
 
 from npu_conformance.faults import npu_manager, source_edits
 from npu_conformance.faults.factories import IMPATIENCE, PATIENT, edited_fault, edited_variant, fault

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import CacheClient, outcome
@@ -79,8 +81,8 @@ def twin_of(model: ZooModel) -> ZooModel:
     }
     name = max(weights, key=lambda each: weights[each].size)
     reversed_weights = weights[name].reshape(-1)[::-1].reshape(weights[name].shape).copy()
-    operands[name] = replace(operands[name], value=reversed_weights)
-    return replace(model, vector=replace(model.vector, operands=operands))
+    operands[name] = structs.replace(operands[name], value=reversed_weights)
+    return replace(model, vector=structs.replace(model.vector, operands=operands))
 
 
 def beside_a_twin(context: CaseContext, model: ZooModel) -> None:

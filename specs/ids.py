@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
@@ -44,8 +45,7 @@ class RetiredIds(Document, frozen=True):
     retired: tuple[Retirement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseId:
+class CaseId(msgspec.Struct, frozen=True):
     """The parts of a case id; `str()` gives the id back."""
 
     suite: str

@@ -9,8 +9,9 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.naming import camel_case
@@ -26,8 +27,7 @@ class Interface(Protocol):
     """Base of all interfaces. An implementation overrides what it has; the rest raises Unsupported."""
 
 
-@dataclass(frozen=True)
-class MethodMark:
+class MethodMark(msgspec.Struct, frozen=True):
     """What `method` records: the versions that have the method, and whether the caller waits for an answer."""
 
     since: Version = OLDEST
@@ -36,8 +36,7 @@ class MethodMark:
     statuses: str = ""
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(msgspec.Struct, frozen=True):
     """One method of an interface, as the wire needs it: names in both spellings, parameter and result types."""
 
     name: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import Interface
@@ -145,8 +146,7 @@ class RealClock:
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-@dataclass(frozen=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """Who makes the current call, as the transport knows it; never taken from arguments.
 
     connection: tells the connections of one process apart, so that each can be forgotten when it closes.
@@ -166,8 +166,7 @@ def _without_connections(listener: Callable[[Caller], None]) -> None:
     """Ignore the listener: where there are no connections, none closes."""
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What the host gives to a plug-in's factory.
 
     own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener to call with
@@ -176,17 +175,16 @@ class Context:
 
     memory: MemoryMap
     caller: Callable[[], Caller]
-    options: Mapping[str, str] = field(default_factory=dict)
-    clock: Clock = field(default_factory=RealClock)
+    options: Mapping[str, str] = msgspec.field(default_factory=dict)
+    clock: Clock = msgspec.field(default_factory=RealClock)
     own_process: bool = False
-    files: Files = field(default_factory=NoFiles)
+    files: Files = msgspec.field(default_factory=NoFiles)
     on_hang_up: Callable[[Callable[[Caller], None]], None] = _without_connections
-    exports: Exports = field(default_factory=NoExports)
-    descriptors: Descriptors = field(default_factory=NoDescriptors)
+    exports: Exports = msgspec.field(default_factory=NoExports)
+    descriptors: Descriptors = msgspec.field(default_factory=NoDescriptors)
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """The interfaces of one implementation; None where it has none of a kind."""
 
     device: Device | None = None
@@ -212,8 +210,7 @@ INTERFACES: Mapping[str, type[Interface]] = {
 """The interface of each field of a Subject."""
 
 
-@dataclass(frozen=True)
-class Plugin:
+class Plugin(msgspec.Struct, frozen=True):
     """An implementation that the suites can test. `create` is called once in every host process."""
 
     manifest: Manifest | Callable[[Mapping[str, str]], Manifest]

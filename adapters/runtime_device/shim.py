@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.adapters.runtime_device.device import RuntimeDevice
 from npu_conformance.adapters.runtime_device.devices import FoundDevice, look

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from contextlib import closing
 
@@ -71,7 +70,7 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
 def _nothing_selected(wanted: Wanted) -> str:
     """Say that there is no case, and where some are: in a larger scope, or in the list."""
     for scope in (Scope.DEFAULT, Scope.FULL):
-        if count := len(selection.select_ids(dataclasses.replace(wanted, scope=scope))):
+        if count := len(selection.select_ids(replace(wanted, scope=scope))):
             selects = f"--scope {scope.value} selects {counted(count, 'case')}"
             return f"nothing is selected in scope {wanted.scope.value}: {selects}"
     return "nothing is selected: see `npu-conformance list`"

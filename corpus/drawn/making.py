@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus import strategies
 from npu_conformance.corpus.drawn.covering import Covering, History

@@ -233,7 +233,7 @@ def same_operand_twice(operation: str) -> Vectors:
 
 def merged(vector: Vector, name: str, into: str) -> Vector:
     """The vector with one model input less: `into` takes the place of `name`, which had the same data."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     operands_left = {key: operand for key, operand in vector.operands.items() if key != name}
     (operation,) = vector.operations

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators.base import Vectors, rejection
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32s, scalar, tensor
@@ -68,16 +69,16 @@ def whole_numbers(dimensions: Sequence[int]) -> OperandSpec:
 
 def requantized(spec: OperandSpec, scale: float, zero_point: int) -> OperandSpec:
     """The same stored elements with another meaning."""
-    return replace(spec, operand=replace(spec.operand, scale=scale, zero_point=zero_point))
+    return replace(spec, operand=structs.replace(spec.operand, scale=scale, zero_point=zero_point))
 
 
 def declared(vector: Vector) -> Vector:
     """The vector with its outputs declared as long as they are expected to be."""
     outputs = {
-        name: replace(vector.operands[name], dimensions=array.shape)
+        name: structs.replace(vector.operands[name], dimensions=array.shape)
         for name, array in vector.examples[0].outputs.items()
     }
-    return replace(vector, operands={**vector.operands, **outputs})
+    return structs.replace(vector, operands={**vector.operands, **outputs})
 
 
 def rejections(

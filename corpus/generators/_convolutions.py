@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators._windows import (
     ACTIVATIONS,
@@ -371,14 +372,16 @@ def limits_of_preparation(sizes: Sizes) -> Vectors:
     for name, factor in {"above": 1 + 6e-7, "below": 1 - 6e-7}.items():
         inputs, outputs = operands(sizes, Window("same"), Values("quant8", seed=9))
         bias = inputs["bias"].operand
-        inputs["bias"] = replace(inputs["bias"], operand=replace(bias, scale=float(numpy.float32(bias.scale * factor))))
+        inputs["bias"] = replace(
+            inputs["bias"], operand=structs.replace(bias, scale=float(numpy.float32(bias.scale * factor)))
+        )
         about = "the scale of the bias is not quite the product of the others, within a millionth of it"
         yield positive(f"quant8_bias_scale_just_{name}", sizes.operation, inputs, outputs, description=about)
     for kind in ("float32", "quant8"):
         inputs, outputs = operands(sizes, Window("same"), Values(kind, seed=10))
         for name in ("input", "filter", "bias"):
             spec = inputs[name]
-            unknown = replace(spec.operand, dimensions=(0,) * len(spec.operand.dimensions))
+            unknown = structs.replace(spec.operand, dimensions=(0,) * len(spec.operand.dimensions))
             inputs[name] = replace(spec, operand=unknown, constant=False)
         about = "no size of input, filter and bias is known before the request"
         yield positive(f"{kind}_sizes_from_request", sizes.operation, inputs, outputs, description=about)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, omitted, scalar, tensor
 from npu_conformance.corpus.pairwise import pairwise
@@ -164,11 +166,11 @@ def parameters(kind: str, activation: str = "tanh", clips: Sequence[float] = (0.
 def omitted_in_request(vector: Vector) -> Vector:
     """Operands without value become model inputs of shape [0] that the request leaves out."""
     operands = {
-        name: replace(operand, dimensions=(0,)) if operand.omitted else operand
+        name: structs.replace(operand, dimensions=(0,)) if operand.omitted else operand
         for name, operand in vector.operands.items()
     }
     inputs = tuple(name for name, operand in operands.items() if operand.omitted or name in vector.inputs)
-    return replace(vector, operands=operands, inputs=inputs)
+    return structs.replace(vector, operands=operands, inputs=inputs)
 
 
 def opened(inputs: Operands, outputs: Operands, sizes: Mapping[int, int] | None) -> Operands:
@@ -178,7 +180,7 @@ def opened(inputs: Operands, outputs: Operands, sizes: Mapping[int, int] | None)
         shape = spec.operand.dimensions
         if name in outputs or (spec.data is not None and not spec.constant):
             dimensions = () if sizes is None else tuple(sizes.get(axis, size) for axis, size in enumerate(shape))
-            found[name] = replace(spec, operand=replace(spec.operand, dimensions=dimensions), shape=shape)
+            found[name] = replace(spec, operand=structs.replace(spec.operand, dimensions=dimensions), shape=shape)
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators._boxes import boxes, indices, number, values, whole_numbers
 from npu_conformance.corpus.generators.data import Array
@@ -97,7 +98,7 @@ def _suppression(kind: str) -> Operands:
 def _slicing(name: str, spec: OperandSpec) -> Operands:
     """Inputs of SLICE, and the operand that it makes."""
     rank = len(spec.operand.dimensions)
-    whole = replace(spec.operand, dimensions=(1, *spec.operand.dimensions[1:]))
+    whole = structs.replace(spec.operand, dimensions=(1, *spec.operand.dimensions[1:]))
     data = numpy.ones(whole.dimensions, dtype_of(whole.type))
     return {
         f"some_{name}": OperandSpec(whole, data, constant=True, shape=whole.dimensions),
@@ -109,7 +110,7 @@ def _slicing(name: str, spec: OperandSpec) -> Operands:
 
 def _operand(spec: OperandSpec) -> VectorOperand:
     if spec.constant and isinstance(spec.data, numpy.ndarray):
-        return replace(spec.operand, value=spec.data)
+        return structs.replace(spec.operand, value=spec.data)
     return spec.operand
 
 

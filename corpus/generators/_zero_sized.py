@@ -5,10 +5,10 @@ reads as unknown; the tested operation finds out at execution that it is empty.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation

@@ -4,9 +4,9 @@ The module of an operation has `def vectors() -> Vectors` and yields `positive(.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles, variations
 from npu_conformance.corpus.generators.data import Array

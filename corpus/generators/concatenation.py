@@ -1,7 +1,8 @@
 """The generator of CONCATENATION."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE

@@ -1,7 +1,8 @@
 """The generator of HASHTABLE_LOOKUP."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles
 from npu_conformance.corpus.generators._moves import late, result, source, special_floats, unknown

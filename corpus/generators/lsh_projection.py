@@ -4,8 +4,9 @@ The public rule takes a stored 1 for a 0, but not 1.0 for 0.0: what only the bit
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles
 from npu_conformance.corpus.generators._moves import KINDS, late, quantization, unknown

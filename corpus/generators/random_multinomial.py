@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import inf, log
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators._moves import KINDS, late, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
@@ -95,7 +96,7 @@ def _positive(
         name, OPERATION, inputs, {"samples": tensor(INT32, dimensions)}, since="1.2",
         requirements=("NNHAL-ACCURACY-009",), excluded=("all_inputs_as_internal",),
     )  # fmt: skip
-    return replace(exact, kind="multinomial", multinomial_tolerance=TOLERANCE)
+    return structs.replace(exact, kind="multinomial", multinomial_tolerance=TOLERANCE)
 
 
 def _rejection(

@@ -6,6 +6,7 @@ No third party has the operation. By hand: see `_by_hand`.
 from dataclasses import replace
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators._boxes import rejections, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
@@ -66,7 +67,7 @@ def _no_rois() -> Vectors:
         }
         output = values(kind, (0, 2, 4, 5) if nchw else (0, 4, 5, 2))
         vector = without_boxes(OPERATION, kind, arguments, {"output": output})
-        yield replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
+        yield structs.replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
 
 
 def _saturating() -> Vectors:

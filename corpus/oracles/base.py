@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy
 
 from npu_conformance.corpus.vector_types import ChannelQuant
@@ -126,8 +127,7 @@ class OracleOperand:
         return [int(element) for element in self.raw]
 
 
-@dataclass
-class Result:
+class Result(msgspec.Struct):
     """One output: its shape and the stored elements, flat, after rounding."""
 
     dimensions: Shape

@@ -8,8 +8,10 @@ looked up in their values: no system of constraints has to be solved.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus import strategies
 from npu_conformance.corpus.generators.operands import OperandSpec

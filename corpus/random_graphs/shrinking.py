@@ -7,10 +7,11 @@ operation is left, or the two between which the fault is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles
 from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder

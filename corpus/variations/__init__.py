@@ -7,8 +7,9 @@ They mean what the variations of AOSP's test generator mean. `apply` returns Non
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.variations.allowed import (
     ACTIVATION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_open_output
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of

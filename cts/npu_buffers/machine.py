@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib import buffer_scenario as drawn
 from npu_conformance.cts.lib.buffer_scenario import BufferScenario, Step

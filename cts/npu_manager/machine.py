@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_runner import Step

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vector_types import VectorOperand
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, net_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import weakref
-from dataclasses import replace
 from typing import Any, ClassVar
+
+from msgspec.structs import replace
 
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, FaultySubject, Variant

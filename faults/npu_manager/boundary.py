@@ -6,8 +6,9 @@ import functools
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, FaultySubject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus import oracles
 from npu_conformance.corpus.model_builder import ModelBuilder
@@ -34,7 +35,7 @@ def _sum(name: str, length: int, constant: float) -> Vector:
         (found,) = builder.apply("ADD", (found, summand, none), (VectorOperand(OperandType.TENSOR_FLOAT32),))
     vector = builder.vector(name, "ADD", [found])
     given = vector.examples[0].inputs
-    return replace(vector, examples=(Example(given, oracles.evaluate(vector.main, given)),))
+    return structs.replace(vector, examples=(Example(given, oracles.evaluate(vector.main, given)),))
 
 
 class CachedModels:

@@ -6,12 +6,12 @@ An input says everything: replaying needs no seed, and `run --vectors` takes it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus import random_graphs, strategies, vectors
 from npu_conformance.corpus.random_graphs import GraphRecipe, official, results

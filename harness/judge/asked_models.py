@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.documents.results import ModelUse, OperationUse
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
@@ -16,8 +17,7 @@ from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
 _CONSTANTS = (OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL)
 
 
-@dataclass
-class AskedModel:
+class AskedModel(msgspec.Struct):
     """A model that a device took for valid. executed: whether an execution of it ended with NONE."""
 
     model: Model

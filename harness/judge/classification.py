@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
@@ -22,8 +24,7 @@ class SubjectLost(Exception):
     """The subject could not be restarted: no further case can run."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeDetails:
+class OutcomeDetails(msgspec.Struct, frozen=True):
     """An outcome with everything known about why. about: the requirements that the check said it is about."""
 
     outcome: Outcome = Outcome.PASS

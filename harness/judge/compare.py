@@ -7,8 +7,9 @@ both are matters of quality (harness.judge.quality). Booleans compare as true or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
 
 from npu_conformance.harness.judge.tolerance import BOOLS, FLOATS, ORDINARY, Circumstances, Floor, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import Failed
@@ -39,8 +40,7 @@ class RunningCase(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """Outcome for one output.
 
     failing: elements outside the floor. message: what the failure says, empty where there is none.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -15,8 +16,7 @@ PytestWord = Literal["passed", "failed", "skipped", "xfailed", "error"]
 JunitElement = Literal["", "failure", "error", "skipped"]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """What one outcome means to the outside. junit: the element inside <testcase>, empty for none."""
 
     exit_code: int

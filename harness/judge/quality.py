@@ -8,8 +8,9 @@ length, as rounding errors of an honest sum do. Results below the smallest norma
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,8 +50,7 @@ _SMALLEST_CURVE = 2.0**-5
 _GRID_ELEMENTS = 8
 
 
-@dataclass(frozen=True)
-class Exact:
+class Exact(msgspec.Struct, frozen=True):
     """The results of a run in float64.
 
     values: the results, before rounding to the output type. reduction_length: products summed for one element (1 for

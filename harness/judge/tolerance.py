@@ -7,15 +7,14 @@ reads (int32 by one; one float16 operand anywhere gives float32 outputs the floa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
 
 
-@dataclass(frozen=True)
-class Tolerance:
+class Tolerance(msgspec.Struct, frozen=True):
     """An element passes where abs(expected - actual) <= atol + rtol * abs(expected), in stored values, in float64."""
 
     atol: float
@@ -29,8 +28,7 @@ class Tolerance:
         return f"{self.atol:g}" + (f" + {self.rtol:.4g} * |expected|" if self.rtol else "")
 
 
-@dataclass(frozen=True)
-class Circumstances:
+class Circumstances(msgspec.Struct, frozen=True):
     """The properties of a model that decide the tolerance.
 
     any_float16: a TENSOR_FLOAT16 operand in any subgraph. mobilenet: AOSP's quantised mobilenet, which may be off by 3.
@@ -44,8 +42,7 @@ class Circumstances:
 ORDINARY = Circumstances()
 
 
-@dataclass(frozen=True)
-class Floor:
+class Floor(msgspec.Struct, frozen=True):
     """The rules for one output.
 
     judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.report.templating import figure, render
 from npu_conformance.specs.documents.results import Measurement
@@ -25,8 +26,7 @@ _MANY_TIMES = 50.0
 _TICKS = 4
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """Where values stand between two ends. left, width: of the plot, in units of the drawing."""
 
     low: float
@@ -54,8 +54,7 @@ class Axis:
         return [(self.at(value), figure(value)) for value in values if self.low <= value <= self.high]
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """One measured value. series: the number of its shape. low, high: places of its interval; None without."""
 
     y: float
@@ -67,8 +66,7 @@ class Mark:
     bound: float | None
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """The marks of one subject. name: shortened where it is long."""
 
     y: float

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report.console import Paint, plain
@@ -17,8 +18,7 @@ _LONGEST, _LAST_WORDS = 12, 3
 """The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra."""
 
 
-@dataclass(frozen=True)
-class ReplayCommands:
+class ReplayCommands(msgspec.Struct, frozen=True):
     """Makes the commands that run failures again.
 
     folder: where the failure files are; plugin: the options that name the plug-in.

@@ -5,7 +5,7 @@ Requirements are read only here, when something has failed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.specs import requirements
 from npu_conformance.specs.documents.results import CaseResult
@@ -17,8 +17,7 @@ _RULES = "specs/neuralnetworks/rules"
 _FILES = (".hal", ".aidl", ".cpp", ".h", ".java", ".py", ".rs", ".md", ".proto", ".txt", ".bp")
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A requirement in words."""
 
     statement: str

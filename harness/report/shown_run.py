@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.report.lines import ReplayCommands
 from npu_conformance.specs.documents.results import CaseResult
@@ -26,16 +27,14 @@ SIGNS = {
 """A sign for each outcome: no page says anything by colour alone."""
 
 
-@dataclass(frozen=True)
-class EarlierRun:
+class EarlierRun(msgspec.Struct, frozen=True):
     """A run that another one's figures stand beside. name: what its series is called."""
 
     name: str
     verdicts: Sequence[CaseResult]
 
 
-@dataclass(frozen=True)
-class ShownRun:
+class ShownRun(msgspec.Struct, frozen=True):
     """A run on a page. verdicts: what needs work first. replays: make the commands that run failures again."""
 
     results: Results
@@ -44,8 +43,7 @@ class ShownRun:
     earlier: EarlierRun | None = None
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A part of a page. name: its anchor; note: how much is in it, behind its title."""
 
     name: str

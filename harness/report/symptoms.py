@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import attribution, first_reason
@@ -30,12 +31,11 @@ class Cause(NamedTuple):
     text: str
 
 
-@dataclass
-class Symptom:
+class Symptom(msgspec.Struct):
     """Red cases of one cause."""
 
     outcome: str
-    cases: list[CaseResult] = field(default_factory=list)
+    cases: list[CaseResult] = msgspec.field(default_factory=list)
 
     @property
     def text(self) -> str:

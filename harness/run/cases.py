@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.scope import Scope
@@ -61,8 +62,7 @@ need not have an allocator of buffers, so that the cases of buffers are in no gr
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """One addressable test. `run` raises a CaseEnded of harness.judge.verdicts; where it returns, the case passes.
 
     id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for, the one that it is about

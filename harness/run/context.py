@@ -6,8 +6,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
@@ -73,8 +75,7 @@ class CaseHeader(Protocol):
         ...
 
 
-@dataclass
-class Record:
+class Record(msgspec.Struct):
     """What is recorded about a case, or about one configuration of it, while it runs.
 
     about: what the check that runs is about, where the case said so.
@@ -83,11 +84,11 @@ class Record:
     name: str = ""
     requirements: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
-    details: OutcomeDetails = field(default_factory=OutcomeDetails)
-    warnings: list[str] = field(default_factory=list)
+    details: OutcomeDetails = msgspec.field(default_factory=OutcomeDetails)
+    warnings: list[str] = msgspec.field(default_factory=list)
     waived: bool = False
     seconds: float = 0.0
-    models: list[AskedModel] = field(default_factory=list)
+    models: list[AskedModel] = msgspec.field(default_factory=list)
 
     @property
     def broken(self) -> tuple[str, ...]:

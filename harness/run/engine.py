@@ -9,9 +9,9 @@ import datetime
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims
@@ -45,8 +45,7 @@ class Sink(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class EngineOptions:
+class EngineOptions(msgspec.Struct, frozen=True):
     """How to run.
 
     seed: of the run. case_seed: of its only case, where that is known (replay). time_scale: how many times as long as
@@ -65,19 +64,18 @@ class EngineOptions:
     stop_after: int | None = None
     suite_version: str = ""
     plugin_words: str = ""
-    digests: results.Digests = field(default_factory=results.Digests)
-    selection: results.Selection = field(default_factory=results.Selection)
+    digests: results.Digests = msgspec.field(default_factory=results.Digests)
+    selection: results.Selection = msgspec.field(default_factory=results.Selection)
 
 
-@dataclass
-class Run:
+class Run(msgspec.Struct):
     """The state and result of a run.
 
     left_out: ids that the budget did not reach. reason: why it ended before its end.
     """
 
-    results: list[CaseResult] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    results: list[CaseResult] = msgspec.field(default_factory=list)
+    left_out: list[str] = msgspec.field(default_factory=list)
     ending: RunEnding = "complete"
     reason: str = ""
 

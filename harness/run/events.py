@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -71,21 +70,20 @@ class Tee:
             sink.write(event)
 
 
-@dataclass
-class Log:
+class Log(msgspec.Struct):
     """What an event file holds.
 
     headers: the first, and one for each resumption. results: the verdict of each case, a not-run one replaced by what a
     resumption made of it. open_cases: started, no verdict. problems: lines that contradict each other or are no events.
     """
 
-    headers: list[RunStarted] = field(default_factory=list)
-    results: dict[str, CaseResult] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    open_cases: dict[str, None] = field(default_factory=dict)
+    headers: list[RunStarted] = msgspec.field(default_factory=list)
+    results: dict[str, CaseResult] = msgspec.field(default_factory=dict)
+    left_out: dict[str, str] = msgspec.field(default_factory=dict)
+    open_cases: dict[str, None] = msgspec.field(default_factory=dict)
     footer: RunFinished | None = None
     torn: bool = False
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = msgspec.field(default_factory=list)
 
     @property
     def header(self) -> RunStarted:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.documents import DocumentError
 
@@ -15,8 +16,7 @@ _DEEPEST = 50
 OPERATORS = frozenset({"and", "or", "not"})
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(msgspec.Struct, frozen=True):
     text: str
     column: int
 

@@ -13,9 +13,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+
+import msgspec
 
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import Selection
@@ -37,8 +38,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_LABEL = 60
 
 
-@dataclass
-class ReportFolder:
+class ReportFolder(msgspec.Struct):
     """The folder of a run that goes on; nobody else writes there, or removes it, before `close`."""
 
     path: Path

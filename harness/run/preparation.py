@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung
@@ -39,8 +40,7 @@ class PreparationRecorder(PreparedModelCallback):
         self.answers.append((status, prepared_model))
 
 
-@dataclass(frozen=True)
-class Preparation:
+class Preparation(msgspec.Struct, frozen=True):
     """The outcome of prepareModel or prepareModelFromCache.
 
     launch_status: what the call returned. status: the first that the callback received; None where it received none (a
@@ -63,8 +63,7 @@ def model_of(preparation: Preparation, what: str = "prepareModel of a supported 
     return preparation.prepared_model
 
 
-@dataclass(frozen=True, kw_only=True)
-class PreparationArguments:
+class PreparationArguments(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.
 
     with_config: prepareModelWithConfig is called, with hints and the prefixes of their extensions.

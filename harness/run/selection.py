@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import index, suites
@@ -21,8 +22,7 @@ _DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
 _WILD = re.compile(r"[*?]")
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """What was asked for.
 
     targets: suites, areas and subjects (`vts.generated.PAD`), ids, and globs over ids; empty for every suite.
@@ -48,12 +48,11 @@ class Wanted:
         )
 
 
-@dataclass
-class Selected:
+class Selected(msgspec.Struct):
     """Cases that were taken, and others that were looked at: areas that cannot be meant are not even imported."""
 
-    cases: list[Case] = field(default_factory=list)
-    others: list[Case] = field(default_factory=list)
+    cases: list[Case] = msgspec.field(default_factory=list)
+    others: list[Case] = msgspec.field(default_factory=list)
 
     def deselected(self, manifest: Manifest, version: Version) -> int:
         """How many cases the selection leaves out, but for those known not to apply.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance import __version__
 from npu_conformance.harness.judge import waivers
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
     from npu_conformance.harness.subject.loading import Starting
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """The result of a run.
 
     plugin_words: the options that name the plug-in; folder: of the report, None without one. notice: what the user has
@@ -74,11 +75,10 @@ class Summary:
         return self.results.exit_code
 
 
-@dataclass
-class Memory:
+class Memory(msgspec.Struct):
     """A sink that keeps the events for the results; the file is beside it."""
 
-    events: list[Event] = field(default_factory=list)
+    events: list[Event] = msgspec.field(default_factory=list)
 
     def write(self, event: Event) -> None:
         """Keep the event."""
@@ -92,8 +92,7 @@ class Memory:
         return log
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """A run whose report folder is open. earlier: the verdicts of the run that is resumed."""
 
     options: EngineOptions

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject import patience
@@ -25,8 +26,7 @@ CONNECTION_OPTIONS = ("key-file",)
 TRANSPORTS = ("path", "descriptor", "message")
 
 
-@dataclass(frozen=True)
-class SessionOptions:
+class SessionOptions(msgspec.Struct, frozen=True):
     """What a run needs to know, as on a command line.
 
     longest_wait: seconds that no wait for the plug-in exceeds. time_scale: how many times as long as usual stress cases

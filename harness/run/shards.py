@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
 from npu_conformance.harness.run.events import EventLog, Log, read_log
@@ -16,8 +17,7 @@ from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, C
 from npu_conformance.specs.outcomes import Outcome
 
 
-@dataclass(frozen=True)
-class Shard:
+class Shard(msgspec.Struct, frozen=True):
     """One shard after its end. cases: ids it owed verdicts. log: what it recorded; None where it wrote no header."""
 
     number: int

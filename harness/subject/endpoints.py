@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.subject.addresses import host_and_port
@@ -19,8 +20,7 @@ from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.specs.manifest import Deadlines, InferenceTool
 
 
-@dataclass(frozen=True)
-class StartOptions:
+class StartOptions(msgspec.Struct, frozen=True):
     """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
 
     start_seconds: how long the handshake may take while the manifest is not known. inference_tool, reset:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -26,8 +28,7 @@ __all__ = ["Isolation", "LoadError", "Starting", "open_subject", "start_subject"
 Isolation = Literal["process", "inprocess"]
 
 
-@dataclass(frozen=True)
-class Starting:
+class Starting(msgspec.Struct, frozen=True):
     """A subject that is starting.
 
     open: wait for it and shake hands (LoadError); cancel: end it. Call one of them, once.

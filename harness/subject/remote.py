@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, NoSharedMemory, NotApplicable
 from npu_conformance.harness.subject.concurrency import Result

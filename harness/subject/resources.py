@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
 
 _SHARED = ("/dev/shm/", "/memfd:")
 
 
-@dataclass(frozen=True)
-class Resources:
+class Resources(msgspec.Struct, frozen=True):
     """Open descriptors, mappings of shared memory, and threads of a process."""
 
     descriptors: int

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import BoundMethod

@@ -13,8 +13,9 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+import msgspec
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -61,8 +62,7 @@ class _StartAgainError(Exception):
     """Unwinds an execution that is to begin again later."""
 
 
-@dataclass(eq=False, slots=True)
-class Job:
+class Job(msgspec.Struct, eq=False):
     """One execution on its way through the unit; made by `ComputeUnit.job`.
 
     app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: or None.

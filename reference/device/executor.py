@@ -2,9 +2,9 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
@@ -46,8 +46,7 @@ MEMORY_BUDGET = 1 << 30
 """Bytes of device memory that one result of an operation may take."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Callbacks that may end an execution early, by raising.
 
     checkpoint: called before each operation. begin_loop: called when a loop begins; returns what is called before each

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.reference.clock import Timers
 from npu_conformance.specs.npu.types import EndReason, StartReason, Uuid
@@ -20,8 +21,7 @@ ITEM_NS = 10_000_000
 """Length of an item, and so the longest time that stronger work waits for a checkpoint."""
 
 
-@dataclass(eq=False, slots=True)
-class Work:
+class Work(msgspec.Struct, eq=False):
     """One inference. on_end: called with the final reason for which it ended.
 
     remaining_ns: device time it still needs; None for the execution of a model. on_start: called each time it gets the

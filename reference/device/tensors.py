@@ -1,9 +1,9 @@
 """The inputs and outputs of kernels: tensors with their quantisation, and what is known of an output beforehand."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy
 import numpy.typing
 
@@ -16,8 +16,7 @@ Routine = Callable[[Sequence[Array]], list[Array]]
 """A graph to which an operation refers: from the values of its inputs to those of its outputs."""
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """An input of a kernel. data: elements as stored, in the operand's shape; a scalar is a tensor of rank 0.
 
     extension: parameters of an operand of an extension's type.
@@ -31,8 +30,7 @@ class Tensor:
     extension: bytes = b""
 
 
-@dataclass(frozen=True)
-class OutputInfo:
+class OutputInfo(msgspec.Struct, frozen=True):
     """An output of a kernel before it is computed.
 
     dimensions: the actual ones, by the operation's shape rule; where that leaves a size open (0, as in outputs of

@@ -6,9 +6,9 @@ import itertools
 import threading
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy
 
 from npu_conformance.reference.device.executor import agrees
@@ -24,8 +24,7 @@ from npu_conformance.specs.plugin import Caller, Context, MemoryMap
 Direction = Literal["input", "output"]
 
 
-@dataclass(frozen=True)
-class Role:
+class Role(msgspec.Struct, frozen=True):
     """One use of a buffer: input or output `index` of a prepared model.
 
     prepared: what the executions of the model share, by identity. Weak: a buffer keeps no model alive.
@@ -36,8 +35,7 @@ class Role:
     index: int
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What a buffer is allocated for. dimensions: those of all roles and of the client combined, 0 or () unknown."""
 
     operand_type: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ExecutionTiming,
@@ -29,8 +30,7 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape
 _Element = TypeVar("_Element", bound=RequestElement)
 
 
-@dataclass(frozen=True)
-class PacketRequest:
+class PacketRequest(msgspec.Struct, frozen=True):
     """A request whose pools are slots: only the client knows their memory."""
 
     inputs: tuple[RequestArgument, ...]

@@ -17,7 +17,6 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import msgspec
@@ -40,8 +39,7 @@ _MOST_BYTES = 1 << 28
 """The driver has written no file that is longer."""
 
 
-@dataclass(frozen=True)
-class CacheFiles:
+class CacheFiles(msgspec.Struct, frozen=True):
     """The cache arguments of a preparation. owner: what a cache belongs to, the client's token included."""
 
     model: tuple[CacheHandle, ...]
@@ -49,8 +47,7 @@ class CacheFiles:
     owner: bytes
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(msgspec.Struct, frozen=True):
     """What a cache keeps: the model as the client gave it, the contents of its pools, and how it was prepared."""
 
     model: Model

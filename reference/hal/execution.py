@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.reference.device.compute_unit import Checkpoint, ComputeUnit, QueueFullError
 from npu_conformance.reference.device.executor import Limits, Runnable, agrees
@@ -25,8 +26,7 @@ from npu_conformance.specs.plugin import Context, MemoryMap
 from npu_conformance.specs.versions import Version
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True):
     """What a client asks of one execution, beside the request. Times are in the form of the version."""
 
     measure_timing: bool
@@ -34,8 +34,7 @@ class Terms:
     loop_timeout_duration_ns: int
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """What all executions of one prepared model share; the roles of buffers know the model by it.
 
     model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's. unit: where

@@ -7,8 +7,9 @@ kind, and a pause with the start that ends it where the pause lasts the debounce
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from npu_conformance.reference.clock import Timers
 from npu_conformance.reference.device.scheduler import Work
@@ -19,8 +20,7 @@ NS_PER_MS = 1_000_000
 Kind = Literal["requested", "started", "ended"]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkEvent:
+class WorkEvent(msgspec.Struct, frozen=True):
     """An event of work. id and timestamp_ms rise in order of happening, however late an end is reported.
 
     reason: StartReason or EndReason; None for a request.
@@ -33,8 +33,7 @@ class WorkEvent:
     reason: int | None
 
 
-@dataclass(slots=True)
-class _Burst:
+class _Burst(msgspec.Struct):
     """What is going on for one uid.
 
     first: the work whose request was reported. unfinished: works requested and not ended for good.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.npu.types import BLOCKING_SDK, DUMP_PERMISSION, PERMISSION, ROOT_UID, SHELL_UID
 
 
-@dataclass(slots=True)
-class InstalledApp:
+class InstalledApp(msgspec.Struct):
     """An app of the device. declares_feature: its manifest has uses-feature, required or not (NPU-ACC-008)."""
 
     uid: int

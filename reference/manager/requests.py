@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority
@@ -30,14 +31,13 @@ class State(enum.Enum):
     ENDED = "ended"
 
 
-@dataclass(eq=False, slots=True)
-class Uid:
+class Uid(msgspec.Struct, eq=False):
     """A uid as the policies see it. completed: the number of its newest completion of work among all, or 0."""
 
     number: int
     priority: int
     completed: int = 0
-    requests: dict[int, Request] = field(default_factory=dict)
+    requests: dict[int, Request] = msgspec.field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -45,17 +45,15 @@ class Uid:
         return self.priority, self.completed
 
 
-@dataclass(eq=False, slots=True)
-class Client:
+class Client(msgspec.Struct, eq=False):
     """One connection of an app. alive: False once it has closed or its process was killed."""
 
     caller: Caller
     alive: bool = True
-    requests: dict[int, Request] = field(default_factory=dict)
+    requests: dict[int, Request] = msgspec.field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True)
-class Request:
+class Request(msgspec.Struct, eq=False):
     """A request that was accepted.
 
     weight: of the budget. claim: budget set aside for it while it waits, of which `secured` is free already.

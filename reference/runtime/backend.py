@@ -7,8 +7,9 @@ partitions, steps and fallback. A compilation asks a Compiler for a Plan; execut
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference
@@ -56,8 +57,7 @@ class RuntimeDevice(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class FinishedModel:
+class FinishedModel(msgspec.Struct, frozen=True):
     """A valid model. wire: in an order of execution, defaults stripped, with the graphs that it refers to.
 
     order: for each operation of wire.main, the index at which the app added it. keeps: objects that hold memory which
@@ -69,8 +69,7 @@ class FinishedModel:
     keeps: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True)
-class CompileOptions:
+class CompileOptions(msgspec.Struct, frozen=True):
     """How to compile. explicit: the app named the devices, so that there is no fallback. timeout_ns: 0 for none."""
 
     explicit: bool
@@ -94,8 +93,7 @@ class DriverBuffer(Protocol):
     is_initialized: bool
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """One input or output of an execution: bytes of a pool, a driver's buffer, or nothing where it is omitted.
 
     offset, length, padding in bytes. dimensions: those the app gave, else the model's. is_pointer: the app passed a
@@ -116,8 +114,7 @@ class Argument:
         return self.memory is None and self.buffer is None
 
 
-@dataclass(frozen=True)
-class ExecutionOptions:
+class ExecutionOptions(msgspec.Struct, frozen=True):
     """How to execute. timeouts in nanoseconds from the call on, 0 for none."""
 
     measure_timing: bool = False
@@ -128,8 +125,7 @@ class ExecutionOptions:
     reusable: bool = False
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """How a computation ended. shapes: of all outputs, where the result is NO_ERROR or OUTPUT_INSUFFICIENT_SIZE.
 
     timing, fenced_timing: in nanoseconds, NO_DURATION where there is none.
@@ -160,8 +156,7 @@ class PlanBurst(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class StepRole:
+class StepRole(msgspec.Struct, frozen=True):
     """One use of an input or output of a plan: as input or output number io_index of a device's prepared model."""
 
     device: RuntimeDevice
@@ -220,8 +215,7 @@ class Compiler(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class MemoryRole:
+class MemoryRole(msgspec.Struct, frozen=True):
     """A role that an app declared for memory from a descriptor."""
 
     plan: Plan
@@ -230,13 +224,12 @@ class MemoryRole:
     frequency: float
 
 
-@dataclass(frozen=True)
-class MemoryDescription:
+class MemoryDescription(msgspec.Struct, frozen=True):
     """What memory from a descriptor has to be. operand: type and quantisation of all roles; dimensions: merged."""
 
     operand: types.Operand
     dimensions: tuple[int, ...]
-    roles: tuple[MemoryRole, ...] = field(default_factory=tuple)
+    roles: tuple[MemoryRole, ...] = msgspec.field(default_factory=tuple)
 
 
 class MemoryMaker(Protocol):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -66,8 +67,7 @@ def find_signature(name: str, input_types: tuple[int, ...]) -> Signature | None:
     return None
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """How the catalogue reads inputs of some types. Without a signature that they fit everything is empty.
 
     arguments: at each position. positions: of each named input. defaults: of inputs that may be left off the end.
@@ -78,8 +78,8 @@ class Reading:
     arguments: Sequence[Argument] = ()
     ranked: Sequence[tuple[int, Argument]] = ()
     data: Sequence[tuple[int, Argument]] = ()
-    positions: Mapping[str, int] = field(default_factory=dict)
-    defaults: Mapping[str, int] = field(default_factory=dict)
+    positions: Mapping[str, int] = msgspec.field(default_factory=dict)
+    defaults: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 @cached_while_registered(maxsize=4096)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperandLifeTime, OperationType
@@ -19,8 +20,7 @@ _NO_VALUE = int(OperandLifeTime.NO_VALUE)
 _INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """How types fit an operation: a problem in words, or what is left to check of ranks and omissions.
 
     ranks: (position, legal ranks, optional) of inputs and of outputs. required: positions of inputs that must have a

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Request, RequestArgument, RequestMemoryPool
@@ -17,8 +18,7 @@ from npu_conformance.specs.versions import Version
 _BLOB_FORMAT = 33
 
 
-@dataclass
-class RequestScope:
+class RequestScope(msgspec.Struct):
     """A request under validation. whole_pools: pools that are used as a whole, with an all-zero location."""
 
     request: Request

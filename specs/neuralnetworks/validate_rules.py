@@ -5,16 +5,16 @@ The numbers follow the order of checks of the shared validator that Android ship
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 
 Moment = Literal["validation", "execution", "text"]
 
 
-@dataclass(frozen=True)
-class StructuralRule:
+class StructuralRule(msgspec.Struct, frozen=True):
     """One rule. text: what must hold. since, until: the versions it binds.
 
     latest: `validation` where getSupportedOperations and prepareModel (or the execution call, for a request) answer

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -22,8 +24,7 @@ from npu_conformance.specs.versions import Version
 _INT32_MAX, _UINT32_MAX = 2**31 - 1, 2**32 - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class Kind(msgspec.Struct, frozen=True, eq=False):
     """What the checks of an operand need to know about its type. An extension's type has none of the sizes.
 
     There is one of each type and version, told apart by identity: checks are looked up by it.
@@ -43,8 +44,7 @@ class Kind:
 EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0), is_extension=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, eq=False):
     """What one version allows, precomputed: comparing versions for every operand would cost too much.
 
     largest: the largest number that the interface's integers hold. pool_kinds: of memory.

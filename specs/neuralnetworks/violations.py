@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(msgspec.Struct, frozen=True):
     """One rule that a model, a request or an operation breaks.
 
     clause: id of the rule, `MODEL.O4`, `REQUEST.R3` or `CONV_2D.C5`. message: what was found and what was expected.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT
 from npu_conformance.corpus import vectors

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus import distributions, vectors
 from npu_conformance.corpus.vectors import Vector, writing

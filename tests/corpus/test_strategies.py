@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import hypothesis
 import msgspec
 import pytest
 from hypothesis import find, given, settings
+from msgspec.structs import replace
 
 from npu_conformance.corpus import strategies
 from npu_conformance.corpus.strategies import Form

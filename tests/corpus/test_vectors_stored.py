@@ -9,11 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from example_catalogue import CATALOGUE
+from msgspec.structs import replace
 from patience import SECONDS
 
 from npu_conformance.cli.commands._witness_tally import Tally

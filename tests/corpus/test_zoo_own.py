@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus import oracles, zoo
 from npu_conformance.corpus.vector_types import Vector

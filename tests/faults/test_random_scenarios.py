@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED, EDITED_BUFFERS

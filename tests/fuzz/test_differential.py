@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
 import numpy
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.fuzz import differential

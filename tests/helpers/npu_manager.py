@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_client import Client, Notification
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture, RequestedModel

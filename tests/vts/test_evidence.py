@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.variations.allowed import header_of

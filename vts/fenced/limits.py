@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import time
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable

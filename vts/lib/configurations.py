@@ -12,7 +12,9 @@ import functools
 import itertools
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.corpus import constant_layouts, vectors
 from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
@@ -62,8 +64,7 @@ _MEMORY_SINCE = {
 _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(msgspec.Struct, frozen=True):
     """One way to execute a vector.
 
     executor: one of vts.lib.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.types import Memory
 
 
-@dataclass(frozen=True, slots=True)
-class PooledConstants:
+class PooledConstants(msgspec.Struct, frozen=True):
     """layout: one of the corpus's. create: makes a pool of bytes. reserved: the bytes of each pool for inputs."""
 
     layout: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_fields
 
 from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
@@ -104,8 +105,7 @@ def _has_open_loop(vector: Vector) -> bool:
     return any(operand.is_open for operand in operands)
 
 
-@dataclass(frozen=True, slots=True)
-class _InPools:
+class _InPools(msgspec.Struct, frozen=True):
     """A request whose outputs are where they are looked for."""
 
     request: Request

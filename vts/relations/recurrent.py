@@ -7,8 +7,9 @@ one step go into the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vectors import Graph
 from npu_conformance.vts.lib.relations.declare import RelationGroup

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from npu_conformance.corpus.importers.tflite import contents
 from npu_conformance.corpus.importers.tflite.contents import Tensor
 from npu_conformance.corpus.importers.tflite.errors import TfliteError, UnsupportedModelError
@@ -94,7 +96,7 @@ def _vector(translation: Translation, name: str, outputs: list[str]) -> Vector:
         since = minimal_version(build_model(vector, HIDL_LAST).model)
     except ValueError as error:
         raise UnsupportedModelError(document, [str(error)]) from None
-    return replace(vector, operation=vector.operations[-1].type, since=since)
+    return structs.replace(vector, operation=vector.operations[-1].type, since=since)
 
 
 def _port(tensor: Tensor, operand: str) -> Port:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from npu_conformance.corpus.importers.tflite.contents import Operator, Tensor
 from npu_conformance.corpus.importers.tflite.errors import Unsupported

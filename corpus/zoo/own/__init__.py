@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vector_types import Example
 from npu_conformance.corpus.zoo.own import digits, networks, recurrent

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy
+from msgspec.structs import replace
 
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vector_types import ChannelQuant, VectorOperand

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vector_types import Graph, VectorOperand
 from npu_conformance.corpus.wire_model import build_model

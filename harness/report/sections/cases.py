@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from textwrap import shorten
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.report.lines import excuse, first_reason, warnings
 from npu_conformance.harness.report.shown_run import ORDER, Section, ShownRun
@@ -24,8 +25,7 @@ _ALL: Collection[str] = ()
 """Stands for every case."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A case. words: its outcome and what excuses it; evidence: the number of its set of requirements.
 
     reason, warnings: in short, and empty where there is no room for them; warned: whether there are any.
@@ -40,8 +40,7 @@ class Row:
     evidence: int
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(msgspec.Struct, frozen=True):
     """The cases of one area, such as vts.burst. told: how many ended how."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.harness.report.crash_words import WORDS, is_crash_test
 from npu_conformance.harness.report.lines import excuse, first_reason
@@ -13,8 +13,7 @@ from npu_conformance.specs.documents.results import DESCRIPTION, CaseResult
 from npu_conformance.specs.outcomes import Outcome
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A crash test. ends: how many clients ended in each of WORDS, and otherwise. bad: clients that did not succeed."""
 
     case: str

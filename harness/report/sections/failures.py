@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.lines import attribution, details, first_reason
@@ -18,8 +19,7 @@ _SHOWN, _EXPLAINED = 3, 500
 """How many cases of a symptom are unfolded, and how many cases are explained; the others are in the table."""
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """A red case as it is told. text: the rule, expected and actual, the command of a replay."""
 
     case: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, is_red
 from npu_conformance.harness.report import summary
@@ -26,8 +27,7 @@ _BAR = 240
 """Width of the bar of a suite, in units of its drawing."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """The conclusion in a word and a sentence. kind: the outcome whose colour it has."""
 
     kind: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.report import charts, templating
@@ -33,8 +33,7 @@ _SPREAD = frozenset({"inference"})
 """Costs whose histograms are drawn: of the others the percentiles say enough, and the page stays small."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A measurement in a table. device: name of the plug-in that it was measured on. ratio: to the baseline's."""
 
     subject: str
@@ -53,8 +52,7 @@ class Row:
         return f"{templating.figure(self.ratio)} {word}"
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """All that was measured under one name. series: the plug-ins, the one under test first. percentiles: as columns."""
 
     name: str

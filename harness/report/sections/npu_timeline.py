@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.report import charts
 from npu_conformance.harness.report.shown_run import Section, ShownRun
@@ -30,8 +31,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """One span in the drawing. text: all of it in words."""
 
     x: float
@@ -42,8 +42,7 @@ class Bar:
     text: str
 
 
-@dataclass(frozen=True)
-class App:
+class App(msgspec.Struct, frozen=True):
     """An app in the table. seconds: in each phase, as they stand in PHASES. end: how it left, where by its death."""
 
     name: str
@@ -54,8 +53,7 @@ class App:
     end: str
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """The timeline of one case. left_out: spans behind those that are drawn and listed."""
 
     case: str

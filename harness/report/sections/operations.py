@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.report.shown_run import SIGNS, Section, ShownRun
 from npu_conformance.harness.report.templating import render
@@ -20,8 +21,7 @@ _PARTLY = "◐"
 """The sign of a pair of which the device supports a part."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """The cases of one operation with one type. others: what did not pass, in words; warned: quality warnings."""
 
     gravest: str
@@ -36,8 +36,7 @@ class Cell:
         return _PARTLY if self.gravest == Outcome.NOT_SUPPORTED.value and self.passed else SIGNS[self.gravest]
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(msgspec.Struct, frozen=True):
     """types: column by column; rows: each operation with its cells, None where nothing was asked."""
 
     types: tuple[str, ...]

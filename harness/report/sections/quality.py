@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+import msgspec
 
 from npu_conformance.harness.report.lines import warnings
 from npu_conformance.harness.report.shown_run import Section, ShownRun
@@ -16,12 +17,11 @@ _CONFIGURATIONS = re.compile(r"^#[^:]*: ")
 _SHOWN, _NAMED = 100, 3
 
 
-@dataclass
-class Group:
+class Group(msgspec.Struct):
     """Warnings that differ in numbers alone. text: of the first."""
 
     text: str
-    cases: list[str] = field(default_factory=list)
+    cases: list[str] = msgspec.field(default_factory=list)
 
 
 def section(run: ShownRun) -> Section | None:

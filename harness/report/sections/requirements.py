@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.kept import kept
@@ -21,8 +21,7 @@ _RED = frozenset(outcome.value for outcome in Outcome if is_red(outcome))
 _WORDS = (*(outcome.value for outcome in ORDER), "not-shown")
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A requirement. said: what its cases say, gravest first; kind: the gravest of that."""
 
     id: str
@@ -38,8 +37,7 @@ class Row:
         return SIGNS[self.kind]
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(msgspec.Struct, frozen=True):
     """The requirements of one area. untouched: ids of those that no case of this run is about."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.harness.report.sections.operations import Cell, cell
 from npu_conformance.harness.report.shown_run import Section, ShownRun
@@ -11,8 +11,7 @@ from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.summary import OperationWork
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """An operation: what each driver did of it, None where it did nothing, and what the CPU did alone."""
 
     operation: str

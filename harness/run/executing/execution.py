@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
@@ -57,8 +59,7 @@ class Surroundings(Versioned, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(msgspec.Struct, frozen=True):
     """What came back: an ErrorStatus, shapes and timing (None where the version or a failure has none).
 
     launch_status: what an asynchronous launch returned.
@@ -81,8 +82,7 @@ class ExecutionRecorder(ExecutionCallback):
         self.answers.append(Execution(status, output_shapes, timing))
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionOptions:
+class ExecutionOptions(msgspec.Struct, frozen=True):
     """How to execute. measure: ask for times. loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME."""
 
     measure: bool = False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -36,8 +37,7 @@ Run = Callable[[], Execution]
 Bind = Callable[[Surroundings, PreparedModel, Request, ExecutionOptions], Run]
 
 
-@dataclass(frozen=True, slots=True)
-class Executor:
+class Executor(msgspec.Struct, frozen=True):
     """A way to execute. bind: makes ready to execute a request, as often as wanted.
 
     loop_timeout_since: the first version in which it takes one. finds_shapes: outputs of unknown shape, and those that

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
@@ -40,8 +41,7 @@ def forms(version: Version) -> tuple[str, ...]:
     return (PLAIN, WITH_CONFIG) if version >= Version.FL8 else (PLAIN,)
 
 
-@dataclass(frozen=True, slots=True)
-class FencedOptions:
+class FencedOptions(msgspec.Struct, frozen=True):
     """What a fenced execution is asked for, beside request and fences. Times in ns, None for none of them."""
 
     measure: bool = False
@@ -51,19 +51,17 @@ class FencedOptions:
     form: str = PLAIN
 
 
-@dataclass
-class Launched:
+class Launched(msgspec.Struct):
     """What a call came to. is_waiting: it returned before any of its open wait fences was settled."""
 
     status: int
     callback: FencedExecutionCallback | None = None
     fence: Fence | None = None
     is_waiting: bool = False
-    settle: Callable[[], None] = field(default=lambda: None)
+    settle: Callable[[], None] = msgspec.field(default=lambda: None)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """How a fenced execution ended: both times None where the call itself failed."""
 
     status: int

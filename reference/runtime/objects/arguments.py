@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument
 from npu_conformance.reference.runtime.objects.environment import Environment
@@ -26,8 +26,7 @@ from npu_conformance.specs.versions import Version
 _LARGEST = 2**32 - 1
 
 
-@dataclass(frozen=True)
-class SetArgument:
+class SetArgument(msgspec.Struct, frozen=True):
     """An argument that was set. owner: the memory object in which it lies, kept alive by it."""
 
     argument: Argument

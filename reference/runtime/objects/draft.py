@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import FinishedModel
 from npu_conformance.reference.runtime.objects.environment import Environment
@@ -12,8 +13,7 @@ from npu_conformance.specs.neuralnetworks.runtime.types import Pointer
 from npu_conformance.specs.neuralnetworks.types import Memory, Operand, Operation
 
 
-@dataclass(frozen=True)
-class PlacedValue:
+class PlacedValue(msgspec.Struct, frozen=True):
     """A value that lies in memory. owner: keeps the memory alive."""
 
     memory: Memory
@@ -22,8 +22,7 @@ class PlacedValue:
     owner: object
 
 
-@dataclass(frozen=True)
-class KeptPointer:
+class KeptPointer(msgspec.Struct, frozen=True):
     """A value above 128 bytes, which is read when the model is finished (FW-MDL-016)."""
 
     pointer: Pointer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.reference.runtime.app_memory import AppMemory
 from npu_conformance.reference.runtime.backend import Compiler, MemoryMaker, Pools
@@ -11,8 +12,7 @@ from npu_conformance.reference.runtime.objects.extensions import Extensions
 from npu_conformance.specs.versions import Version
 
 
-@dataclass(frozen=True)
-class Environment:
+class Environment(msgspec.Struct, frozen=True):
     """level: the runtime's feature level. app_memory: what lies behind descriptors; pools: all memory, by token.
 
     property_value: of a system property, empty where it has its default.

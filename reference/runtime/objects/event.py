@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import FenceState
@@ -93,8 +94,7 @@ class FenceEvent:
         return ResultCode.NO_ERROR if state == FenceState.SIGNALLED else ResultCode.OP_FAILED
 
 
-@dataclass(frozen=True, eq=False)
-class ApiEvent:
+class ApiEvent(msgspec.Struct, frozen=True, eq=False):
     """An event as the API's object: one kind for its handles."""
 
     event: Event

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.runtime.backend import FinishedModel, Pools, RuntimeFailure
@@ -35,16 +36,14 @@ PlanningDevice = CpuDevice | Driver
 _CONSTANTS = (OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL, OperandLifeTime.NO_VALUE)
 
 
-@dataclass(frozen=True)
-class Caching:
+class Caching(msgspec.Struct, frozen=True):
     """What the app said of caching. token: 32 bytes; empty for no caching."""
 
     folder: str = ""
     token: bytes = b""
 
 
-@dataclass(frozen=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True):
     """How to compile. cpu: the fallback of steps, None where none is allowed."""
 
     how: Preparation

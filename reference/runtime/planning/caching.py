@@ -6,22 +6,21 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.types import CacheHandle, NumberOfCacheFiles
 
 
-@dataclass(frozen=True)
-class CacheEntry:
+class CacheEntry(msgspec.Struct, frozen=True):
     """Where one prepared model is cached. token: the effective one."""
 
     folder: str
     token: bytes
 
 
-@dataclass(frozen=True)
-class Handles:
+class Handles(msgspec.Struct, frozen=True):
     """Cache files as drivers get them: as many as they want of each kind, or none (FW-CAC-005)."""
 
     model: tuple[CacheHandle, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import RuntimeFailure
 from npu_conformance.reference.runtime.planning.caching import NO_HANDLES, CacheEntry, Handles
@@ -26,8 +27,7 @@ _UNKNOWN_TYPE = 0
 NO_CACHE_FILES = types.NumberOfCacheFiles(0, 0)
 
 
-@dataclass(frozen=True)
-class Preparation:
+class Preparation(msgspec.Struct, frozen=True):
     """How to prepare. priority: a RuntimePriority. deadline_ns: on the runtime's clock, None for none."""
 
     preference: int
@@ -37,8 +37,7 @@ class Preparation:
     extensions: tuple[types.ExtensionNameAndPrefix, ...] = ()
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """Answers to the queries at registration."""
 
     capabilities: types.Capabilities

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeDevice
 from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
@@ -22,8 +23,7 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What the runtime lends to its drivers."""
 
     pools: Pools

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome
 from npu_conformance.reference.runtime.planning.driver_part import DriverPart
@@ -60,8 +61,7 @@ class SynchronousEngine:
         """Nothing is pending."""
 
 
-@dataclass
-class FencedEngine:
+class FencedEngine(msgspec.Struct):
     """Launches each part behind the fence of the one before (facts 2.6). See Engine.
 
     pending: what the next part has to wait for; at first the fences of the app. duration_ns: 0 for none. launched: what
@@ -71,8 +71,8 @@ class FencedEngine:
     terms: Terms
     pending: tuple[hal.Fence, ...]
     duration_ns: int
-    launched: list[hal.FencedExecutionCallback] = field(default_factory=list)
-    parts: list[DriverPart] = field(default_factory=list)
+    launched: list[hal.FencedExecutionCallback] = msgspec.field(default_factory=list)
+    parts: list[DriverPart] = msgspec.field(default_factory=list)
 
     def compute(self, step: PartStep, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> Outcome:
         """See Engine. A part without fences is computed in the call, once what is pending has happened."""

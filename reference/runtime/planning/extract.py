@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import EXTENSION_TYPE_LOW_BITS, OperandLifeTime
@@ -15,8 +15,7 @@ COMPUTED = (_T.TEMPORARY_VARIABLE, _T.SUBGRAPH_OUTPUT)
 """Lifetimes of what operations write."""
 
 
-@dataclass(frozen=True)
-class Extract:
+class Extract(msgspec.Struct, frozen=True):
     """Some operations of a graph as a model. inputs, outputs: operands of the graph, for each of the model's own."""
 
     model: Model

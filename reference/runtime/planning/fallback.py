@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeFailure
 from npu_conformance.reference.runtime.planning.cpu import CpuDevice, CpuPart

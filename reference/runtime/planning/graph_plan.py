@@ -6,7 +6,8 @@ A plan is a tree: an interpreted IF or WHILE has the plans of the graphs that it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from npu_conformance.reference.runtime.planning.fallback import CpuFallback
 from npu_conformance.reference.runtime.planning.parts import Part
@@ -16,8 +17,7 @@ Indexes = tuple[int, ...]
 """Operands of the graph whose plan it is, in the order in which a part or a graph takes them."""
 
 
-@dataclass(frozen=True, eq=False)
-class PartStep:
+class PartStep(msgspec.Struct, frozen=True, eq=False):
     """Operations that one device computes. fallback: the same operations on the CPU, None where none is allowed."""
 
     part: Part
@@ -26,8 +26,7 @@ class PartStep:
     fallback: CpuFallback | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class IfStep:
+class IfStep(msgspec.Struct, frozen=True, eq=False):
     """An IF. condition: an operand. then, otherwise: plans of its branches."""
 
     condition: int
@@ -37,8 +36,7 @@ class IfStep:
     outputs: Indexes
 
 
-@dataclass(frozen=True, eq=False)
-class WhileStep:
+class WhileStep(msgspec.Struct, frozen=True, eq=False):
     """A WHILE. inputs: behind its two graphs; as many of the first as there are outputs are those of round zero."""
 
     condition: GraphPlan
@@ -50,8 +48,7 @@ class WhileStep:
 Step = PartStep | IfStep | WhileStep
 
 
-@dataclass(frozen=True, eq=False)
-class GraphPlan:
+class GraphPlan(msgspec.Struct, frozen=True, eq=False):
     """The steps of a graph in order.
 
     temporaries: operands that cross the border of a step. dynamic: those of unknown size among them. constants: values
@@ -62,7 +59,7 @@ class GraphPlan:
     steps: tuple[Step, ...]
     temporaries: Indexes = ()
     dynamic: frozenset[int] = frozenset()
-    constants: dict[int, bytes | None] = field(default_factory=dict)
+    constants: dict[int, bytes | None] = msgspec.field(default_factory=dict)
 
     @property
     def inputs(self) -> Indexes:

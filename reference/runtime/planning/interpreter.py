@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, IfStep, PartStep, WhileStep

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.versions import Version
 
 
-@dataclass(eq=False)
-class SharedBuffer:
+class SharedBuffer(msgspec.Struct, eq=False):
     """Memory from a descriptor that lies in the runtime's shared memory. See DriverBuffer."""
 
     memory: types.Memory
@@ -17,8 +16,7 @@ class SharedBuffer:
     is_initialized: bool = False
 
 
-@dataclass(eq=False)
-class DeviceMemory:
+class DeviceMemory(msgspec.Struct, eq=False):
     """Memory from a descriptor that a driver manages. operand: its type. version: the driver's. See DriverBuffer."""
 
     buffer: hal.Buffer

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import RuntimeDevice, RuntimeFailure
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, OperandLifeTime, OperationType
@@ -23,8 +24,7 @@ class Candidate(RuntimeDevice, Protocol):
     capabilities: Capabilities
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """Operations that one device computes together. device: index; that behind the last is the interpreter's."""
 
     device: int

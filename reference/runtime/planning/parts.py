@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, ExecutionOptions, Outcome, RuntimeDevice
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -16,8 +17,7 @@ _LATEST_NS = 2**63 - 1
 """Deadlines do not lie behind it (FW-QOS-001: timeouts saturate)."""
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True):
     """How to execute a part. deadline_ns: on the runtime's clock, None for none. loop_timeout_ns: 0 for the default."""
 
     measure_timing: bool = False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.backend import (
     Argument,
@@ -37,8 +39,7 @@ _PADDING = 64
 _PADDING_OF_HIDL = 1
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """What plans run in. cpu: the device to which memory of the runtime's own belongs."""
 
     pools: Pools

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.backend import Argument, Pools
 from npu_conformance.reference.runtime.planning.memory_domains import DeviceMemory, SharedBuffer

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
@@ -15,8 +16,7 @@ from npu_conformance.specs.neuralnetworks.runtime.control import FOR_EVER, Drive
 from npu_conformance.specs.versions import Version
 
 
-@dataclass
-class Call:
+class Call(msgspec.Struct):
     """A call, recorded when it begins. found: how it is to misbehave, None where it does not.
 
     status: what it answers; NONE while it is under way.
@@ -25,7 +25,7 @@ class Call:
     method: str
     found: Misbehaviour | None = None
     status: int = ErrorStatus.NONE
-    asked: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ScriptedService:

@@ -1,8 +1,9 @@
 """What a rules module is made of."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
 
@@ -14,8 +15,7 @@ Shapes = Sequence[Shape]
 ShapeRule = Callable[[OperationView], Shapes]
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(msgspec.Struct, frozen=True):
     """One rule of an operation.
 
     id: `CONV_2D.C5`, never reused. text: the rule in a sentence. phase: `model` where the declared operands alone
@@ -32,8 +32,7 @@ class Clause:
     basis: Basis = "both"
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True):
     """The clauses of an operation and how to compute the shapes of its outputs (None is an unknown rank).
 
     reads_data: whether a clause looks at values of tensors that are not parameters, such as coordinates of boxes, so

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run import failures, suites

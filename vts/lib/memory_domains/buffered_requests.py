@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.corpus.wire_model import BuiltRequest, Region
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Example
 
 
-@dataclass(frozen=True, slots=True)
-class BufferedRequest:
+class BufferedRequest(msgspec.Struct, frozen=True):
     """A request with buffers. They live as long as this object."""
 
     request: Request
@@ -89,8 +88,7 @@ def request_in_buffers(
     return BufferedRequest(request, context, tuple(filled), tuple(taken), outputs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
+class _Maker(msgspec.Struct, frozen=True):
     """Allocates buffers of one role each. pools: those of the request, to which their tokens are appended."""
 
     context: CaseContext

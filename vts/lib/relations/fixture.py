@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vectors import Graph, Vector, VectorOperand
 from npu_conformance.corpus.wire_model import build_request

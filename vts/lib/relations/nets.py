@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vectors import Graph, Vector, VectorOperand

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.vts.lib.relations.fixture import RelationFixture

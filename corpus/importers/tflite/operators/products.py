@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.operators.biases import bias

@@ -6,7 +6,8 @@ LiteRT's operators take the operands in NNAPI's order, where the states are inpu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import FUSED_IN_NNAPI, Step

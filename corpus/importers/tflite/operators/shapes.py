@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.importers.tflite.errors import Unsupported
 from npu_conformance.corpus.importers.tflite.step import Step
