@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,18 @@ PACKAGE = "npu_conformance"
 FOLDERS = {path.name for path in (ROOT / "src" / PACKAGE).iterdir() if path.is_symlink()}
 FINDERS = {"import_module", "__import__", "find_spec", "run_module"}
 MAIN = 'if __name__ == "__main__":'
+
+DATACLASSES = {"OracleOperand", "OperandTypeInfo", "RegisteredExtension"}
+"""What one case loads that is no msgspec.Struct: these keep what they have worked out."""
+ONE_CASE = """
+import dataclasses, sys
+made, make = [], dataclasses._process_class
+dataclasses._process_class = lambda kind, *more: made.append(kind.__name__) or make(kind, *more)
+from npu_conformance.cli.main import main
+code = main(sys.argv[1:])
+import npu_conformance.adapters.reference
+sys.exit(code or " ".join(sorted(made)))
+"""
 
 BY_STRING = {
     "harness/run/suites.py: find_spec(f'{PACKAGE}.{name}')": "a run takes the suites that are there",
@@ -190,3 +204,19 @@ PROGRAMS = [name for name, path in modules().items() if f"\n{MAIN}" in path.read
 def test_a_program_does_not_load_its_own_module_again(name: str) -> None:
     around = [] if name in STARTED_BY_PATH else packages(name)
     assert name not in reached({*imports(name), *around})
+
+
+def test_one_case_makes_no_dataclasses(tmp_path: Path) -> None:
+    """Python compiles the methods of each when it is imported, about a millisecond, and every start waits for it."""
+    words = [
+        "run",
+        "vts.generated.ADD.float32_none_same",
+        "--plugin",
+        "reference",
+        "-q",
+        "--report",
+        str(tmp_path / "r"),
+    ]
+    command = [sys.executable, "-c", ONE_CASE, *words]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert set(ran.stderr.split()) <= DATACLASSES, ran.stderr

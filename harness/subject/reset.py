@@ -10,8 +10,9 @@ import math
 import os
 import signal
 import tempfile
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from npu_conformance.harness.subject.command_words import words_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -27,8 +28,7 @@ _IGNORED = f"the manifest names a reset_command, which is not run for a driver o
 """Such a driver may be another user's, and the command runs as our user."""
 
 
-@dataclass(frozen=True)
-class Reset:
+class Reset(msgspec.Struct, frozen=True):
     """A command, as words, and the seconds that it may take."""
 
     command: tuple[str, ...]
