@@ -75,6 +75,24 @@ def time_is_set_again(context: CaseContext) -> None:
             wanted.cancel()
 
 
+@cases.case("time_set_later", "NPU-LIF-027")
+def time_set_later(context: CaseContext) -> None:
+    """An unload request keeps the time that it had when it was sent, whatever is set for later ones."""
+    with _a_minute_for_an_unload(context) as fixture:
+        for later in (240, 5):
+            fixture.control.set_unload_timeout(60 * _SECOND_NS)
+            held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(10 * _SECOND_NS)
+            fixture.control.set_unload_timeout(later * _SECOND_NS)
+            fixture.control.advance_clock(40 * _SECOND_NS)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(20 * _SECOND_NS)
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
+
+
 @cases.case("of_an_earlier_policy", "NPU-LIF-022", "NPU-LIF-027")
 def of_an_earlier_policy(context: CaseContext) -> None:
     """The time of an unload request is over with its policy, and ends no later request, whatever id that has."""
