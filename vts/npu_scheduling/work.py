@@ -20,7 +20,7 @@ _UUID_BYTES = 16
 _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
 _PID, _OTHER_PID = 4321, 8765
 _FEATURE = "camera.night_mode"
-_MOST_DEVICES = 64
+_MOST_DEVICES, _NO_DEVICE = 64, 2**20
 _FRESH_UIDS = (10_291, 10_292, 10_293)
 """Apps that work in one case each."""
 
@@ -333,8 +333,11 @@ def same_default_device(context: CaseContext) -> None:
             raise NotApplicable("there is one device")
         npu.register_recorder()
         found = [_devices_of(npu, app) for app in apps]
-        for named, number in itertools.product(apps, (1, 0)):
-            _devices_of(npu, named, number)
+        for named, number in itertools.product(apps, (1, _NO_DEVICE, 0)):
+            if number == _NO_DEVICE:
+                named.is_rejected(InferenceRun(device_number=number))
+            else:
+                _devices_of(npu, named, number)
             found += [_devices_of(npu, app) for app in apps]
         checks.equal(found, [found[0]] * len(found), "devices of work that named none, behind work that named one")
 
