@@ -187,9 +187,9 @@ def strangers_notify_of_no_request(context: CaseContext) -> None:
     app = fixture.app(Importance.FOREGROUND)
     loaded, parked = app.loads(LARGE), app.asks(LARGE)
     parked.receives(PARKED)
-    for stranger in _requesters(fixture, app):
+    for stranger, number in itertools.product(_requesters(fixture, app), (70, loaded.request.id, parked.request.id)):
         recorder = CallbackRecorder()
-        own = ModelLoadRequest(70, LARGE)
+        own = ModelLoadRequest(number, LARGE)
         if not _is_let(partial(stranger.request, own, recorder)):
             continue
         fixture.wait(lambda recorder=recorder: bool(recorder.events))  # type: ignore[misc]

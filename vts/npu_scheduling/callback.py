@@ -222,10 +222,14 @@ def blocked_and_replaced(context: CaseContext) -> None:
         listener.close()
         for _ in range(_ROUNDS):
             camera.works()
+            camera.works()  # within the debounce time
             npu.settle()
         npu.expect(camera, *UNDISTURBED * _ROUNDS)
+        npu.update(config(camera.uid, 200))
+        camera.works()
+        npu.settle()
         found = {event.work.effective_priority - event.work.job_priority for event in camera.events()}
-        checks.equal(found, {100}, "priority set before the callback died")
+        checks.equal(found, {100, 200}, "priorities set before and after the callback died")
 
 
 def _fill(npu: SchedulingFixture, camera: App, listener: Application) -> None:
