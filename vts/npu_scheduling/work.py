@@ -380,7 +380,9 @@ def _judge_fields(context: CaseContext, end: Callable[[App], None]) -> None:
             npu.settle()
             npu.first_event(camera, seen)
             for event in camera.events()[seen:]:
-                work, given = event.work, runs[event.work.job_priority]
+                work = event.work
+                checks.member(work.job_priority, jobs, f"job priority in the {event.event_type} event")
+                given = runs[work.job_priority]
                 what = f"of the {event.event_type} event about job {work.job_priority}"
                 checks.member(work.group_id, (given.group_id, None), f"group id {what}")
                 checks.member(work.debug_feature_id, (given.feature_id, None), f"feature id {what}")
