@@ -15,6 +15,7 @@ from npu_conformance.specs.versions import Version
 Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$(?!\n)", max_length=200)]
 """Text that a terminal only shows."""
 Patience = Annotated[float, Meta(gt=0, le=3600)]
+RESET_SECONDS = 120.0
 Scale = Annotated[float, Meta(gt=0, le=1000)]
 InterfaceName = Literal[
     "device", "scheduling", "workload", "scheduling_control", "manager", "manager_control", "runtime", "runtime_control"
@@ -77,6 +78,7 @@ class Manifest(Document, frozen=True):
     """How much slower than a phone: deadlines are multiplied by it."""
     deadlines: Deadlines = Deadlines()
     max_instances: Annotated[int, Meta(ge=1)] = 64
+    """How many processes of the harness may use it at once, each with a subject of its own: 1 for a single board."""
     concurrent_calls: Annotated[int, Meta(ge=1)] = 1
     """How many calls may be outstanding at once; 1: one after the other, and what needs several is not applicable."""
     restart: Literal["fork", "spawn"] = "fork"
@@ -91,7 +93,11 @@ class Manifest(Document, frozen=True):
     """The driver's promise: the times that it reports are measured on this machine, so that none is longer than its
     call. false: they may be those of a device that is simulated, and what does not fit is a quality warning."""
     reset_command: tuple[str, ...] = ()
-    reset_seconds: Annotated[float, Meta(ge=0)] = 0.0
+    """What brings the device back behind a crash or a hang (`adb reboot`, a power switch); the harness runs it, then
+    waits until the driver answers. Ignored where the manifest came from a driver in another process: --reset-command
+    is for that."""
+    reset_seconds: Patience = RESET_SECONDS
+    """How long the command may take at most."""
     options: dict[str, str] = field(default_factory=dict)
     """Option names with what they mean; `--plugin-option NAME=VALUE`."""
     virtual_clock: bool = False

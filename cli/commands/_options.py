@@ -40,6 +40,12 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     )
     parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
     parser.add_argument(
+        "--reset-command",
+        metavar="COMMAND",
+        help="command that brings the device back behind a crash or a hang (docs/drivers-in-other-languages.md)",
+    )
+    parser.add_argument("--reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
+    parser.add_argument(
         "--longest-wait",
         metavar="SECONDS",
         type=float,
@@ -114,6 +120,8 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "transports": tuple(options.transport),
         "inference_tool": options.inference_tool,
         "inference_tool_uid": options.inference_tool_uid,
+        "reset_command": options.reset_command,
+        "reset_seconds": options.reset_seconds,
         "longest_wait": options.longest_wait,
         "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
         "beside": getattr(options, "beside", None),

@@ -64,7 +64,8 @@ def _execute(options: argparse.Namespace) -> int:
     from npu_conformance.harness.run.session_options import open_by_options
     from npu_conformance.vts.lib.graph_campaign import Campaign, plan
 
-    session, console, started = session_options(options), Console(sys.stdout), time.monotonic()
+    session = session_options(options, at_once=options.processes or 1)
+    console, started = Console(sys.stdout), time.monotonic()
     with contextlib.closing(open_by_options(session)) as subject:
         try:
             recipes = plan(subject, options.size, options.types, options.operations)

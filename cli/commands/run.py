@@ -116,4 +116,5 @@ def run_session_options(options: argparse.Namespace) -> SessionOptions:
         options,
         **given,
         vectors=str(options.vectors) if options.vectors else None,
+        at_once=options.processes,
     )

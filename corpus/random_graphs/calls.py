@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -204,8 +204,3 @@ def _is_away_from_zero(operand: VectorOperand, values: Array, *, positive: bool)
     if values.dtype.kind == "f":
         return bool((values >= LEAST).all() if positive else (numpy.abs(values) >= LEAST_DIVISOR).all())
     return bool((values > operand.zero_point).all() if positive else (values != operand.zero_point).all())
-
-
-def specs_of(arguments: Any) -> list[OperandSpec]:
-    """All operands of a call, those of lists one by one."""
-    return [one for given in arguments.values() for one in (given if isinstance(given, Sequence) else (given,))]

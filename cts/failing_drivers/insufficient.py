@@ -47,7 +47,9 @@ def _judge_short(app: ScriptedApp, net: Net, *devices: str) -> None:
         checks.equal(found, (2, 2), "dimensions of the output that had too little room")
 
 
-def _declare(name: str, *devices: str) -> None:
+def _declare_short(name: str, *devices: str) -> None:
+    """Whoever computes finds too little room."""
+
     @cases.case(f"driver.{name}", "FW-PRT-012", scope=Scope.SMOKE)
     def on_driver(context: CaseContext) -> None:
         """A driver that finds too little room is believed."""
@@ -69,6 +71,10 @@ def _declare(name: str, *devices: str) -> None:
         _judge_short(app, net, *chosen)
         app.computes_rightly(app.compiled(net, *chosen))
 
+
+def _declare_one_short_of_two(name: str, *devices: str) -> None:
+    """One of two outputs has too little room."""
+
     @cases.case(f"one_of_two.{name}", "FW-EXE-018")
     def one_of_two(context: CaseContext) -> None:
         """One driver has the whole model with two outputs."""
@@ -79,6 +85,10 @@ def _declare(name: str, *devices: str) -> None:
         """The outputs come from two drivers."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
         _judge_one_short(app, *(("one", "two") if devices else ()))
+
+
+def _declare_short_by_word(name: str, *devices: str) -> None:
+    """There is room enough, and a driver says that there is too little."""
 
     @cases.case(f"only_driver_says_so.{name}", "FW-PRT-012")
     def only_driver_says_so(context: CaseContext) -> None:
@@ -97,6 +107,10 @@ def _declare(name: str, *devices: str) -> None:
         for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+
+
+def _declare_without_shapes(name: str, *devices: str) -> None:
+    """A driver finds too little room, and does not say how much it needs."""
 
     @cases.case(f"without_shapes.{name}", "FW-PRT-012", "FW-VER-009")
     def without_shapes(context: CaseContext) -> None:
@@ -153,8 +167,9 @@ def _judge_one_short(app: ScriptedApp, *devices: str) -> None:
             checks.member(other.values, ((2, 2), (0, 2)), "dimensions of the output that had room enough")
 
 
-_declare("default")
-_declare("named", "one")
+for _name, _devices in (("default", ()), ("named", ("one",))):
+    for _declare in (_declare_short, _declare_one_short_of_two, _declare_short_by_word, _declare_without_shapes):
+        _declare(_name, *_devices)
 
 
 @cases.case("cpu", "FW-PRT-012")

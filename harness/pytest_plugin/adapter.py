@@ -85,6 +85,8 @@ def _options(config: pytest.Config) -> SessionOptions:
         transports=tuple(option("--npu-transport")),
         inference_tool=option("--npu-inference-tool"),
         inference_tool_uid=option("--npu-inference-tool-uid"),
+        reset_command=option("--npu-reset-command"),
+        reset_seconds=option("--npu-reset-seconds"),
         longest_wait=option("--npu-longest-wait"),
         beside=option("--npu-beside"),
         beside_options=tuple(option("--npu-beside-option")),
@@ -100,6 +102,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         shuffle=option("--npu-shuffle"),
         resume=option("--npu-resume"),
         seconds=parse_budget(budget) if budget else None,
+        at_once=workers.count(config) if is_worker(config) else 1,
     )
 
 

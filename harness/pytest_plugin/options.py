@@ -32,6 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--npu-inference-tool", metavar="COMMAND", help="command that runs test inferences, with {uid} in it"
     )
     group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the uid that the command always runs as")
+    group.addoption("--npu-reset-command", metavar="COMMAND", help="brings the device back behind a crash or a hang")
+    group.addoption("--npu-reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
     group.addoption("--npu-longest-wait", metavar="SECONDS", type=float, help="wait at most so long for anything")
     group.addoption("--npu-beside", metavar="P", help="measure this plug-in, too, and judge accuracy against it")
     group.addoption(

@@ -37,6 +37,11 @@ def is_controller(config: pytest.Config) -> bool:
     return config.pluginmanager.has_plugin("dsession")
 
 
+def count(config: pytest.Config) -> int:
+    """How many workers there are, asked of one."""
+    return int(config.workerinput["workercount"])  # type: ignore[attr-defined]
+
+
 def report_folder(config: pytest.Config) -> str:
     """The folder in which a worker keeps its part, until the controller fetches what it needs."""
     return str(config.workerinput[_REPORT])  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject import patience
 from npu_conformance.harness.subject.inference_tool import given_tool
 from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
+from npu_conformance.harness.subject.reset import given_reset
 from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs import versions
 from npu_conformance.specs.documents import DocumentError
@@ -31,7 +32,7 @@ class SessionOptions:
     longest_wait: seconds that no wait for the plug-in exceeds. time_scale: how many times as long as usual stress cases
     work. beside: a second implementation, which figures are compared with. report: empty for a new folder by time, None
     for no report. keep: how many reports are kept. part_of: the report folder of the whole run, where this one is a
-    shard of it: failure files go there, and no pages are made.
+    shard of it: failure files go there, and no pages are made. at_once: how many processes test it side by side.
     """
 
     plugin: str
@@ -41,6 +42,8 @@ class SessionOptions:
     transports: tuple[str, ...] = ()
     inference_tool: str | None = None
     inference_tool_uid: int | None = None
+    reset_command: str | None = None
+    reset_seconds: float | None = None
     longest_wait: float | None = None
     beside: str | None = None
     beside_options: tuple[str, ...] = ()
@@ -53,6 +56,7 @@ class SessionOptions:
     report: str | None = ""
     keep: int = KEPT
     part_of: str | None = None
+    at_once: int = 1
     seed: int = 0
     shuffle: bool = False
     resume: bool = False
@@ -76,7 +80,7 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
-        words += [*self._tool_words, *self._wait_words, *self._beside_words]
+        words += [*self._tool_words, *self._reset_words, *self._wait_words, *self._beside_words]
         for folder in self.catalogues:
             words += ["--catalogue", folder]
         return words
@@ -87,6 +91,13 @@ class SessionOptions:
         command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
         uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
         return [*command, *uid]
+
+    @property
+    def _reset_words(self) -> list[str]:
+        """The options that bring the device back."""
+        command = [] if self.reset_command is None else ["--reset-command", self.reset_command]
+        seconds = [] if self.reset_seconds is None else ["--reset-seconds", f"{self.reset_seconds:g}"]
+        return [*command, *seconds]
 
     @property
     def _wait_words(self) -> list[str]:
@@ -135,13 +146,15 @@ def start_by_options(options: SessionOptions) -> Starting:
         version,
         inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
         longest_wait=options.longest_wait,
+        reset=given_reset(options.reset_command, options.reset_seconds),
     )
 
 
 def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:
     """Open the subject that a command line names.
 
-    Raises LoadError, also for an option that the plug-in does not have; DocumentError for a claim about nothing.
+    Raises LoadError, also for an option that the plug-in does not have and for more processes than it can be used by at
+    once; DocumentError for a claim about nothing.
 
     starting: where it has been started already.
     """
@@ -150,6 +163,7 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
 
     try:
         require_options(subject.manifest, options.plugin, parse_options(options.plugin_options))
+        require_instances(subject.manifest, options.plugin, options.at_once)
         claims.check_names(subject.manifest)
     except (LoadError, DocumentError):
         subject.close()
@@ -163,6 +177,13 @@ def require_options(manifest: Manifest, plugin: str, names: Iterable[str]) -> No
         if name not in {*manifest.options, *CONNECTION_OPTIONS}:
             known = ", ".join(sorted(manifest.options)) or "none"
             raise LoadError(f"plug-in {plugin} has no option {name!r}; it has {known}")
+
+
+def require_instances(manifest: Manifest, plugin: str, at_once: int) -> None:
+    """Raise LoadError where more processes would use it at a time than its manifest allows."""
+    if at_once > manifest.max_instances:
+        allowed = f"max_instances of its manifest is {manifest.max_instances}"
+        raise LoadError(f"plug-in {plugin} cannot be tested by {at_once} processes at once: {allowed}")
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Protocol
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.reset import Reset
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
@@ -22,8 +23,8 @@ from npu_conformance.specs.manifest import Deadlines, InferenceTool
 class StartOptions:
     """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
 
-    start_seconds: how long the handshake may take while the manifest is not known. inference_tool: what the user gave.
-    longest_wait: seconds that no wait exceeds, whatever the manifest says; None for no limit.
+    start_seconds: how long the handshake may take while the manifest is not known. inference_tool, reset:
+    what the user gave. longest_wait: seconds that no wait exceeds, whatever the manifest says; None for no limit.
     is_loaded_here: the other end is a Python plug-in that this user's own process imports: its manifest may name what
     the harness runs.
     """
@@ -33,6 +34,7 @@ class StartOptions:
     key: str | None = None
     start_seconds: float = Deadlines().start
     inference_tool: InferenceTool | None = None
+    reset: Reset | None = None
     longest_wait: float | None = None
     is_loaded_here: bool = False
 
@@ -42,6 +44,8 @@ class Endpoint(Protocol):
 
     spec: str
     store: FileStore
+    is_ours: bool
+    """Whether hosts are started here; where they are not, it takes its time until somebody else has started one."""
 
     def connect(self, address: str | None) -> socket.socket:
         """Connect to an application's address, or with None open the control connection: a new host where hosts are
@@ -87,6 +91,8 @@ class Endpoint(Protocol):
 
 class SpawnedEndpoint:
     """Hosts of our own, under a zygote."""
+
+    is_ours = True
 
     def __init__(self, spec: str, load: Load, store: FileStore) -> None:
         self.spec = spec
@@ -140,6 +146,8 @@ class SpawnedEndpoint:
 
 class ListeningEndpoint:
     """Somebody else's server. A hang or a breach can only be answered by a new connection."""
+
+    is_ours = False
 
     def __init__(self, spec: str, store: FileStore) -> None:
         self.spec = spec

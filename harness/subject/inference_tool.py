@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.subject.command_words import words_of
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import InferenceTool, Manifest
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -27,14 +28,7 @@ def given_tool(command: str | None, uid: int | None) -> InferenceTool | None:
         if uid is not None:
             raise DocumentError(f"{_OPTION}-uid", "", f"goes with {_OPTION}")
         return None
-    import shlex  # only where a tool is given
-
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError as error:
-        raise DocumentError(_OPTION, "", f"{error}: {command!r}") from None
-    if not words:
-        raise DocumentError(_OPTION, "", "expected a command, found none")
+    words = words_of(_OPTION, command)
     if any("{uid}" in word for word in words) == (uid is not None):
         raise DocumentError(_OPTION, "", f"expected either {{uid}} in the command or {_OPTION}-uid, the one it runs as")
     return InferenceTool(words, uid)

@@ -198,6 +198,7 @@ class _LocalEndpoint:
     """The other end of an application's socket is a thread of this process."""
 
     spec = "inprocess"
+    is_ours = True
 
     def __init__(self, host: HostState, caller: Caller, store: FileStore, soak: Callable[[], None]) -> None:
         self._host = host

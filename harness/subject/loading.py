@@ -13,6 +13,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.patience import limited
 from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, shimmed, where
 from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.reset import Reset
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
@@ -45,6 +46,7 @@ def open_subject(
     start_seconds: float = Deadlines().start,
     inference_tool: InferenceTool | None = None,
     longest_wait: float | None = None,
+    reset: Reset | None = None,
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
@@ -52,11 +54,12 @@ def open_subject(
     one of these. options: the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel
     by, preferred first. version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it
     may take to come up. inference_tool: to be run instead of what the manifest names, which counts only where a Python
-    plug-in is loaded here. longest_wait: seconds that no wait exceeds once the manifest is known, whatever it says.
+    plug-in is loaded here; reset, to be run behind a crash or a hang, likewise. longest_wait: seconds that no wait
+    exceeds once the manifest is known, whatever it says.
     Raises LoadError, one line that says what is wrong.
     """
     return start_subject(
-        spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait
+        spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait, reset
     ).open()
 
 
@@ -69,6 +72,7 @@ def start_subject(
     start_seconds: float = Deadlines().start,
     inference_tool: InferenceTool | None = None,
     longest_wait: float | None = None,
+    reset: Reset | None = None,
 ) -> Starting:
     """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
     unknown = [name for name in transports if name not in TRANSPORTS]
@@ -76,11 +80,17 @@ def start_subject(
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
     if spec.startswith(SHIM):
-        return _shimmed(spec.removeprefix(SHIM), chosen, isolation, transports, version, start_seconds, longest_wait)
+        below = spec.removeprefix(SHIM)
+        return _shimmed(below, chosen, isolation, transports, version, start_seconds, longest_wait, reset)
     if isolation == "inprocess":
         return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool, longest_wait), lambda: None)
     start = StartOptions(
-        transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool, longest_wait=longest_wait
+        transports,
+        chosen,
+        start_seconds=start_seconds,
+        inference_tool=inference_tool,
+        reset=reset,
+        longest_wait=longest_wait,
     )
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:
@@ -96,10 +106,13 @@ def _shimmed(
     version: Version | None,
     start_seconds: float,
     longest_wait: float | None,
+    reset: Reset | None,
 ) -> Starting:
     """The subject that `spec` names, with a device of its runtime."""
     below = {name: value for name, value in options.items() if name != "device"}
-    starting = start_subject(spec, below, isolation, transports, None, start_seconds, longest_wait=longest_wait)
+    starting = start_subject(
+        spec, below, isolation, transports, None, start_seconds, longest_wait=longest_wait, reset=reset
+    )
     return Starting(lambda: shimmed(starting.open(), spec, options, version), starting.cancel)
 
 

@@ -39,28 +39,11 @@ def own_directory(path: str, parent: int | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def is_own_directory(path: str) -> bool:
-    """True where the path itself, not what a link there leads to, is a directory of this user's."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-
-
 def create(path: str) -> int:
     """Make a file in a directory of this user's; return it opened for reading and writing. Raises OSError."""
     directory, name = os.path.split(path)
     with own_directory(directory) as parent:
         return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=parent)
-
-
-def leads_to(path: str, made: os.stat_result) -> bool:
-    """True where the path is still the name of the file that was made there."""
-    try:
-        return os.path.samestat(os.lstat(path), made)
-    except OSError:
-        return False
 
 
 def remove_file(path: str, made: os.stat_result) -> None:

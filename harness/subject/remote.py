@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NoSharedMemory, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, NoSharedMemory, NotApplicable
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.subject.files import Files
@@ -17,6 +17,7 @@ from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import Pools
 from npu_conformance.harness.subject.remote_application import RemoteApplication, run_remotely_concurrently
+from npu_conformance.harness.subject.reset import hint, reset_of
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.framing import is_readable
@@ -27,6 +28,9 @@ from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
+
+_LOOK_AGAIN_SECONDS = 0.1
+"""Between two attempts to connect to a driver that somebody else starts."""
 
 
 class RemoteSubject:
@@ -52,6 +56,7 @@ class RemoteSubject:
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
         manifest = self._main.initialized.manifest
         self.manifest = settled(manifest, options.inference_tool, is_loaded_here=options.is_loaded_here)
+        self._reset = reset_of(manifest, options.reset, is_loaded_here=options.is_loaded_here)
         self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
@@ -166,16 +171,40 @@ class RemoteSubject:
         return self._endpoint.process()
 
     def restart(self, version: Version | None = None) -> None:
-        """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""
+        """Replace the host by a new one. Raises Crashed, Hung, Failed or LoadError where it does not come up."""
         options = self._options
         if version is not None:
             options = replace(options, options=playing(version, self.manifest, options.options))
+        is_lost = self._is_lost()
         self._close_connections()
-        self._main = self._connect({"key": options.key} if options.key else {}, options)
+        if is_lost and self._reset is not None:
+            self._endpoint.kill()
+            self._reset.run()
+        self._main = self._connected_again(options)
         self.version = version or self._tested_as
         found = self._main.initialized.manifest.hal_version
         if version is not None and found != version:
             raise NotApplicable(f"the subject serves HAL {found} also after it was asked for {version}")
+
+    def _is_lost(self) -> bool:
+        """True where the host has ended or its connection is broken, unlike where a new one is asked for."""
+        try:
+            return not self.alive()
+        except LoadError:
+            return True
+
+    def _connected_again(self, options: StartOptions) -> RemoteApplication:
+        """Connect to a new host; whoever is to start one elsewhere has as long as a driver may take to start."""
+        last = time.monotonic() + self.manifest.deadlines.start * self.manifest.time_scale
+        while True:
+            try:
+                return self._connect({"key": options.key} if options.key else {}, options)
+            except (LoadError, Crashed) as error:
+                if self._endpoint.is_ours:
+                    raise
+                if time.monotonic() >= last:
+                    raise LoadError("; ".join(filter(None, (str(error), hint(self.manifest, self._reset))))) from None
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
     def close(self) -> None:
         """End the host and remove everything it owns."""

@@ -136,7 +136,7 @@ class TestFolder:
         assert (first.inputs, first.corpus, first.features) == (2, 2, 2)
         folder.close()
         again = CampaignFolder(tmp_path, SETTINGS)
-        assert again.corpus("models") == [b"a", b"c"]
+        assert again.corpus("models") == (b"a", b"c")
         assert again.features("models") == {1, 2}
         assert again.known() == {"crash: SIGSEGV in driver.run"}
         assert again.rounds == [first]
@@ -187,6 +187,16 @@ class TestFolder:
         with pytest.raises(DocumentError, match="cannot keep a campaign here: Not a directory"):
             CampaignFolder(tmp_path / "file" / "folder", SETTINGS)
 
+    def test_the_latest_inputs_travel_as_far_as_there_is_room(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("npu_conformance.fuzz.lib.campaign.folder.LARGEST_CORPUS", 5)
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        inputs = (b"aaaa", b"bb", b"ccc")
+        folder.add(result("models", *[Kept(data=data, features=(at,)) for at, data in enumerate(inputs)]), 3, 1.0)
+        assert folder.corpus("models") == (b"bb", b"ccc")
+        folder.close()
+
     def test_minimise_keeps_every_sight(self, tmp_path: Path) -> None:
         index = {"a": (1, 2), "b": (2, 3, 4), "c": (1,), "d": (), "e": (4,)}
         chosen = minimal(index)
@@ -196,7 +206,7 @@ class TestFolder:
         folder.add(result("models", Kept(data=b"a", features=(1,))), 3, 1.0)
         folder.add(result("models", Kept(data=b"b", features=(1, 2))), 3, 2.0)
         assert folder.minimise("models") == 1
-        assert folder.corpus("models") == [b"b"]
+        assert folder.corpus("models") == (b"b",)
         folder.close()
 
 

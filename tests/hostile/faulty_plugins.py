@@ -43,6 +43,11 @@ def _fail(context: Context) -> Subject:
     raise RuntimeError("no board")
 
 
+def _resettable(options: Any) -> Manifest:
+    command = ("touch", options["file"])
+    return msgspec.structs.replace(_MANIFEST, reset_command=command, options={"file": "made by the reset"})
+
+
 def _bad_manifest(options: Any) -> Manifest:
     return msgspec.json.decode(b'{"name": "x", "vendor": "v", "version": "1", "time_scale": -1}', type=Manifest)
 
@@ -51,6 +56,8 @@ eater = Plugin(_SMALL, lambda context: Subject(device=_Eater()))
 crasher = Plugin(_MANIFEST, lambda context: Subject(device=_Crasher()))
 fresh_crasher = Plugin(_FRESH, lambda context: Subject(device=_Crasher()))
 does_not_start = Plugin(_MANIFEST, _fail)
+resettable = Plugin(_resettable, lambda context: Subject(device=_Crasher()))
+single = Plugin(msgspec.structs.replace(_MANIFEST, max_instances=1), lambda context: Subject(device=_Base()))
 wrong_manifest = Plugin(
     lambda options: Manifest(name="x", vendor="v", version="1", interfaces=cast(Any, ("devise",))),
     lambda context: Subject(device=_Base()),

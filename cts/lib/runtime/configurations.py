@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus import vectors
 from npu_conformance.corpus.pairwise import cover
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.cts.lib.runtime.vector_cases import first_names, is_first
 from npu_conformance.cts.lib.runtime.ways import WAYS, ways
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.specs.versions import OLDEST, Version
@@ -82,7 +82,7 @@ def configurations(
     explicit: there is a device beside the CPU to name. caching: compilations can be cached.
     """
     usual, space = ways(level)[0], _space(level, explicit, caching)
-    firsts = _first_names(vector.operation) if is_first(vector, case_id) else ()
+    firsts = first_names(vector.operation) if is_first(vector, case_id) else ()
     plain = [Configuration(usual, example=number) for number in range(len(vector.examples))]
     chosen: Sequence[Configuration] = (space[zlib.crc32(case_id.encode()) % len(space)],)
     if scope is Scope.FULL:
@@ -93,11 +93,6 @@ def configurations(
         yield from plain
     if scope is not Scope.SMOKE:
         yield from (one for one in chosen if one not in plain)
-
-
-def is_first(vector: Vector, case_id: str) -> bool:
-    """True for a stored vector that is the first of its operation with its types."""
-    return case_id.startswith("cts.generated.") and vector.name in _first_names(vector.operation)
 
 
 @functools.cache
@@ -127,12 +122,3 @@ def _cover(level: Version, explicit: bool, caching: bool) -> tuple[Configuration
 
 def _values(one: Configuration) -> tuple[object, ...]:
     return (one.way, one.devices, one.memory, one.hidden, one.repeated, one.pooled)
-
-
-@functools.cache
-def _first_names(operation: str) -> tuple[str, ...]:
-    """The first vector of the operation with each combination of types."""
-    if operation not in vectors.operations():
-        return ()
-    positive = [header for header in vectors.headers(operation) if header.rejected is None]
-    return tuple({header.types: header.name for header in reversed(positive)}.values())

@@ -8,7 +8,7 @@ from typing import Any
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.variations import allowed
-from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.vectors.description import describe
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -44,13 +44,36 @@ def case_of(header: VectorHeader, load: Loader, case_id: str, about: Callable[[]
         vector_run.run(context, load())
 
     return Case(
-        case_id, run, _requirements(header), about or (lambda: described(load())), "runtime", since=header.since,
+        case_id, run, _requirements(header, case_id), about or (lambda: described(load())), "runtime",
+        since=header.since,
         until=header.rejected.until if header.rejected else NEWEST, scope=scope_of(header, case_id),
         operations=tuple(dict.fromkeys(header.operations)), types=header.types, hazards=header.hazards,
     )  # fmt: skip
 
 
-def _requirements(header: VectorHeader) -> tuple[str, ...]:
+def _requirements(header: VectorHeader, case_id: str) -> tuple[str, ...]:
     if header.rejected is not None:
         return _REJECTION
-    return ("FW-GEN-012", *_EXECUTION) if header.operation == "RANDOM_MULTINOMIAL" else _EXECUTION
+    if header.operation == "RANDOM_MULTINOMIAL":
+        return ("FW-GEN-012", *_EXECUTION)
+    return (*_EXECUTION, "FW-GEN-006") if _has_twin(header, case_id) else _EXECUTION
+
+
+def _has_twin(header: VectorHeader, case_id: str) -> bool:
+    """Whether the vector is in signed 8 bit, so that its unsigned form is executed beside it by default."""
+    is_coupled = len(header.operations) == 1 and header.operation not in allowed.NOT_COUPLED
+    return is_coupled and not set(allowed.SIGNED.values()).isdisjoint(header.types) and is_first(header, case_id)
+
+
+def is_first(vector: Vector | VectorHeader, case_id: str) -> bool:
+    """True for a stored vector that is the first of its operation with its types."""
+    return case_id.startswith("cts.generated.") and vector.name in first_names(vector.operation)
+
+
+@functools.cache
+def first_names(operation: str) -> tuple[str, ...]:
+    """The first vector of the operation with each combination of types."""
+    if operation not in vectors.operations():
+        return ()
+    positive = [header for header in vectors.headers(operation) if header.rejected is None]
+    return tuple({header.types: header.name for header in reversed(positive)}.values())

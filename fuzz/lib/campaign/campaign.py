@@ -16,8 +16,6 @@ from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
 from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
 from npu_conformance.harness.subject.plugin_loading import LoadError
 
-LARGEST_CORPUS = 4 << 20
-"""Bytes of corpus that travel with one round: the latest inputs, beside the fuzzer's own seeds."""
 _ROUND_SECONDS = 20.0
 _SHORTEST_ROUND = 2.0
 _ROUNDS_EACH = 4
@@ -136,7 +134,7 @@ class Campaign:
             seed=self.job.seed * _PRIME + next(self._numbers),
             runs=self.limits.runs,
             seconds=seconds,
-            inputs=_latest(self.folder.corpus(arm.fuzzer)),
+            inputs=self.folder.corpus(arm.fuzzer),
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
             known=tuple(sorted(self.folder.known())),
             skip=tuple(sorted(self.folder.killers(arm.fuzzer))),
@@ -172,14 +170,3 @@ class Campaign:
 
 def _nothing(arm: Arm) -> RoundResult:
     return RoundResult(fuzzer=arm.fuzzer, engine=arm.engine, executions=0, seconds=0.0, start_seconds=0.0)
-
-
-def _latest(inputs: list[bytes]) -> tuple[bytes, ...]:
-    """As many of the latest inputs as may travel."""
-    size, chosen = 0, []
-    for data in reversed(inputs):
-        size += len(data)
-        if size > LARGEST_CORPUS:
-            break
-        chosen.append(data)
-    return tuple(reversed(chosen))

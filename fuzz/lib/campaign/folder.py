@@ -37,6 +37,8 @@ Line = TypeVar("Line")
 SETTINGS, ROUNDS, FINDINGS, CORPUS, LOCK = "campaign.json", "rounds.jsonl", "findings.jsonl", "corpus", "lock"
 FINDINGS_FOLDER = "failures"
 """As in a report folder: `replay` takes the whole campaign."""
+LARGEST_CORPUS = 4 << 20
+"""Bytes of corpus that travel with one round: the latest inputs, beside the fuzzer's own seeds."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST = 60
 
@@ -62,11 +64,20 @@ class CampaignFolder:
         """Let others have it."""
         os.close(self._lock)
 
-    def corpus(self, fuzzer: str) -> list[bytes]:
-        """The inputs that are kept for a fuzzer. A file that is gone or unreadable costs that input only."""
-        folder = self.path / CORPUS / fuzzer
-        found = (_content(folder / name) for name in self._index(fuzzer))
-        return [data for data in found if data is not None]
+    def corpus(self, fuzzer: str) -> tuple[bytes, ...]:
+        """The inputs that are kept for a fuzzer, the latest ones of them that may travel: LARGEST_CORPUS bytes.
+
+        A file that is gone or unreadable costs that input only.
+        """
+        size, chosen = 0, []
+        for name in reversed(self._index(fuzzer)):
+            if (data := _content(self.path / CORPUS / fuzzer / name)) is None:
+                continue
+            size += len(data)
+            if size > LARGEST_CORPUS:
+                break
+            chosen.append(data)
+        return tuple(reversed(chosen))
 
     def features(self, fuzzer: str) -> set[int]:
         """Everything that inputs of a fuzzer have shown."""

@@ -1,0 +1,90 @@
+"""Runs the command that brings a device back behind a crash or a hang, where somebody whom the harness trusts names it.
+
+A driver in a process of the harness's own is started anew. A board, a phone or a server elsewhere is not: a power
+switch, `adb reboot`, a service manager brings it back, and this command knows how.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import RESET_SECONDS, Manifest
+
+if TYPE_CHECKING:
+    import subprocess
+
+OPTION = "--reset-command"
+_SECONDS = f"{OPTION.removesuffix('command')}seconds"
+_IGNORED = f"the manifest names a reset_command, which is not run for a driver on a socket: give it with {OPTION}"
+"""Such a driver may be another user's, and the command runs as our user."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """A command, as words, and the seconds that it may take."""
+
+    command: tuple[str, ...]
+    seconds: float
+
+    def run(self) -> None:
+        """Run the command to its end. Raises LoadError where it fails or takes too long; it is then ended."""
+        import subprocess  # 10 ms, which most runs do not need
+
+        # A file, since a pipe would be open for as long as a server that the command leaves behind.
+        with tempfile.TemporaryFile() as said:
+            try:
+                status = self._status(
+                    subprocess.Popen(
+                        self.command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
+                    )
+                )
+            except OSError as error:
+                raise LoadError(f"the reset command cannot be started: {error}") from None
+            except subprocess.TimeoutExpired:
+                raise LoadError(f"the reset command has not ended within {self.seconds:g} s") from None
+            if status:
+                said.seek(0)
+                last = said.read().decode(errors="replace").strip().rpartition("\n")[2]
+                raise LoadError(f"the reset command ended with status {status}: {last or 'no message'}")
+
+    def _status(self, process: subprocess.Popen[bytes]) -> int:
+        """The exit status; whatever keeps us from waiting for it ends the command and what it has started."""
+        try:
+            return process.wait(self.seconds)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+
+
+def reset_of(manifest: Manifest, given: Reset | None, *, is_loaded_here: bool) -> Reset | None:
+    """The command that may be run: the given one, or that of a plug-in loaded here; None for none."""
+    if given is None and is_loaded_here and manifest.reset_command:
+        return Reset(manifest.reset_command, manifest.reset_seconds)
+    return given
+
+
+def hint(manifest: Manifest, reset: Reset | None) -> str:
+    """What could bring a driver elsewhere back, for whom it is lost; empty where a command has been run."""
+    if reset is not None:
+        return ""
+    return _IGNORED if manifest.reset_command else f"where a command can bring it back, give it with {OPTION}"
+
+
+def given_reset(command: str | None, seconds: float | None) -> Reset | None:
+    """The command that a command line names, in words as of a shell; None for none. Raises DocumentError."""
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise DocumentError(_SECONDS, "", f"expected a positive number of seconds, found {seconds:g}")
+    if command is None:
+        if seconds is not None:
+            raise DocumentError(_SECONDS, "", f"goes with {OPTION}")
+        return None
+    return Reset(words_of(OPTION, command), RESET_SECONDS if seconds is None else seconds)
