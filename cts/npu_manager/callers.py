@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, GRANT, PARKED, Client
+from npu_conformance.cts.lib.manager_client import (
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    CallbackRecorder,
+    Client,
+    install_only,
+)
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
     BLOCKING_SDK,
@@ -27,6 +36,7 @@ from npu_conformance.specs.npu.types import (
     SHELL_UID,
     SYSTEM_UID,
     Importance,
+    ModelLoadRequest,
     Policy,
     ShellResult,
 )
@@ -168,3 +178,36 @@ def same_app_of_two_users(context: CaseContext) -> None:
     second.dies()
     first.asks(SMALL, identifier=8).receives(GRANT)
     held.receives(GRANT)
+
+
+@cases.case("strangers_notify_of_no_request", "NPU-LIF-024", "NPU-REQ-009", group=Group.MANAGER_REQUESTS)
+def strangers_notify_of_no_request(context: CaseContext) -> None:
+    """What root, the shell, the system or another user's app notifies counts for no request of an app under that id."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(Importance.FOREGROUND)
+    loaded, parked = app.loads(LARGE), app.asks(LARGE)
+    parked.receives(PARKED)
+    for stranger, number in itertools.product(_requesters(fixture, app), (70, loaded.request.id, parked.request.id)):
+        recorder = CallbackRecorder()
+        own = ModelLoadRequest(number, LARGE)
+        if not _is_let(partial(stranger.request, own, recorder)):
+            continue
+        fixture.wait(lambda recorder=recorder: bool(recorder.events))  # type: ignore[misc]
+        for listener in [event.listener for event in recorder.events if event.listener is not None]:
+            for model in (loaded, parked):
+                _is_let(partial(listener.notify_model_loaded, model.request))
+                _is_let(partial(listener.notify_model_unloaded, model.request))
+        stranger.manager.cancel_model_load(own)
+        loaded.receives(GRANT)
+        parked.receives(PARKED)
+    loaded.unload()
+    loaded.receives(GRANT, COMPLETE)
+
+
+def _requesters(fixture: ManagerFixture, app: ClientApp) -> list[Client]:
+    """Strangers that may ask for models of their own, as far as they can be had, and are no stronger than the app."""
+    found = [fixture.app(CACHED, user=10, twin_of=app).client]
+    found += [Client(fixture.context, uid) for uid in (ROOT_UID, SHELL_UID)]
+    with suppress(IllegalArgument):  # the system may be no app that can be installed
+        found.append(install_only(fixture.context, SYSTEM_UID))
+    return found

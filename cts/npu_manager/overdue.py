@@ -18,6 +18,8 @@ cases = CaseGroup("cts.npu_manager.overdue", interface="manager", group=Group.MA
 FOREGROUND, CACHED = Importance.FOREGROUND, Importance.CACHED
 _SECOND_NS = 1_000_000_000
 _SETTLE_NS = 100_000_000
+_WEEKS_NS = 25 * 24 * 3600 * _SECOND_NS
+"""Milliseconds outgrow 31 bits within such a time, and 32 within two."""
 _TIMES_MS = (450, 999, 1500, 2500, 4295, 8590, 65_536 + 700, 3_600_000, 4_294_967 + 900)
 """Beside seconds those at which numbers of 32 bits end, in nanoseconds and microseconds."""
 
@@ -71,6 +73,40 @@ def time_is_set_again(context: CaseContext) -> None:
             fixture.control.advance_clock(seconds * _SECOND_NS * 2 // 3)
             wanted.receives(WAIT)
             fixture.control.advance_clock(seconds * _SECOND_NS)
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
+
+
+@cases.case("time_set_later", "NPU-LIF-027")
+def time_set_later(context: CaseContext) -> None:
+    """An unload request keeps the time that it had when it was sent, whatever is set for later ones."""
+    with _a_minute_for_an_unload(context) as fixture:
+        for later in (240, 5):
+            fixture.control.set_unload_timeout(60 * _SECOND_NS)
+            held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(10 * _SECOND_NS)
+            fixture.control.set_unload_timeout(later * _SECOND_NS)
+            fixture.control.advance_clock(40 * _SECOND_NS)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(20 * _SECOND_NS)
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
+
+
+@cases.case("of_a_long_uptime", "NPU-LIF-027")
+def of_a_long_uptime(context: CaseContext) -> None:
+    """Weeks after the device has started an unload request has its time as on the first day."""
+    with _a_minute_for_an_unload(context) as fixture:
+        for _ in range(2):
+            fixture.control.advance_clock(_WEEKS_NS)
+            held, wanted = fixture.app(CACHED).loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(40 * _SECOND_NS)
+            wanted.receives(WAIT)
+            fixture.control.advance_clock(40 * _SECOND_NS)
             wanted.receives(WAIT, GRANT)
             wanted.cancel()
 

@@ -9,13 +9,22 @@ from contextlib import suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, Client, install_only, package_of
 from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture, switched
-from npu_conformance.cts.lib.scheduling_hal import recording_hal
+from npu_conformance.cts.lib.manager_observation import shell_of
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
-from npu_conformance.specs.npu.types import ATTRIBUTION_PERMISSION, BLOCKING_SDK, MAX_PRIORITY, Flag, Importance, Policy
+from npu_conformance.specs.npu.types import (
+    ATTRIBUTION_PERMISSION,
+    BLOCKING_SDK,
+    MAX_PRIORITY,
+    ROOT_UID,
+    Flag,
+    Importance,
+    Policy,
+)
 
 cases = CaseGroup("cts.npu_manager.packages", interface="manager", group=Group.MANAGER_PRIORITIES)
 
@@ -189,3 +198,47 @@ def known_to_the_next_hal(context: CaseContext) -> None:
         hal.expect(app.uid, FOREGROUND)
     with recording_hal(fixture) as later:
         later.expect(app.uid, FOREGROUND)
+
+
+@cases.case("changed_without_a_hal", "NPU-PRI-006", "NPU-PRI-009", "NPU-PRI-010", "NPU-PRI-011")
+def changed_without_a_hal(context: CaseContext) -> None:
+    """What is installed, removed or permitted while the HAL is dead is in the table of the next one."""
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as first:
+        old, gone = fixture.app(VISIBLE), fixture.app(VISIBLE)
+        first.expect(gone.uid, VISIBLE)
+        first.dead = True
+        fixture.control.kill_hal()
+        new = _change(fixture, old, gone)
+        with recording_hal(fixture) as second:
+            _judge_change(second, old, gone, new)
+
+
+@cases.case("changed_while_suspended", "NPU-PRI-006", "NPU-PRI-009", "NPU-PRI-011", "NPU-OBS-005")
+def changed_while_suspended(context: CaseContext) -> None:
+    """What is installed, removed or permitted while root has suspended pushes is in the table that `enable` sends."""
+    fixture = ManagerFixture(context)
+    root = shell_of(context, ROOT_UID)
+    with recording_hal(fixture) as hal:
+        old, gone = fixture.app(VISIBLE), fixture.app(VISIBLE)
+        hal.expect(gone.uid, VISIBLE)
+        root("disable")
+        try:
+            new = _change(fixture, old, gone)
+        finally:
+            root("enable")
+        _judge_change(hal, old, gone, new)
+
+
+def _change(fixture: ManagerFixture, old: ClientApp, gone: ClientApp) -> ClientApp:
+    fixture.control.grant_permission(old.uid, ATTRIBUTION_PERMISSION, True)
+    gone.client.alive = False
+    fixture.control.remove_app(gone.uid)
+    return fixture.app(CACHED)
+
+
+def _judge_change(hal: RecordingHal, old: ClientApp, gone: ClientApp, new: ClientApp) -> None:
+    hal.expect(new.uid, CACHED)
+    hal.expect(old.uid, VISIBLE)
+    checks.equal(hal.table[old.uid].can_attribute_other_uid, True, f"attribution of uid {old.uid}, which may by now")
+    checks.that(gone.uid not in hal.table, f"table at the HAL: expected none of uid {gone.uid}, which is removed")

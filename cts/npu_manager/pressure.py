@@ -34,6 +34,14 @@ from npu_conformance.specs.npu.types import (
 
 cases = CaseGroup("cts.npu_manager.pressure", interface="manager", group=Group.MANAGER_POLICIES)
 
+_HOLDERS = (
+    ((Importance.FOREGROUND, 1), (Importance.VISIBLE, 1), (Importance.SERVICE, 1), (Importance.CACHED, 1)),
+    ((Importance.FOREGROUND, 1), (Importance.CACHED, 3)),
+    ((Importance.FOREGROUND, 3), (Importance.CACHED, 1)),
+    ((Importance.VISIBLE, 1), (Importance.CACHED, 2), (Importance.CACHED, 1)),
+    ((Importance.VISIBLE, 4),),
+)
+"""Importances of apps that fill the budget, and how many small models each has."""
 _STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
 
 
@@ -49,6 +57,33 @@ def shortage_unloads(context: CaseContext) -> None:
     """From low memory on, models are asked to unload, the weakest holder's first."""
     for level in SHORTAGE:
         _judge_weakest_first(ManagerFixture(context), shortage, level, UnloadReason.MEMORY)
+
+
+@cases.case("no_more_than_needed", "NPU-POL-026")
+def no_more_than_needed(context: CaseContext) -> None:
+    """Pressure takes as many models of equal weight whoever has them, the weakest app's first: it empties no app."""
+    if not context.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock a further unload request may be on its way")
+    for press, level in ((heat, ThermalStatus.SEVERE), (shortage, MemoryPressure.LOW)):
+        found = {holders: _taken(ManagerFixture(context), press, level, holders) for holders in _HOLDERS}
+        checks.equal(
+            found, dict.fromkeys(_HOLDERS, found[_HOLDERS[0]]), f"models asked at pressure {level}, by holders"
+        )
+
+
+def _taken(fixture: ManagerFixture, press: Press, level: int, holders: tuple[tuple[int, int], ...]) -> int:
+    """How many small models pressure takes of apps of these importances, each with so many."""
+    apps = [(importance, fixture.app(importance), number) for importance, number in holders]
+    models = [(importance, app.loads(SMALL)) for importance, app, number in apps for _ in range(number)]
+    with pressed(fixture, press, level):
+        fixture.wait(lambda: any(UNLOAD in model.received for _, model in models))
+        asked = [importance for importance, model in models if UNLOAD in model.received]
+        kept = [importance for importance, model in models if UNLOAD not in model.received]
+    checks.that(
+        not asked or not kept or min(asked) >= max(kept),
+        f"importances of the models asked at pressure {level}: {asked}, of those left: {kept}",
+    )
+    return len(asked)
 
 
 @cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")

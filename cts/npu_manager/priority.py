@@ -142,6 +142,28 @@ def rotation_after_death(context: CaseContext) -> None:
             held.receives(GRANT, UNLOAD)
 
 
+@cases.case("ranked_without_a_hal", "NPU-PRI-013", "NPU-PRI-007")
+def ranked_without_a_hal(context: CaseContext) -> None:
+    """An importance that changes while the HAL is dead, known to be or not, counts for the loading policy at once."""
+    for is_told in (False, True):
+        fixture = ManagerFixture(context)
+        with recording_hal(fixture) as hal:
+            holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
+            held, parked = holder.loads(LARGE), riser.asks(LARGE)
+            parked.receives(PARKED)
+            hal.dead = True
+            if is_told:
+                with suppress(Unsupported):  # then its first push tells
+                    fixture.control.kill_hal()
+            riser.moves(FOREGROUND)
+            held.receives(GRANT, UNLOAD)
+            parked.receives(PARKED, WAIT)
+            riser.moves(CACHED)
+            holder.moves(FOREGROUND)
+            held.unload()
+            parked.receives_one_of([PARKED, WAIT, GRANT], [PARKED, WAIT, PARKED, GRANT])
+
+
 @cases.case("fixed_uids", "NPU-PRI-003", "NPU-PRI-010")
 def fixed_uids(context: CaseContext) -> None:
     """Root and system keep priority 100, whatever is said of their importance or packages."""
@@ -289,6 +311,20 @@ def undeclared_is_not_ranked(context: CaseContext) -> None:
         held, parked = cached.loads(LARGE), undeclared.asks(LARGE)
         parked.receives(PARKED)
         held.receives(GRANT)
+
+
+@cases.case("lost_declaration", "NPU-PRI-014")
+def lost_declaration(context: CaseContext) -> None:
+    """In the public page's profile an app whose update declares nothing any more makes room for a cached one."""
+    if context.manifest.npu_profile != "page":
+        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    fixture = ManagerFixture(context)
+    app, cached = fixture.app(FOREGROUND), fixture.app(CACHED)
+    held = app.loads(LARGE)
+    fixture.control.update_app(app.uid, False, BLOCKING_SDK - 1)
+    fixture.settle()
+    cached.asks(LARGE).receives(WAIT)
+    held.receives(GRANT, UNLOAD)
 
 
 @cases.case("update_keeps_priority", "NPU-PRI-012", "NPU-ACC-007")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import Application
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
@@ -21,6 +23,10 @@ _RUNS = 150
 _CROWD = range(10_300, 10_400, 10)
 """Apps that do the same by work that they cancel at once; these uids are nobody else's."""
 _ROUNDS = 12
+_HELD_UP_SECONDS, _TIMES_HELD_UP = 0.5, 3
+"""Runs in virtual time that take so long, before time_scale, and so many in succession, wait for something."""
+_AT_ONCE_SECONDS = 2.0
+"""A call that waits for nothing takes less, before time_scale."""
 
 
 @cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
@@ -196,11 +202,52 @@ def blocked(context: CaseContext) -> None:
         listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera = npu.app(npu.camera)
-        listener.is_deaf = True
-        for _ in range(_RUNS):
-            camera.works()
-            npu.pass_ms(npu.debounce_ms)
+        _fill(npu, camera, listener)
         _receives_again(npu)
+
+
+@cases.case("blocked_and_replaced", "NPU-HAL-035", "NPU-HAL-018", "NPU-HAL-016")
+def blocked_and_replaced(context: CaseContext) -> None:
+    """A callback that hangs is replaced without delay, and takes no other one with it when it dies at last."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        listener = context.application(_LISTENER_UID)
+        _registered(listener.interfaces.scheduling)
+        camera = npu.app(npu.camera)
+        npu.configure(config(camera.uid, 100))
+        _fill(npu, camera, listener)
+        npu.settle()
+        if _seconds(npu.register_recorder) > _AT_ONCE_SECONDS * context.manifest.time_scale:
+            context.warn_quality("setCallback waits for the callback before, which hangs")
+        listener.close()
+        for _ in range(_ROUNDS):
+            camera.works()
+            camera.works()  # within the debounce time
+            npu.settle()
+        npu.expect(camera, *UNDISTURBED * _ROUNDS)
+        npu.update(config(camera.uid, 200))
+        camera.works()
+        npu.settle()
+        found = {event.work.effective_priority - event.work.job_priority for event in camera.events()}
+        checks.equal(found, {100, 200}, "priorities set before and after the callback died")
+
+
+def _fill(npu: SchedulingFixture, camera: App, listener: Application) -> None:
+    """Let a callback hang, and work until many a message waits for it. Work has to be as quick as before."""
+    usual = min(_seconds(camera.works) for _ in range(3))
+    bound = max(_HELD_UP_SECONDS * npu.context.manifest.time_scale, 20 * usual)
+    listener.is_deaf = True
+    slow = 0
+    for _ in range(_RUNS):
+        slow = slow + 1 if _seconds(camera.works) > bound else 0
+        checks.that(slow < _TIMES_HELD_UP, f"runs while the callback hangs: {slow} took more than {bound:.1f} s each")
+        npu.pass_ms(npu.debounce_ms)
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    begun = time.monotonic()
+    call()
+    return time.monotonic() - begun
 
 
 @cases.case("blocked_in_real_time", "NPU-HAL-035")

@@ -219,3 +219,15 @@ def many_at_once(context: CaseContext) -> None:
         for call, further in ((npu.update, 0), (npu.configure, 1), (npu.update, 2)):
             call(*(config(uid, (uid + further) % 1000) for uid in uids))
             _expect(npu, camera=(npu.camera + further) % 1000, assistant=(npu.assistant + further) % 1000)
+
+
+@cases.case("many_one_by_one", "NPU-HAL-003", "NPU-HAL-011")
+def many_one_by_one(context: CaseContext) -> None:
+    """Configs stay in force however many other uids are given theirs later, one after the other."""
+    with scheduling_fixture(context) as npu:
+        npu.configure(config(npu.camera, 300, direct=False), config(npu.assistant, 200))
+        for uid in range(_CROWD, _CROWD + 1100):
+            npu.update(config(uid, 500))
+        npu.update(config(npu.gallery, 100))
+        npu.app(npu.camera).is_rejected()
+        _expect(npu, assistant=200, gallery=100)

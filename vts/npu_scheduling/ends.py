@@ -11,6 +11,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import (
+    COMPLETED,
     FAILED,
     REQUESTED,
     STARTED,
@@ -162,6 +163,27 @@ def _ends_all(context: CaseContext, end: End, notification: Notification) -> Non
         npu.expect(camera, REQUESTED, STARTED, notification)
 
 
+def _near_its_end(context: CaseContext, end: End, notification: Notification) -> None:
+    """A run has success only where its last inference is complete too: not where something else ends that one."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.register_recorder()
+        camera.works(step_ms=1)
+        whole_ms = npu.passed_ms
+        for left_ms in (2, whole_ms // 20, whole_ms // 5, whole_ms // 2):
+            npu.settle()
+            run = camera.start()
+            npu.pass_ms(whole_ms - left_ms)
+            if run.succeeded is None:
+                end(npu, camera)
+            succeeded = npu.end_of(run)
+            npu.settle()
+            told = camera.received()[-1:]
+            what = f"a run that was to be ended {left_ms} ms before its end, whose last event is {told}"
+            checks.that(not succeeded or told == [COMPLETED], f"{what}: expected no success, found success")
+
+
 _ABOUT = (
     ("", ("NPU-HAL-030",), _has_its_reason),
     ("_then_works", ("NPU-HAL-030", "NPU-HAL-019"), _then_works),
@@ -169,6 +191,7 @@ _ABOUT = (
     ("_first", ("NPU-HAL-024", "NPU-HAL-030"), _is_first),
     ("_ends_all", ("NPU-HAL-030", "NPU-HAL-025"), _ends_all),
     ("_leaves_others", ("NPU-HAL-030", "NPU-HAL-026"), _leaves_others),
+    ("_near_its_end", ("NPU-HAL-030", "NPU-HAL-019"), _near_its_end),
     ("_while_waiting", ("NPU-HAL-030", "NPU-HAL-023"), _while_waiting),
 )
 """What is asked of each end: behind its name, the requirements, and how."""

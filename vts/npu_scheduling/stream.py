@@ -15,6 +15,8 @@ _MANY = 20
 _CROWD = 70
 _INTERRUPTIONS = 4
 _FIRST_UID = 10_300
+_WEEKS_MS = 25 * 24 * 3_600_000
+"""Milliseconds outgrow 31 bits behind the first of such times, and 32 behind the second."""
 
 
 def _busy(npu: SchedulingFixture) -> list[App]:
@@ -181,3 +183,24 @@ def many_of_one_app(context: CaseContext) -> None:
             checks.that(npu.end_of(run, 1000), f"one of {_CROWD} runs of an app: expected success, found a failure")
         npu.settle()
         checks.equal(without_pauses(camera.received()), list(UNDISTURBED), f"events of uid {camera.uid}")
+
+
+@cases.case("times_of_a_long_uptime", "NPU-HAL-021", "NPU-HAL-019")
+def times_of_a_long_uptime(context: CaseContext) -> None:
+    """A device that is up for weeks tells its events as on the first day, with times that follow its clock."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.register_recorder()
+        begun = []
+        for _ in range(3):
+            begun.append(npu.passed_ms)
+            camera.works()
+            npu.settle()
+            npu.pass_ms(_WEEKS_MS)
+        npu.expect(camera, *UNDISTURBED * 3)
+        times = [event.work.timestamp_ms for event in camera.events()]
+        checks.equal(times, sorted(times), "timestamps over seven weeks")
+        for index, began in enumerate(begun):
+            late = times[index * len(UNDISTURBED)] - times[0] - (began - begun[0])
+            checks.equal(late, 0, f"milliseconds by which the time of request {index + 1} is off the clock")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -19,7 +20,7 @@ _UUID_BYTES = 16
 _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
 _PID, _OTHER_PID = 4321, 8765
 _FEATURE = "camera.night_mode"
-_MOST_DEVICES = 64
+_MOST_DEVICES, _NO_DEVICE = 64, 2**20
 _FRESH_UIDS = (10_291, 10_292, 10_293)
 """Apps that work in one case each."""
 
@@ -91,7 +92,7 @@ def first_of_two_waiting(context: CaseContext) -> None:
 def effective_is_sum(context: CaseContext) -> None:
     """The effective priority is that of the uid plus that of the job, 0 to 2000."""
     with scheduling_fixture(context) as npu:
-        for uid_priority, job_priority in ((0, 0), (0, 1000), (1000, 0), (1000, 1000), (125, 250)):
+        for uid_priority, job_priority in ((0, 0), (0, 1000), (1000, 0), (1000, 1000), (125, 250), (333, 501), (64, 7)):
             npu.configure(config(npu.camera, uid_priority))
             for event in _events_of(npu, InferenceRun(job_priority=job_priority)):
                 what = f"effective priority of uid {uid_priority} and job {job_priority}"
@@ -320,3 +321,68 @@ def feature_in_full(context: CaseContext) -> None:
             found = {event.work.debug_feature_id for event in camera.events()[seen:]}
             checks.that(bool(found), f"events of work for {name!r}: found none")
             checks.that(found <= {name, None}, f"feature ids of work for {name!r}: found {found}")
+
+
+@cases.case("same_default_device", "NPU-HAL-032")
+def same_default_device(context: CaseContext) -> None:
+    """Work that names no device is done on one and the same, whatever devices the app and others have named before."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take a while
+        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        if not apps[0].ends(InferenceRun(device_number=1)):
+            raise NotApplicable("there is one device")
+        npu.register_recorder()
+        found = [_devices_of(npu, app) for app in apps]
+        for named, number in itertools.product(apps, (1, _NO_DEVICE, 0)):
+            if number == _NO_DEVICE:
+                named.is_rejected(InferenceRun(device_number=number))
+            else:
+                _devices_of(npu, named, number)
+            found += [_devices_of(npu, app) for app in apps]
+        checks.equal(found, [found[0]] * len(found), "devices of work that named none, behind work that named one")
+
+
+def _devices_of(npu: SchedulingFixture, app: App, number: int | None = None) -> set[int]:
+    """The device numbers in the events of a run."""
+    seen = len(app.events())
+    app.works(InferenceRun(device_number=number))
+    npu.settle()
+    npu.first_event(app, seen)
+    return {event.work.device_number for event in app.events()[seen:]}
+
+
+@cases.case("fields_of_one_work", "NPU-HAL-033", "NPU-HAL-034", "NPU-HAL-039", "NPU-HAL-040")
+def fields_of_one_work(context: CaseContext) -> None:
+    """Where an app has several works at once, what an event says of one is not mixed with what is true of another."""
+    _judge_fields(context, lambda _: None)
+
+
+@cases.case("fields_of_cancelled_work", "NPU-HAL-033", "NPU-HAL-034", "NPU-HAL-039", "NPU-HAL-040")
+def fields_of_cancelled_work(context: CaseContext) -> None:
+    """The same where all these works are cancelled."""
+    _judge_fields(context, lambda app: app.cancel())
+
+
+def _judge_fields(context: CaseContext, end: Callable[[App], None]) -> None:
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.register_recorder()
+        camera = npu.app(npu.camera)
+        for jobs in itertools.permutations((0, 500, 1000)):
+            runs = {
+                job: InferenceRun(job, group_id=Uuid(bytes([job % 255]) * 16), feature_id=f"f{job}") for job in jobs
+            }
+            seen = len(camera.events())
+            for run in runs.values():
+                camera.start(run)
+                npu.pass_ms(1)
+            end(camera)
+            npu.settle()
+            npu.first_event(camera, seen)
+            for event in camera.events()[seen:]:
+                work = event.work
+                checks.member(work.job_priority, jobs, f"job priority in the {event.event_type} event")
+                given = runs[work.job_priority]
+                what = f"of the {event.event_type} event about job {work.job_priority}"
+                checks.member(work.group_id, (given.group_id, None), f"group id {what}")
+                checks.member(work.debug_feature_id, (given.feature_id, None), f"feature id {what}")
