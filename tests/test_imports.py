@@ -19,7 +19,7 @@ FINDERS = {"import_module", "__import__", "find_spec", "run_module"}
 MAIN = 'if __name__ == "__main__":'
 
 DATACLASSES = {"OracleOperand", "OperandTypeInfo", "RegisteredExtension", "Conversion"}
-"""What one case loads that is no msgspec.Struct: the first three keep what they have worked out, the last is generic."""
+"""What one case loads that is no msgspec.Struct: three keep what they have worked out, and one is generic."""
 ONE_CASE = """
 import dataclasses, sys
 made, make = [], dataclasses._process_class
