@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
-from msgspec.structs import replace as with_fields
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device
@@ -195,7 +194,7 @@ class _ZeroTokenRefused(FaultyDevice):
 
 class _ConfigForgetsCaches(FaultyDevice):
     def prepare_model_with_config(self, model: types.Model, config: types.PrepareModelConfig, *rest: Any) -> None:
-        super().prepare_model_with_config(model, with_fields(config, model_cache=(), data_cache=()), *rest)
+        super().prepare_model_with_config(model, replace(config, model_cache=(), data_cache=()), *rest)
 
 
 class _DeadlineBelowNone(FaultyDevice):
@@ -251,7 +250,7 @@ class _TwoFormats(ReferenceDevice):
 
     def _turned(self, model: types.Model) -> types.Model:
         values = model.operand_values
-        return model if self.version.is_aidl else with_fields(model, operand_values=values[:4] + values[:3:-1])
+        return model if self.version.is_aidl else replace(model, operand_values=values[:4] + values[:3:-1])
 
 
 class _WritesFirst(FaultyPreparedModel):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace as with_fields
 from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
@@ -151,7 +152,7 @@ def _too_much(version: Version) -> int:
 def _with_preemption(strategy: str) -> FaultySubject:
     def create(context: Context, version: Version) -> Subject:
         options = {**context.options, "preemption": strategy}
-        return Subject(device=ReferenceDevice(with_fields(context, options=options), version))
+        return Subject(device=ReferenceDevice(replace(context, options=options), version))
 
     return FaultySubject(create)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace as with_fields
 from typing import Any
 
 from msgspec.structs import replace
@@ -201,7 +200,7 @@ class _SlowClock(RealClock):
 
 
 def _slow(context: Context, version: Version) -> Subject:
-    return Subject(device=ReferenceDevice(with_fields(context, clock=_SlowClock()), version))
+    return Subject(device=ReferenceDevice(replace(context, clock=_SlowClock()), version))
 
 
 VARIANTS = (

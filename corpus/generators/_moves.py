@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -60,7 +61,7 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
 
 def unknown(spec: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
     """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
-    return replace(spec, operand=replace(spec.operand, dimensions=tuple(dimensions)))
+    return replace(spec, operand=structs.replace(spec.operand, dimensions=tuple(dimensions)))
 
 
 def opened(

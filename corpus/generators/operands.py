@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators.data import Array
 from npu_conformance.corpus.vectors import ChannelQuant, VectorOperand, element_values
@@ -93,7 +94,7 @@ def reference(number: int) -> OperandSpec:
 def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> OperandSpec:
     """An optional operand without value (NO_VALUE)."""
     spec = tensor(operand_type, dimensions, **quantization)
-    return replace(spec, operand=replace(spec.operand, omitted=True))
+    return replace(spec, operand=structs.replace(spec.operand, omitted=True))
 
 
 def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> OperandSpec:

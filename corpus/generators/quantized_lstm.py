@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
+from msgspec import structs
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
@@ -125,7 +126,7 @@ def _random(
 
 
 def _omitted(spec: OperandSpec) -> OperandSpec:
-    return replace(spec, operand=replace(spec.operand, omitted=True), data=None, constant=False)
+    return replace(spec, operand=structs.replace(spec.operand, omitted=True), data=None, constant=False)
 
 
 def vectors() -> Vectors:
@@ -209,7 +210,9 @@ def _norms() -> Vectors:
     small = {
         name: replace(one, data=signs) for name, one in operands(single)[0].items() if name.startswith("input_to_")
     }
-    small["input"] = replace(inputs["input"], operand=replace(inputs["input"].operand, dimensions=(2, 1)), shape=(2, 1))
+    small["input"] = replace(
+        inputs["input"], operand=structs.replace(inputs["input"].operand, dimensions=(2, 1)), shape=(2, 1)
+    )
     small["input"] = replace(small["input"], data=numpy.array([[2], [-2]], numpy.int8))
     small["prev_output"] = _filled(inputs["prev_output"], 0)
     description = "the values are 1 and -1, so that their variance is 1"
@@ -279,8 +282,10 @@ def _rejected() -> Vectors:
     yield _rejection("output_size_without_projection", "C8", other, changes)
     flat = {"input": _with_shape(inputs["input"], (2, 1, 1))}
     yield _rejection("input_rank_3", RANK_CLAUSE, whole, flat, phase="execution")
-    late = {"input": replace(flat["input"], operand=replace(flat["input"].operand, dimensions=()))}
-    open_outputs = {name: replace(spec, operand=replace(spec.operand, dimensions=())) for name, spec in outputs.items()}
+    late = {"input": replace(flat["input"], operand=structs.replace(flat["input"].operand, dimensions=()))}
+    open_outputs = {
+        name: replace(spec, operand=structs.replace(spec.operand, dimensions=())) for name, spec in outputs.items()
+    }
     yield _rejection("input_rank_3_at_execution", "C1", whole, late | open_outputs)
 
 
@@ -290,7 +295,8 @@ def _rejected_scales() -> Vectors:
         inputs, outputs = operands(cell)
         states = {"prev_cell_state": inputs["prev_cell_state"], "cell_state_out": outputs["cell_state_out"]}
         changed = {
-            key: replace(one, operand=replace(one.operand, scale=_float32(scale))) for key, one in states.items()
+            key: replace(one, operand=structs.replace(one.operand, scale=_float32(scale)))
+            for key, one in states.items()
         }
         yield _rejection(f"cell_scale_{name}", "C11", cell, changed)
 
@@ -307,7 +313,7 @@ def _resized(spec: Operands, name: str, axis: int) -> Operands:
 
 def _with_shape(spec: OperandSpec, shape: tuple[int, ...]) -> OperandSpec:
     data = numpy.zeros(shape, spec.data.dtype) if isinstance(spec.data, numpy.ndarray) else None
-    return replace(spec, operand=replace(spec.operand, dimensions=shape), data=data, shape=shape)
+    return replace(spec, operand=structs.replace(spec.operand, dimensions=shape), data=data, shape=shape)
 
 
 def _rejection(name: str, clause: str, cell: Cell, changes: Operands, **details: Any) -> Vector:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as replace_field
+
+from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.described_sums import (
     BOTH,
@@ -169,8 +170,8 @@ def too_little_room_elsewhere(context: CaseContext) -> None:
     first, second = builder.input(), builder.input()
     net = builder.net(builder.binary("ADD", first, second), builder.binary("MUL", first, second))
     vector = net.vector
-    opened = replace_field(vector.operands[vector.outputs[1]], dimensions=(0, 2))
-    net = net_of(replace_field(vector, operands={**vector.operands, vector.outputs[1]: opened}))
+    opened = replace(vector.operands[vector.outputs[1]], dimensions=(0, 2))
+    net = net_of(replace(vector, operands={**vector.operands, vector.outputs[1]: opened}))
     compilation = app.finished_compilation(app.built(net.wire))
     memory = memory_of_roles(app, [Role("output", compilation, 0)])
     for room, expected in ((16, ResultCode.NO_ERROR), (4, ResultCode.OUTPUT_INSUFFICIENT_SIZE)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as replaced
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus.vector_types import ChannelQuant, VectorOperand
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
@@ -159,4 +160,4 @@ def while_counts_itself(context: CaseContext) -> None:
 
 
 def _relaxed(net: Net) -> Net:
-    return net_of(replaced(net.vector, relaxed=True))
+    return net_of(replace(net.vector, relaxed=True))

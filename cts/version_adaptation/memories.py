@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as replace_fields
 from functools import partial
 
 from msgspec.structs import replace
@@ -155,8 +154,8 @@ def _lengths_in_parts(context: CaseContext, hal: Version) -> None:
     first, second = builder.input(), builder.input()
     total = builder.binary("ADD", first, second)
     vector = builder.net(total, builder.binary("MUL", total, second)).vector
-    opened = replace_fields(vector.operands[total], dimensions=(0, 2))
-    app.computes_rightly(app.compiled(net_of(replace_fields(vector, operands={**vector.operands, total: opened}))))
+    opened = replace(vector.operands[total], dimensions=(0, 2))
+    app.computes_rightly(app.compiled(net_of(replace(vector, operands={**vector.operands, total: opened}))))
     for call in app.executions("mul"):
         assert call.request is not None
         lengths = [each.location.length for each in call.request.inputs if each.location.length]

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
@@ -48,7 +47,7 @@ def whole(context: Context) -> Subject:
     clock = VirtualClock()
     scheduling, workload, control = scheduling_workload.create(context, clock)
     manager, manager_control = service.create(
-        with_fields(context, clock=clock), scheduling, scheduling.settle, declared_only=True
+        replace(context, clock=clock), scheduling, scheduling.settle, declared_only=True
     )
     return Subject(
         scheduling=scheduling,
@@ -82,7 +81,7 @@ def aosp(context: Context) -> Subject:
     """The reference HAL with AOSP's interface."""
     found = reference(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return with_fields(found, scheduling=_AsInAosp(found.scheduling))
+    return replace(found, scheduling=_AsInAosp(found.scheduling))
 
 
 def without_workload(context: Context) -> Subject:
@@ -111,7 +110,7 @@ def cuttlefish(context: Context) -> Subject:
     """AOSP's interface with the quirk of its own implementation."""
     found = reference(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return with_fields(found, scheduling=_Cuttlefish(found.scheduling))
+    return replace(found, scheduling=_Cuttlefish(found.scheduling))
 
 
 class _ToolLike(Wrapper, Workload):
@@ -134,7 +133,7 @@ def narrow(context: Context) -> Subject:
     """AOSP's interface, a workload with the options of the tool, and a clock: nothing can be cancelled or broken."""
     found = aosp(context)
     assert found.workload is not None
-    return with_fields(found, workload=_ToolLike(found.workload))
+    return replace(found, workload=_ToolLike(found.workload))
 
 
 class _Metronome:
@@ -200,7 +199,7 @@ def device_alone(context: Context) -> Subject:
     """AOSP's interface, and a device whose executions are the only work."""
     found = with_device(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return with_fields(found, scheduling=_AsInAosp(found.scheduling))
+    return replace(found, scheduling=_AsInAosp(found.scheduling))
 
 
 def by_hand(context: Context) -> Subject:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
-from msgspec.structs import replace as replace_fields
 
 from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
@@ -176,7 +175,7 @@ class _Runner:
         if configuration.memory == DEVICE:
             example = self._vector.examples[configuration.example]
             return request_in_buffers(self._context, prepared_model, built, example, inputs, outputs)
-        input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
+        input_memory = replace(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
         return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
 
     def _prepare(self, configuration: Configuration) -> PreparedModel:
