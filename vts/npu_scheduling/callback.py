@@ -198,7 +198,7 @@ def blocked(context: CaseContext) -> None:
         camera = npu.app(npu.camera)
         listener.is_deaf = True
         for _ in range(_RUNS):
-            camera.works()
+            camera.works(step_ms=100)
             npu.pass_ms(npu.debounce_ms)
         _receives_again(npu)
 
