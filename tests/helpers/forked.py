@@ -1,0 +1,32 @@
+"""Conforming variants in forks of a test's process: edits of the source stay there, and nothing is imported again."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+from patience import SECONDS
+
+from npu_conformance.faults import kill_matrix, plugin
+from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.versions import Version
+
+
+def meets(variant: str, version: Version, work: Callable[[SubjectHandle], None]) -> None:
+    """Do work with a conforming variant; whatever it raises fails the test."""
+    assert variant in plugin.known()  # read here, or each fork would read it again
+
+    def told() -> str:
+        try:
+            opened = open_subject(kill_matrix.GUARDED, {"fault": variant}, "inprocess", version=version)
+            work(opened)
+            opened.close()
+        except Exception:
+            return traceback.format_exc()
+        return "nothing"
+
+    answer = in_child(told, str, SECONDS)
+    assert not isinstance(answer, Ended), answer.reason
+    assert answer == "nothing", answer
