@@ -1,4 +1,4 @@
-"""Conforming variants in forks of a test's process: edits of the source stay there, and nothing is imported again."""
+"""Faults and variants in forks of a test's process: edits of the source stay there, and nothing is imported again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import Version
 
 
-def meets(variant: str, version: Version, work: Callable[[SubjectHandle], None]) -> None:
-    """Do work with a conforming variant; whatever it raises fails the test."""
-    assert variant in plugin.known()  # read here, or each fork would read it again
+def meets(name: str, version: Version, work: Callable[[SubjectHandle], None]) -> None:
+    """Do work with a fault or a variant of the registry; whatever it raises fails the test."""
+    assert name in plugin.known()  # read here, or each fork would read it again
 
     def told() -> str:
         try:
-            opened = open_subject(kill_matrix.GUARDED, {"fault": variant}, "inprocess", version=version)
+            opened = open_subject(kill_matrix.GUARDED, {"fault": name}, "inprocess", version=version)
             work(opened)
             opened.close()
         except Exception:
