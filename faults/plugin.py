@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,13 +26,17 @@ OPTIONS = {
 }
 
 
+@functools.cache
+def known() -> Mapping[str, Fault | Variant]:
+    """Every fault and conforming variant by id."""
+    return {**registry.fuzz_only(), **registry.conforming(), **registry.faults()}
+
+
 def _chosen(options: Mapping[str, str]) -> Fault | Variant:
     name = options.get("fault", "reference")
-    known = (registry.faults(), registry.conforming(), registry.fuzz_only())
-    found = next((named[name] for named in known if name in named), None)
-    if found is None:
+    if name not in known():
         raise ValueError(f"no fault {name!r}; `npu-conformance faults --list` shows them")
-    return found
+    return known()[name]
 
 
 def _version(options: Mapping[str, str], chosen: Fault | Variant) -> Version:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 _CONNECT_SECONDS = 10.0
+"""For the first connection, and for one that is lost: after that the scheduler has gone away."""
 
 PARTS_A_JOB = 4
 """Into how many parts work is cut for each that is done at once on a cluster: a worker that dies costs one of them."""
@@ -45,9 +48,30 @@ def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
         threads = sum(client.nthreads().values())
         if threads == 0:
             raise LoadError(f"--scheduler {scheduler}: it has no workers")
-        executor = client.get_executor(pure=False, retries=0)
+        executor = _Executor(client)
         try:
             yield Workers(executor, jobs or threads)
         finally:
             with contextlib.suppress(Exception):  # the scheduler may have gone, and there is nothing left to end
                 executor.shutdown(wait=False)
+
+
+class _Executor(Executor):
+    """The workers of a client. What Dask's own executor takes while its client is closed never ends."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._parts = client.get_executor(pure=False, retries=0)
+
+    def submit(
+        self, work: Callable[Parameters, Result], /, *arguments: Parameters.args, **named: Parameters.kwargs
+    ) -> Future[Result]:
+        """See Executor. Raises ConnectionError where the scheduler has gone away."""
+        if self._client.status in ("closing", "closed"):
+            raise ConnectionError("the scheduler has gone away")
+        future: Future[Result] = self._parts.submit(work, *arguments, **named)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """See Executor."""
+        self._parts.shutdown(wait=wait)

@@ -202,7 +202,7 @@ class Connection(Answering):
         except (WireError, OSError, ValueError):  # ValueError: this side is closing it, in another thread
             return False  # the next reader gets the error again
         finally:
-            self._reading.release()
+            self._let_go_of_reading()
 
     def serve_one(self) -> None:
         """Handle one message, after `ready`; one that has begun may take as long as a call to arrive in full."""
@@ -233,10 +233,7 @@ class Connection(Answering):
                 self._answer(request)
                 request = None
         finally:
-            self._reading.release()
-            if self._followers:
-                with self._follower_turn:
-                    self._follower_turn.notify_all()
+            self._let_go_of_reading()
         if request is None:
             return
         if request.concurrent and not self._strict and request.method not in self.builtins:
@@ -248,6 +245,13 @@ class Connection(Answering):
         """Answer in a thread of its own. Where the connection ends meanwhile, the thread that reads finds out."""
         with contextlib.suppress(WireError):
             self._answer(request)
+
+    def _let_go_of_reading(self) -> None:
+        """Whoever has read, if only to soak: those that wait for their answers meanwhile look again, or read next."""
+        self._reading.release()
+        if self._followers:
+            with self._follower_turn:
+                self._follower_turn.notify_all()
 
     def _follow(self, waiter: Waiter | None, deadline: float) -> None:
         with self._follower_turn:

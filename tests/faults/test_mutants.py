@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from every_case import every_case
 
-from npu_conformance.faults import code_swap, kill_matrix
+from npu_conformance.faults import code_swap
 from npu_conformance.faults.mutants import mutation_runner, targets, tracing
 from npu_conformance.faults.mutants.mutation_runner import MutationRun, Verdict
 from npu_conformance.faults.mutants.operators import mutants
@@ -91,7 +92,7 @@ def test_modules_of_one_operation_are_its_own() -> None:
     [*((version.value, "device") for version in Version), *((level, "runtime") for level in ("1.0", "1.3", "fl8"))],
 )
 def test_there_is_a_reference_of_every_version(hal: str, interface: InterfaceName) -> None:
-    cases = [case for case in kill_matrix.all_cases() if case.interface == interface][:1]
+    cases = [case for case in every_case() if case.interface == interface][:1]
 
     def said() -> Version:
         subject = tracing.open_reference(hal, cases)
@@ -104,10 +105,10 @@ def test_there_is_a_reference_of_every_version(hal: str, interface: InterfaceNam
 
 
 def test_a_run_kills_what_the_cases_see() -> None:
-    cases = [case for case in kill_matrix.all_cases() if "RELU1" in case.operations and "float32" in case.id]
+    cases = [case for case in every_case() if "RELU1" in case.operations and "float32" in case.id]
     found = mutation_runner.run_mutants(cases, 4, 0, "PAD", tell=lambda line: None)
     assert {verdict.end for verdict in found.verdicts} == {"unreached"}
-    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    cases = [case for case in every_case() if case.id.startswith("vts.generated.DIV.int32")]
     found = mutation_runner.run_mutants(cases, 4, 0, "DIV", tell=lambda line: None)
     assert found.count("killed") > 0
 
@@ -145,7 +146,7 @@ def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> 
 
 
 def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
-    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    cases = [case for case in every_case() if case.id.startswith("vts.generated.DIV.int32")]
     found = mutation_runner.run_mutants(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
     assert len(found.verdicts) == 2
     assert [share.name for share in found.operations] == ["DIV"]

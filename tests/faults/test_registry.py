@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from npu_conformance.cli.main import main
 from npu_conformance.faults import kill_matrix, registry, source_edits
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
 from npu_conformance.harness.judge.waivers import glob
-from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs import requirements
 from npu_conformance.specs.ids import parse
 from npu_conformance.specs.neuralnetworks import rules
@@ -42,11 +42,6 @@ FINISHED = [
     "mlts.random_models", "mlts.degradation", "mlts.npu_apps",
 ]  # fmt: skip
 """Each case needs a fault that makes it fail."""
-
-
-@functools.cache
-def all_cases() -> list[Case]:
-    return kill_matrix.all_cases()
 
 
 def edited() -> list[str]:
@@ -79,7 +74,7 @@ def test_what_edits_import_exists() -> None:
 
 
 def test_every_fault_names_cases_that_exist() -> None:
-    ids = sorted(case.id for case in all_cases())
+    ids = sorted(case.id for case in every_case())
     named = [(name, text) for name, fault in FAULTS.items() for text in fault.caught_by]
     assert [(name, text) for name, text in named if not any(map(glob(text).fullmatch, _beginning_as(text, ids)))] == []
     assert all(fault.caught_by for fault in FAULTS.values())
@@ -94,10 +89,17 @@ def _beginning_as(pattern: str, ids: Sequence[str]) -> Iterator[str]:
 
 @pytest.mark.parametrize("area", FINISHED)
 def test_every_case_of_a_finished_area_is_named_by_a_fault(area: str) -> None:
-    patterns = [glob(text) for fault in FAULTS.values() for text in fault.caught_by]
-    ids = [case.id for case in all_cases() if case.id.startswith(f"{area}.")]
+    ids = [case.id for case in every_case() if case.id.startswith(f"{area}.")]
     assert ids
-    assert [one for one in ids if not any(pattern.fullmatch(one) for pattern in patterns)] == []
+    assert [one for one in ids if one not in named_cases()] == []
+
+
+@functools.cache
+def named_cases() -> frozenset[str]:
+    """The ids that the globs of the faults mean."""
+    ids = sorted(case.id for case in every_case())
+    named = {text for fault in FAULTS.values() for text in fault.caught_by}
+    return frozenset(one for text in named for one in filter(glob(text).fullmatch, _beginning_as(text, ids)))
 
 
 def test_every_fault_breaks_something_that_is_written_down() -> None:
@@ -109,7 +111,7 @@ def test_every_fault_breaks_something_that_is_written_down() -> None:
 
 
 def test_self_checks_have_ids_and_hold_without_a_fault() -> None:
-    checks = [case for case in all_cases() if case.id.startswith("self.")]
+    checks = [case for case in every_case() if case.id.startswith("self.")]
     assert checks
     for case in checks:
         assert parse(case.id).area == "bookkeeping"
@@ -118,25 +120,25 @@ def test_self_checks_have_ids_and_hold_without_a_fault() -> None:
 
 def test_every_self_check_is_named_by_a_fault() -> None:
     named = {text for fault in FAULTS.values() for text in fault.caught_by}
-    assert {case.id for case in all_cases() if case.id.startswith("self.")} <= named
+    assert {case.id for case in every_case() if case.id.startswith("self.")} <= named
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_sample_of_faults_is_caught(name: str) -> None:
-    row = kill_matrix.run_fault(FAULTS[name], all_cases())
+    row = kill_matrix.run_fault(FAULTS[name], every_case())
     assert row.is_caught, row
 
 
 @pytest.mark.parametrize("name", ["reference", "fixed-point", "sums-in-chunks", "terse", "tiny", "notifies-later"])
 def test_a_sample_of_variants_is_green(name: str) -> None:
-    few = [case for case in all_cases() if case.id.startswith("vts.")][::193]
+    few = [case for case in every_case() if case.id.startswith("vts.")][::193]
     row = kill_matrix.run_variant(VARIANTS[name], few)
     assert row.is_green, row
 
 
 def test_a_fault_that_nobody_notices_is_a_hole(capsys: pytest.CaptureFixture[str]) -> None:
     fault = FAULTS["pad-raw-zero"]
-    row = kill_matrix.run_fault(fault, [case for case in all_cases() if ".PAD.float32" in case.id], every_case=True)
+    row = kill_matrix.run_fault(fault, [case for case in every_case() if ".PAD.float32" in case.id], every_case=True)
     assert not row.is_caught
     assert row.missed == fault.caught_by
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from dask_clusters import local_cluster, needs_dask
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
+from npu_conformance.fuzz.lib.campaign import campaign as campaigns
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, RoundResult, Settings, Sighting, Start
@@ -20,6 +23,7 @@ from npu_conformance.fuzz.lib.campaign.rounds import run_round
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.worker import FULL
 from npu_conformance.harness.report.writing import UnwritableError
+from npu_conformance.harness.run import workers as workers_of_clusters
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import NEWEST
@@ -168,6 +172,8 @@ def test_a_plugin_that_dies_at_start_is_one_line(
 def test_a_scheduler_that_goes_away_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun(tmp_path)
     folder = CampaignFolder(tmp_path, SETTINGS)
+    monkeypatch.setattr(campaigns, "_SHORTEST_ROUND", 0.2)
+    monkeypatch.setattr(workers_of_clusters, "_CONNECT_SECONDS", 4.0)
     with (
         local_cluster(monkeypatch, workers=1, threads=1) as machines,
         executors.cluster(machines.scheduler_address, None) as workers,
@@ -178,9 +184,21 @@ def test_a_scheduler_that_goes_away_is_one_line(tmp_path: Path, monkeypatch: pyt
                 machines.close()
 
         arms = [Arm("models", "evolution")]
-        running = Campaign(folder, job(runs=None), arms, Limits(30.0, None), workers, close)
+        running = Campaign(folder, job(runs=None), arms, Limits(0.8, None), workers, close, clock=lambda: 0.0)
         with pytest.raises(LoadError, match=r"the cluster takes no more rounds|rounds in a row were lost"):
             running.run()
     assert folder.findings[0].where == FOUND.where
     assert len(folder.rounds) > 1
     folder.close()
+
+
+@pytest.mark.parametrize("status", ["closing", "closed"])
+def test_a_cluster_that_has_gone_takes_no_part(status: str) -> None:
+    """Dask's executor would take it, and the campaign wait for it for ever."""
+    with ThreadPoolExecutor(1) as parts:
+        client = SimpleNamespace(status="running", get_executor=lambda **_: parts)
+        executor = workers_of_clusters._Executor(client)
+        assert executor.submit(len, "one").result() == 3
+        client.status = status
+        with pytest.raises(ConnectionError, match="gone away"):
+            executor.submit(len, "two")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import forked
 import msgspec
 import pytest
 
@@ -79,13 +80,13 @@ def test_times_of_the_newer_call_are_judged(subject: SubjectHandle) -> None:
     ],
 )
 def test_hidl_packets_are_judged(fault: str, step: str, kind: str, where: str) -> None:
-    """Faults of the registry, whose messages are read in the process of the driver."""
-    opened = open_subject(FAULTS, {"fault": fault}, "process", version=Version.V1_3)
-    try:
-        found = _ends(opened, '{"do":"execute"}', f'{{"do":"execute",{step}}}')
+    """Faults of the registry, by edits of its source."""
+
+    def attack(subject: SubjectHandle) -> None:
+        found = _ends(subject, '{"do":"execute"}', f'{{"do":"execute",{step}}}')
         assert (kind_of(found), where_of(found)) == (kind, where)
-    finally:
-        opened.close()
+
+    forked.meets(fault, Version.V1_3, attack)
 
 
 def _ends(subject: SubjectHandle, *steps: str) -> CaseEnded:
@@ -123,12 +124,13 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     ],
 )
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
-    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
-    target = BurstTarget(opened)
-    for data in target.seeds:
-        target.run(data)
-    hypothesis_engine.search(target, target.run, seed=3, runs=20)
-    opened.close()
+    def attack(subject: SubjectHandle) -> None:
+        target = BurstTarget(subject)
+        for data in target.seeds:
+            target.run(data)
+        hypothesis_engine.search(target, target.run, seed=3, runs=20)
+
+    forked.meets(fault, version, attack)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import forked
 import msgspec
 import pytest
 
@@ -97,12 +98,13 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     ],
 )
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
-    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
-    target = CacheTarget(opened)
-    for data in target.seeds[::3]:
-        target.run(data)
-    hypothesis_engine.search(target, target.run, seed=3, runs=20)
-    opened.close()
+    def attack(subject: SubjectHandle) -> None:
+        target = CacheTarget(subject)
+        for data in target.seeds[::3]:
+            target.run(data)
+        hypothesis_engine.search(target, target.run, seed=3, runs=20)
+
+    forked.meets(fault, version, attack)
 
 
 def test_what_is_written_behind_the_notification_is_waited_for() -> None:

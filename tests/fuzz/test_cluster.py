@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from dask_clusters import local_cluster, needs_dask
 
+from npu_conformance.fuzz.lib.campaign import campaign as campaigns
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Settings
@@ -26,6 +27,11 @@ def test_a_worker_that_is_killed_does_not_end_the_campaign(tmp_path: Path, monke
     folder = CampaignFolder(tmp_path, Settings(format=1, plugin=DRIVERS, options={}, hal=None))
     job = RoundJob(fuzzer="", plugin=DRIVERS, options={}, hal=None, engine="evolution", seed=0)
     rounds_before: list[int] = []
+    monkeypatch.setattr(campaigns, "_SHORTEST_ROUND", 0.2)
+
+    def clock() -> float:
+        """The time is over with the second round behind the kill."""
+        return 60.0 if rounds_before and len(folder.rounds) > rounds_before[0] + 1 else 0.0
 
     with (
         local_cluster(monkeypatch, workers=2, threads=1) as machines,
@@ -38,7 +44,7 @@ def test_a_worker_that_is_killed_does_not_end_the_campaign(tmp_path: Path, monke
                 rounds_before.append(len(campaign.rounds))
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-        running = Campaign(folder, job, [Arm("wire", "evolution")], Limits(8.0, None), workers, kill)
+        running = Campaign(folder, job, [Arm("wire", "evolution")], Limits(0.4, None), workers, kill, clock)
         assert workers.jobs == 2
         running.run()
     folder.close()

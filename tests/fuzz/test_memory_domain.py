@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import forked
 import msgspec
 import pytest
 
@@ -108,12 +109,13 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     ],
 )
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
-    opened = open_subject(FAULTS, {"fault": fault}, "process", version=version)
-    target = MemoryDomainTarget(opened)
-    for data in target.seeds[::2]:
-        target.run(data)
-    hypothesis_engine.search(target, target.run, seed=3, runs=25)
-    opened.close()
+    def attack(subject: SubjectHandle) -> None:
+        target = MemoryDomainTarget(subject)
+        for data in target.seeds[::2]:
+            target.run(data)
+        hypothesis_engine.search(target, target.run, seed=3, runs=25)
+
+    forked.meets(fault, version, attack)
 
 
 @pytest.mark.parametrize(

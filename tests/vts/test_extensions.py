@@ -37,7 +37,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
 
     def run(plugin: str, *more: str) -> Outcome:
         words = ("run", "vts.extension", "--quiet", "--catalogue", str(CATALOGUE), "--report", "report")
-        code = main([*words, "--plugin", plugin, *more])
+        code = main([*words, "--plugin", plugin, "--isolation", "inprocess", *more])
         results = msgspec.json.decode((tmp_path / "report" / "results.json").read_bytes(), type=Results)
         printed = capsys.readouterr()
         return code, {case.case: case.outcome.value for case in results.cases}, printed.out + printed.err
@@ -71,7 +71,7 @@ def test_a_device_without_the_extension_supports_nothing_of_it(run: Run) -> None
 
 
 def test_processes_get_the_catalogue_too(run: Run) -> None:
-    code, outcomes, _ = run("driver:plugin", "-n", "2")
+    code, outcomes, _ = run("driver:plugin", "-n", "2", "--isolation", "process")
     assert code == OK
     assert set(outcomes.values()) == {"pass"}
 

@@ -44,13 +44,14 @@ IN_REAL_TIME = {
 EDITS = {one.id: one for one in (*EDITED, *EDITED_VARIANTS, *REAL_TIME, *REAL_TIME_VARIANTS, *OBSERVED)}
 
 
-@pytest.mark.parametrize("isolation", ["process", "inprocess"])
-def test_the_reference_passes(isolation: Isolation) -> None:
+@pytest.mark.parametrize(("isolation", "every"), [("process", 3), ("inprocess", 1)])
+def test_the_reference_passes(isolation: Isolation, every: int) -> None:
+    """In a process each third case: continuous integration's main job runs all of them so."""
     subject = open_subject("reference", isolation=isolation)
     try:
         endings = {
             case.id: _run(case, CaseContext(case, subject, scope=Scope.SMOKE))
-            for case in CASES.values()
+            for case in list(CASES.values())[::every]
             if case.id not in IN_REAL_TIME
         }
     finally:

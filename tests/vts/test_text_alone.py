@@ -48,10 +48,9 @@ def test_a_vector_that_android_refuses_is_a_failure() -> None:
 
 
 def test_only_vectors_to_be_rejected_are_taken() -> None:
-    for operation in vectors.operations():
-        for header in vectors.headers(operation):
-            if header.rejected is None:
-                assert vectors.load(operation, header.name).taken_by == ()
+    assert any(header.taken_by for header in vectors.all_headers())
+    for header in vectors.all_headers():
+        assert header.taken_by == () or header.rejected is not None, header.name
 
 
 def test_a_failure_inside_becomes_a_warning_and_a_crash_stays() -> None:
