@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import warm_python
 from places import ROOT
 
 from npu_conformance.harness.pytest_plugin import adapter
@@ -137,8 +138,8 @@ def test_a_checkout_beside_an_installed_package_says_what_to_paste(installed: Pa
 
 
 def test_the_folder_of_the_checkout_has_each_case_once() -> None:
-    program = [sys.executable, "-m", "pytest", *COLLECT, ".", "-k", "liveness.ping", "--ignore=tests"]
-    finished = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    words = ("-m", "pytest", *COLLECT, ".", "-k", "liveness.ping", "--ignore=tests")
+    finished = warm_python.run(*words, cwd=ROOT)
     assert [line for line in finished.stdout.splitlines() if "::" in line] == [
         "vts/queries.py::vts.queries.liveness.ping"
     ]
