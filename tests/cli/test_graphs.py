@@ -16,7 +16,7 @@ from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.harness.judge.outcome_table import USAGE
-from npu_conformance.harness.run import commands
+from npu_conformance.harness.run import commands, workers
 from npu_conformance.harness.run.commands import Ended
 
 SEAM = ("--operations", "ADD", "MUL", "--types", "float32", "--plugin", "graph_drivers:plugin")
@@ -193,6 +193,7 @@ def test_a_lost_part_is_said_and_fails_the_run(graphs: Graphs, monkeypatch: pyte
 def test_a_cluster_counts_what_one_process_does(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = (*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
     one = graphs(*arguments)
+    monkeypatch.setattr(workers, "PARTS_A_JOB", 1)
     with local_cluster(monkeypatch, workers=1, threads=2) as machines:
         several = graphs(*arguments, "--scheduler", machines.scheduler_address)
     assert (several[0], counted(several[1])) == (one[0], counted(one[1]))
