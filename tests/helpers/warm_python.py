@@ -195,6 +195,7 @@ class _Server:
 def _become(started: _Start, path: Sequence[str]) -> None:
     """Run the words as a Python that has just been started with them."""
     signal.alarm(int(SECONDS))  # only what hangs is still there then
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what nohup starts ignores it
     os.environ.clear()
     os.environ.update(started.environment)
     os.chdir(started.folder)
