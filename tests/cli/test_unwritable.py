@@ -11,7 +11,7 @@ import pytest
 import warm_python
 
 COMMAND = ("-m", "npu_conformance")
-RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "-q")
+RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "--isolation", "inprocess", "-q")
 
 
 def run(*command: str, stdout: str | None = None) -> subprocess.CompletedProcess[str]:
