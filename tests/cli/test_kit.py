@@ -148,7 +148,7 @@ def test_every_signature_has_a_type_for_each_argument() -> None:
 
 @pytest.mark.parametrize("version", [Version.V1_0, Version.FL5], ids=str)
 def test_the_sample_models_break_every_rule_that_binds(version: Version, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models.vectors, "operations", lambda: SOME)
+    monkeypatch.setattr(vectors, "operations", lambda: SOME)
     samples = list(models.lines(version))
     assert len({sample["name"] for sample in samples}) == len(samples)
     assert {sample["verdict"] for sample in samples} == {"valid", "invalid", "either"}
