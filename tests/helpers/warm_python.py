@@ -51,14 +51,13 @@ class _Start(msgspec.Struct):
 class Process:
     """What `subprocess.Popen([sys.executable, *words], text=True, ...)` is, as far as tests need it."""
 
-    def __init__(self, words: Sequence[str], folder: str | Path, environment: Mapping[str, str], stdout: int) -> None:
+    def __init__(self, server: socket.socket, start: _Start, stdout: int) -> None:
         """stdout: a descriptor to write to, or subprocess.PIPE. Standard error can be read from `stderr`."""
-        start = _Start(tuple(words), str(folder), dict(environment))
         self._told, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         out_reader, out = os.pipe() if stdout == subprocess.PIPE else (os.open(os.devnull, os.O_RDONLY), os.dup(stdout))
         errors_reader, errors = os.pipe()
         nothing = os.open(os.devnull, os.O_RDONLY)
-        socket.send_fds(_server(), [msgspec.json.encode(start)], [nothing, out, errors, theirs.fileno()])
+        socket.send_fds(server, [msgspec.json.encode(start)], [nothing, out, errors, theirs.fileno()])
         theirs.close()
         for descriptor in (nothing, out, errors):
             os.close(descriptor)
@@ -93,17 +92,29 @@ class Process:
 
 
 def start(
-    *words: str, cwd: str | Path | None = None, env: Mapping[str, str] | None = None, stdout: int = subprocess.PIPE
+    *words: str,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdout: int = subprocess.PIPE,
+    installed: Path | None = None,
 ) -> Process:
-    """Start a Python with these words, the first of which is -m or -c."""
-    return Process(words, cwd or Path.cwd(), os.environ if env is None else env, stdout)
+    """Start a Python with these words, the first of which is -m or -c.
+
+    installed: where the suite is imported from, beside what the environment says; None for this one.
+    """
+    started = _Start(words, str(cwd or Path.cwd()), dict(os.environ if env is None else env))
+    return Process(_server(installed), started, stdout)
 
 
 def run(
-    *words: str, cwd: str | Path | None = None, env: Mapping[str, str] | None = None, stdout: int = subprocess.PIPE
+    *words: str,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdout: int = subprocess.PIPE,
+    installed: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What `subprocess.run([sys.executable, *words], capture_output=True, text=True)` returns."""
-    process = start(*words, cwd=cwd, env=env, stdout=stdout)
+    """What `subprocess.run([sys.executable, *words], capture_output=True, text=True)` returns. The rest as of start."""
+    process = start(*words, cwd=cwd, env=env, stdout=stdout, installed=installed)
     told = process.communicate()
     return subprocess.CompletedProcess([sys.executable, *words], process.wait(), *told)
 
@@ -118,11 +129,13 @@ def run_pytest(*arguments: str) -> pytest.RunResult:
 
 
 @functools.cache
-def _server() -> socket.socket:
+def _server(installed: Path | None) -> socket.socket:
     """The connection to the process that forks; it ends with this one."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     # OpenBLAS alone would start threads, and what has threads had better not fork.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    if installed is not None:
+        environment["PYTHONPATH"] = str(installed)
     words = [sys.executable, __file__, str(theirs.fileno())]
     process = subprocess.Popen(words, env=environment, pass_fds=[theirs.fileno()], cwd="/")
     theirs.close()

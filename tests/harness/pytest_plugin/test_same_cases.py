@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -114,8 +113,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _pytest(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    program = [sys.executable, "-m", "pytest", *COLLECT, *arguments]
-    return subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return warm_python.run("-m", "pytest", *COLLECT, *arguments, cwd=folder, env=environment, installed=installed)
 
 
 @pytest.mark.parametrize("is_inside", [True, False], ids=["in-the-project", "elsewhere"])
