@@ -7,6 +7,7 @@ what is imported when, another installation) start theirs with subprocess.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import gc
 import importlib
@@ -229,7 +230,8 @@ def _python_path(environment: Mapping[str, str]) -> list[str]:
 
 def _main() -> None:
     for name in _IMPORTED:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # whoever needs it will say so
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()
     of_python = sys.path[1 + len(_python_path(os.environ)) :]
