@@ -30,7 +30,7 @@ from patience import SECONDS
 
 _PACKET = 1 << 20
 _IMPORTED = (
-    *("numpy", "jinja2", "execnet", "pdb", "xdist.plugin", "xdist.looponfail", "_hypothesis_pytestplugin"),
+    *("numpy", "jinja2", "execnet", "pdb", "_hypothesis_pytestplugin"),  # not xdist, which keeps the path that it finds
     *(f"_pytest.{name}" for name in default_plugins),
     *("npu_conformance.adapters.reference", "npu_conformance.cli.main", "npu_conformance.cli.commands._running"),
     *(f"npu_conformance.cli.commands.{name}" for name in ("check", "list", "replay", "report", "run")),
