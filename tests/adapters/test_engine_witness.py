@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 
 import pytest
 
@@ -32,9 +33,10 @@ def said_of(engine: str, vector: Vector) -> witnesses.Testimony:
 @pytest.mark.parametrize("operation", vectors.operations())
 @pytest.mark.parametrize("engine", PACKAGES)
 def test_the_record_says_with_which_vectors_an_engine_agrees(engine: str, operation: str) -> None:
-    taken = [vectors.load(operation, header.name) for header in vectors.headers(operation) if not header.rejected]
-    found = {vector.name: said_of(engine, vector) for vector in taken[:: STRIDES[engine]]}
-    recorded = {vector.name: engine in vector.witnesses for vector in taken[:: STRIDES[engine]]}
+    names = [header.name for header in vectors.headers(operation) if not header.rejected]
+    taken = [vectors.load(operation, name) for name in names[:: STRIDES[engine]]]
+    found = {vector.name: said_of(engine, vector) for vector in taken}
+    recorded = {vector.name: engine in vector.witnesses for vector in taken}
     assert recorded == {name: testimony.agrees for name, testimony in found.items()}, (
         f"run `npu-conformance vectors witness --engine {engine} --record`"
     )
@@ -42,7 +44,8 @@ def test_the_record_says_with_which_vectors_an_engine_agrees(engine: str, operat
 
 @pytest.mark.parametrize("engine", PACKAGES)
 def test_an_engine_is_a_witness_of_many_operations(engine: str) -> None:
-    assert sum(has_witness(operation, engine) for operation in vectors.operations()) > 50
+    witnessed = (operation for operation in vectors.operations() if has_witness(operation, engine))
+    assert len(list(itertools.islice(witnessed, 51))) == 51
 
 
 def has_witness(operation: str, engine: str) -> bool:

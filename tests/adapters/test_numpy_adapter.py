@@ -5,13 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from patience import SECONDS
+import warm_python
 from places import ROOT
 
 from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
@@ -76,11 +74,9 @@ def test_an_engine_that_is_no_plug_in_says_how_it_becomes_one(
 
 def test_the_example_passes_what_it_has(tmp_path: Path) -> None:
     chosen = "instance.name or generated.ADD.float32 or generated.MUL.int32 or generated.TANH.float"
-    command = [sys.executable, "-m", "npu_conformance", "run", "vts", "-k", chosen, "--plugin", "numpy_adapter:plugin"]
+    command = ("-m", "npu_conformance", "run", "vts", "-k", chosen, "--plugin", "numpy_adapter:plugin")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLE.parent), str(ROOT / "src")])}
-    result = subprocess.run(
-        [*command, "--report", str(tmp_path)], env=environment, capture_output=True, text=True, timeout=SECONDS
-    )
+    result = warm_python.run(*command, "--report", str(tmp_path), env=environment)
     assert result.returncode == 0, result.stdout
     found = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     results = [event["result"] for event in found if event["event"] == "case-finished"]

@@ -21,7 +21,8 @@ SELECTED = ("vts.queries", "vts.generated.RELU.float32_rank1*")
 
 
 def run(report: Path, *arguments: str) -> int:
-    return main(("run", *SELECTED, "--plugin", "reference", "-q", "--report", str(report), *arguments))
+    plugin = ("--plugin", "reference", "--isolation", "inprocess")
+    return main(("run", *SELECTED, *plugin, "-q", "--report", str(report), *arguments))
 
 
 def outcomes(report: Path) -> dict[str, str]:
@@ -33,11 +34,17 @@ def outcomes(report: Path) -> dict[str, str]:
     return {result["case"]: result["outcome"] for result in results}
 
 
+@pytest.fixture(autouse=True)
+def _few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two parts for each job: the fewest of which one can be lost and another not."""
+    monkeypatch.setattr(workers, "PARTS_A_JOB", 2)
+
+
 @needs_dask
 def test_a_cluster_gives_the_verdicts_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, many = tmp_path / "one", tmp_path / "many"
     assert run(one) == 0
-    with local_cluster(monkeypatch, workers=1, threads=2) as machines:
+    with local_cluster(monkeypatch, workers=1, threads=1) as machines:
         assert run(many, "--scheduler", machines.scheduler_address) == 0
     assert outcomes(many) == outcomes(one)
     assert sorted(path.name for path in many.iterdir()) == sorted(path.name for path in one.iterdir())

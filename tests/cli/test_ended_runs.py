@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from patience import SECONDS, eventually
+import warm_python
+from patience import eventually
 from wire_client import environment
 
 _CALLS = 6
@@ -25,12 +24,7 @@ class Run:
         self._folder = folder
         words = f"run vts.queries -q --report {folder}/kept --plugin paced_plugins:plugin --plugin-option call={call}"
         words += f" --plugin-option folder={folder}"
-        command = [sys.executable, "-m", "npu_conformance", *words.split(), *more]
-        # What nohup starts ignores SIGHUP, and so would the run.
-        self.process = subprocess.Popen(
-            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-        )  # fmt: skip
+        self.process = warm_python.start("-m", "npu_conformance", *words.split(), *more, env=environment())
 
     def signal(self, number: int) -> None:
         """Send a signal when the driver has reached the call, and let that go on."""
@@ -41,9 +35,9 @@ class Run:
 
     def end(self) -> tuple[int, str]:
         """Wait for the end, and for that of what it had in the shared memory; return exit code and output."""
-        out, _ = self.process.communicate(timeout=SECONDS)
+        out, errors = self.process.communicate()
         eventually(lambda: not list(Path("/dev/shm").glob(f"npu-conformance-run-{self.process.pid}-*")))
-        return self.process.returncode, out.decode()
+        return self.process.wait(), out + errors
 
 
 def verdicts(folder: Path) -> Counter[tuple[str, str]]:

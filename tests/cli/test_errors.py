@@ -203,7 +203,8 @@ def test_a_bug_of_the_suite_is_not_taken_for_a_verdict(command: Command, monkeyp
 @pytest.mark.parametrize("program", [("-m", "npu_conformance"), ("-c", CONSOLE_SCRIPT)])
 def test_the_module_ends_as_the_console_script_does(program: tuple[str, str]) -> None:
     done = subprocess.run(
-        [sys.executable, *program, "faults", "nope"], capture_output=True, text=True, cwd=ROOT, check=False
+        [sys.executable, *program, "schemas", "nope"], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "npu-conformance: no fault is called nope; see --list\n"
+    assert done.stderr.startswith("npu-conformance: no schema 'nope'; there are ")
+    assert done.stderr.count("\n") == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import patience
 import pytest
+import warm_python
 from places import ROOT
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
@@ -78,12 +79,18 @@ def test_a_silent_driver_is_told_of_after_two_seconds_and_once(capsys: pytest.Ca
 
 
 def test_a_driver_that_writes_to_stdout_gets_the_hint_while_the_harness_waits(folder: Path) -> None:
-    mute = f"{sys.executable} -c 'print(1, flush=True); import time; time.sleep(6)'"
-    finished = started(folder, "npu-conformance", "check", f"exec:{mute}")
-    assert finished.returncode == 2
-    waiting, ended = finished.stderr.splitlines()
-    assert waiting.endswith(f"has not answered for 2 s: {HINT}")
-    assert ended.endswith(f"initialize: the host process exited with status 0; {HINT}")
+    os.mkfifo(folder / "end")
+    mute = f"sh -c 'echo 1; read line < {folder}/end'"
+    checking = warm_python.start("-m", "npu_conformance", "check", f"exec:{mute}", cwd=folder)
+    waiting = checking.stderr.readline()
+    end = os.open(folder / "end", os.O_RDWR)  # does not wait for a reader, whatever has become of it
+    os.write(end, b"now\n")
+    ended = checking.communicate()[1]
+    os.close(end)
+    assert waiting.endswith(f"has not answered for 2 s: {HINT}\n")
+    assert ended.endswith(f"initialize: the host process exited with status 0; {HINT}\n")
+    assert ended.count("\n") == 1
+    assert checking.wait() == 2
 
 
 def test_the_hint_is_for_silence_only() -> None:

@@ -77,7 +77,8 @@ def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.
     capsys.readouterr()
     assert main(["list", "*.promoted.*", "--vectors", str(kept)]) == 0
     assert capsys.readouterr().out == f"{case}\n"
-    run = ["run", "*.promoted.*", "--vectors", str(kept), "--plugin", DRIVERS, "-q", "--report", str(tmp_path / "r")]
+    run = ["run", "*.promoted.*", "--vectors", str(kept), "-q", "--report", str(tmp_path / "r")]
+    run += ["--plugin", DRIVERS, "--isolation", "inprocess"]
     assert main([*run, "--plugin-option", "bug=refuses"]) == 1
     assert f"{case}: getSupportedOperations of a valid model" in capsys.readouterr().out
     assert main(run) == 0

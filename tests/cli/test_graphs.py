@@ -16,10 +16,11 @@ from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.harness.judge.outcome_table import USAGE
-from npu_conformance.harness.run import commands
+from npu_conformance.harness.run import commands, workers
 from npu_conformance.harness.run.commands import Ended
 
-SEAM = ("--operations", "ADD", "MUL", "--types", "float32", "--plugin", "graph_drivers:plugin")
+DRIVER = ("--plugin", "graph_drivers:plugin", "--isolation", "inprocess", "--plugin-option")
+SEAM = ("--operations", "ADD", "MUL", "--types", "float32", *DRIVER[:-1])
 Graphs = Callable[..., tuple[int, str, str]]
 
 
@@ -36,8 +37,8 @@ def graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return run
 
 
-def failing(graphs: Graphs, end: str) -> str:
-    code, out, _ = graphs(*SEAM, "--plugin-option", f"end={end}", "--seeds", "0:2")
+def failing(graphs: Graphs, end: str, *more: str) -> str:
+    code, out, _ = graphs(*SEAM, *more, "--plugin-option", f"end={end}", "--seeds", "0:2")
     assert code == 1
     return out
 
@@ -64,10 +65,9 @@ def test_a_wrong_result_is_shrunk_and_kept(graphs: Graphs, tmp_path: Path, capsy
     out = failing(graphs, "miscompute")
     assert re.search(r"FAIL seed \d: shrunk from 5 operations to (ADD|MUL|ADD MUL)$", out, re.MULTILINE)
     (replayed, *_) = sorted((tmp_path / "found").glob("*.json"))
-    plugin = ("--plugin", "graph_drivers:plugin", "--plugin-option")
-    assert main(("replay", str(replayed), *plugin, "end=miscompute")) == 1
-    assert main(("replay", str(replayed), *plugin, "end=partly")) in (0, 1)
-    assert main(("replay", str(replayed), "--plugin", "reference")) == 0
+    assert main(("replay", str(replayed), *DRIVER, "end=miscompute")) == 1
+    assert main(("replay", str(replayed), *DRIVER, "end=partly")) in (0, 1)
+    assert main(("replay", str(replayed), "--plugin", "reference", "--isolation", "inprocess")) == 0
     capsys.readouterr()
 
 
@@ -85,7 +85,7 @@ def test_findings_are_vectors_and_specifications_too(graphs: Graphs, tmp_path: P
 
 @pytest.mark.parametrize(("end", "verdict"), [("crash", "CRASH"), ("hang", "HANG"), ("refuse", "FAIL")])
 def test_a_driver_that_ends_is_a_finding_and_not_the_end(graphs: Graphs, end: str, verdict: str) -> None:
-    out = failing(graphs, end)
+    out = failing(graphs, end, "--isolation", "process")
     assert f"{verdict} seed" in out
     assert "2 graphs of 10 operations" in out
 
@@ -193,6 +193,7 @@ def test_a_lost_part_is_said_and_fails_the_run(graphs: Graphs, monkeypatch: pyte
 def test_a_cluster_counts_what_one_process_does(graphs: Graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = (*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
     one = graphs(*arguments)
+    monkeypatch.setattr(workers, "PARTS_A_JOB", 1)
     with local_cluster(monkeypatch, workers=1, threads=2) as machines:
         several = graphs(*arguments, "--scheduler", machines.scheduler_address)
     assert (several[0], counted(several[1])) == (one[0], counted(one[1]))

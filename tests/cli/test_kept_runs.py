@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
@@ -45,10 +44,9 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capt
     return run
 
 
-def process(*arguments: str) -> subprocess.Popen[str]:
+def process(*arguments: str) -> warm_python.Process:
     """The command as a process of its own."""
-    program = [sys.executable, "-c", WITH_INTERRUPT, *arguments]
-    return subprocess.Popen(program, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return warm_python.start("-c", WITH_INTERRUPT, *arguments)
 
 
 def results(folder: Path) -> Any:

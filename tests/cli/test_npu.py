@@ -18,6 +18,7 @@ from wire_client import served
 
 from npu_conformance.cli.main import main
 from npu_conformance.cli.npu.top import table
+from npu_conformance.simulation.demo import processes, sharing, takeover
 from npu_conformance.simulation.demo.processes import ManagerProcess
 from npu_conformance.simulation.demo.reports import AppEvent, Kind
 from npu_conformance.simulation.demo.takeover import Transcript, problems
@@ -134,21 +135,32 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
     assert "paused" not in foreground
 
 
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Demos that go wrong: what never comes is not waited for long, and what is shared is seen after less work."""
+    listen = processes.listen
+
+    def listening(step: str, apps: Any, until: Any, seconds: float, receive: Any) -> None:
+        listen(step, apps, until, 0.2 if step == "the camera is refused" else seconds, receive)
+
+    monkeypatch.setattr(takeover, "listen", listening)
+    monkeypatch.setattr(sharing, "_INFERENCES", 6)
+
+
 @pytest.mark.parametrize(
     ("plugin", "complaint"),
     [
-        ("generous", "wrong: waited 3 s without success: the camera is refused"),
+        ("generous", "wrong: waited 0.2 s without success: the camera is refused"),
         ("wrong", "wrong: assistant died: Failed: inference 1, output"),
         ("dying", "wrong: managerControl.installApp: "),
         ("fair", "wrong: the gallery in the background had "),
     ],
 )
-@pytest.mark.usefixtures("plugins")
+@pytest.mark.usefixtures("plugins", "short")
 def test_no_take_over_and_wrong_outputs_are_wrong(
     plugin: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seconds = "30" if plugin == "fair" else "3"
-    assert main(["npu", "demo", "--inferences", "2", "--seconds", seconds, *plugged(plugin)]) == 1
+    assert main(["npu", "demo", "--inferences", "2", "--seconds", str(SECONDS), *plugged(plugin)]) == 1
     printed = capsys.readouterr()
     assert complaint in printed.err
     assert printed.out.endswith("no take-over\n")

@@ -8,12 +8,11 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from patience import SECONDS
+import warm_python
 from places import HOSTILE, ROOT
 
 from npu_conformance.cli.commands._grades import _WORK, GRADES, meaning_of
@@ -330,16 +329,13 @@ def test_an_interrupt_while_the_report_is_written_comes_too_late(
     assert (tmp_path / "kept" / "report.html").exists()
 
 
-def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command as `... | true`: with nobody who reads its output."""
     reader, writer = os.pipe()
     os.close(reader)
     environment = {**os.environ, "PYTHONPATH": str(HOSTILE)}
-    program = [sys.executable, "-m", "npu_conformance", *arguments]
     try:
-        return subprocess.run(
-            program, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=SECONDS, check=False
-        )
+        return warm_python.run("-m", "npu_conformance", *arguments, stdout=writer, env=environment)
     finally:
         os.close(writer)
 
@@ -347,7 +343,7 @@ def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.parametrize("arguments", [("list",), ("schemas",), ("requirements", "--json")])
 def test_a_reader_that_goes_away_is_no_error(arguments: tuple[str, ...]) -> None:
     finished = _with_closed_output(*arguments)
-    assert (finished.returncode, finished.stderr) == (0, b"")
+    assert (finished.returncode, finished.stderr) == (0, "")
 
 
 def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
@@ -355,8 +351,8 @@ def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
         "run", "vts.validation.RELU.graph_indexes", *PLUGIN, "-q", "--report", str(tmp_path / "kept")
     )
     assert finished.returncode == 1
-    assert finished.stderr.startswith(b"FAIL RELU NNHAL-MODEL-")
-    assert finished.stderr.count(b"\n") == 1
+    assert finished.stderr.startswith("FAIL RELU NNHAL-MODEL-")
+    assert finished.stderr.count("\n") == 1
     assert (tmp_path / "kept" / "report.html").exists()
 
 

@@ -8,17 +8,18 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_python
 
-COMMAND = (sys.executable, "-m", "npu_conformance")
-RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "-q")
+COMMAND = ("-m", "npu_conformance")
+RUN = (*COMMAND, "run", "vts.queries", "--plugin", "reference", "--isolation", "inprocess", "-q")
 
 
 def run(*command: str, stdout: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run with standard output into a file, or captured."""
     if stdout is None:
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return warm_python.run(*command)
     with open(stdout, "w") as stream:
-        return subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
+        return warm_python.run(*command, stdout=stream.fileno())
 
 
 def assert_one_line(done: subprocess.CompletedProcess[str], where: str) -> None:
@@ -36,8 +37,8 @@ def test_a_full_disk_behind_the_output(command: tuple[str, ...], tmp_path: Path)
 
 
 def test_a_closed_output_is_an_output_that_nobody_reads(tmp_path: Path) -> None:
-    words = " ".join((*RUN, "--report", str(tmp_path)))
-    done = run("sh", "-c", f"{words} >&- 2>&-")
+    words = " ".join((sys.executable, *RUN, "--report", str(tmp_path)))
+    done = subprocess.run(["sh", "-c", f"{words} >&- 2>&-"], check=False)
     assert done.returncode == 0
     assert json.loads((tmp_path / "results.json").read_bytes())["counts"]["pass"]
 
@@ -59,13 +60,13 @@ folders.take = taken_and_full
 @pytest.mark.parametrize("name", ["junit.xml", "report.html"])
 def test_a_full_disk_behind_the_report(name: str, tmp_path: Path) -> None:
     program = f"{_FILLING}\nfrom npu_conformance.cli.main import main; sys.exit(main(sys.argv[1:-1]))"
-    assert_one_line(run(sys.executable, "-c", program, *RUN[3:], "--report", str(tmp_path), name), str(tmp_path))
+    assert_one_line(run("-c", program, *RUN[2:], "--report", str(tmp_path), name), str(tmp_path))
 
 
 def test_a_run_that_filled_the_disk_goes_on_when_there_is_room(tmp_path: Path) -> None:
     limited = f"{_LIMITED}; {_MAIN}"
-    arguments = (*RUN[3:], "--report", str(tmp_path))
-    assert_one_line(run(sys.executable, "-c", limited, *arguments), str(tmp_path / "events.jsonl"))
+    arguments = (*RUN[2:], "--report", str(tmp_path))
+    assert_one_line(run("-c", limited, *arguments), str(tmp_path / "events.jsonl"))
     before = (tmp_path / "events.jsonl").read_text().splitlines()
     assert any("case-finished" in line for line in before)
     resumed = run(*RUN, "--report", str(tmp_path), "--resume")
@@ -88,7 +89,7 @@ engine.Engine.begin = removing
 
 def test_a_report_folder_that_is_removed_meanwhile(tmp_path: Path) -> None:
     folder = tmp_path / "report"
-    done = run(sys.executable, "-c", _REMOVING + _MAIN, *RUN[3:], "--report", str(folder))
+    done = run("-c", _REMOVING + _MAIN, *RUN[2:], "--report", str(folder))
     assert_one_line(done, str(folder / "events.jsonl"))
     assert "was removed while the run went on" in done.stderr
 
@@ -108,13 +109,13 @@ shards.merge = merging
 def test_pytest_ends_in_one_line_too(tmp_path: Path) -> None:
     program = f"{_LIMITED}; import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
     words = ("-q", "-p", "no:cacheprovider", "--pyargs", "npu_conformance.vts.queries", "--npu-plugin=reference")
-    done = run(sys.executable, "-c", program, "-W", "ignore", *words, f"--npu-report={tmp_path}")
+    done = run("-c", program, "-W", "ignore", *words, f"--npu-report={tmp_path}")
     assert done.returncode == 3
     assert "Traceback" not in done.stdout + done.stderr
     assert "File too large" in done.stdout + done.stderr
 
 
 def test_parts_of_a_report_are_kept_where_they_cannot_be_merged(tmp_path: Path) -> None:
-    done = run(sys.executable, "-c", _MERGING + _MAIN, *RUN[3:], "-n", "2", "--report", str(tmp_path))
+    done = run("-c", _MERGING + _MAIN, *RUN[2:], "-n", "2", "--report", str(tmp_path))
     assert_one_line(done, str(tmp_path / "events.jsonl"))
     assert len(list(tmp_path.glob("shards/*/events.jsonl"))) == 2

@@ -56,7 +56,7 @@ exec(kinds[plan["models"][0]["vector"]])
 """
 COMMAND = (sys.executable, "-S", "-E", "-c", PROGRAM)
 PATIENCE = Patience(start=SECONDS, step=SECONDS)
-IMPATIENCE = Patience(start=1.0, step=0.3)
+IMPATIENCE = Patience(start=0.3, step=0.3)
 
 
 def plan(kind: str, rounds: int = 3, address: str = "") -> Plan:
@@ -104,18 +104,18 @@ def test_a_client_that_exits_without_a_word_crashed() -> None:
 
 
 def test_a_client_that_falls_silent_hung() -> None:
-    found = end("hangs", Patience(start=SECONDS, step=1.0))
+    found = end("hangs", Patience(start=SECONDS, step=0.3))
     assert (found.verdict, found.rounds) == (Verdict.HANG, 1)
-    assert found.message == "silent for 1 s after 1 round"
+    assert found.message == "silent for 0.3 s after 1 round"
 
 
 def test_a_client_that_never_starts_hung() -> None:
     found = end("never_starts", IMPATIENCE)
-    assert (found.verdict, found.rounds, found.message) == (Verdict.HANG, 0, "silent for 1 s after 0 rounds")
+    assert (found.verdict, found.rounds, found.message) == (Verdict.HANG, 0, "silent for 0.3 s after 0 rounds")
 
 
 def test_a_client_that_closes_its_pipe_and_goes_on_hung() -> None:
-    found = end("closes", Patience(start=SECONDS, step=1.0))
+    found = end("closes", Patience(start=SECONDS, step=0.3))
     assert (found.verdict, found.message) == (Verdict.HANG, "closed its pipe after 0 rounds and went on")
 
 
@@ -132,7 +132,7 @@ def test_a_broken_client_program_is_no_verdict(kind: str, message: str) -> None:
 
 def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
     plans = [plan(kind) for kind in ("hangs", "succeeds", "segfaults", "fails", "succeeds")]
-    ends = run_clients(plans, Patience(start=SECONDS, step=5.0), COMMAND)
+    ends = run_clients(plans, Patience(start=SECONDS, step=2.0), COMMAND)
     assert [found.verdict for found in ends] == [
         Verdict.HANG,
         Verdict.SUCCESS,
@@ -143,7 +143,7 @@ def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
 
 
 def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> None:
-    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], Patience(5.0, SECONDS), COMMAND)
+    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], Patience(2.0, SECONDS), COMMAND)
     assert [found.verdict for found in ends] == [Verdict.SUCCESS, Verdict.HANG, Verdict.SUCCESS]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from places import HOSTILE
+from warm_python import run_pytest
 
 Run = Callable[..., pytest.RunResult]
 QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error")
@@ -19,6 +20,6 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def inner(*arguments: str, plugin: str = "--npu-plugin=vendor_plugins:first_day") -> pytest.RunResult:
         common = (*QUIET, "--npu-isolation=inprocess")
-        return pytester.runpytest_subprocess(*common, *([plugin] if plugin else []), *arguments)
+        return run_pytest(*common, *([plugin] if plugin else []), *arguments)
 
     return inner

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy
 import pytest
+import warm_python
 from places import ROOT
 
 from npu_conformance.harness.pytest_plugin import adapter
@@ -113,8 +113,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _pytest(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    program = [sys.executable, "-m", "pytest", *COLLECT, *arguments]
-    return subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return warm_python.run("-m", "pytest", *COLLECT, *arguments, cwd=folder, env=environment, installed=installed)
 
 
 @pytest.mark.parametrize("is_inside", [True, False], ids=["in-the-project", "elsewhere"])
@@ -137,8 +136,8 @@ def test_a_checkout_beside_an_installed_package_says_what_to_paste(installed: Pa
 
 
 def test_the_folder_of_the_checkout_has_each_case_once() -> None:
-    program = [sys.executable, "-m", "pytest", *COLLECT, ".", "-k", "liveness.ping", "--ignore=tests"]
-    finished = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    words = ("-m", "pytest", *COLLECT, ".", "-k", "liveness.ping", "--ignore=tests")
+    finished = warm_python.run(*words, cwd=ROOT)
     assert [line for line in finished.stdout.splitlines() if "::" in line] == [
         "vts/queries.py::vts.queries.liveness.ping"
     ]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from patience import SECONDS
+import warm_python
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.report.lines import attribution, explain
@@ -40,8 +38,8 @@ REPLAY = f"npu-conformance replay {{}}failures/{NAME}.json {' '.join(WORDS)}"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report folder of a run on a driver whose PAD is wrong; beside it what the run printed."""
     folder = tmp_path_factory.mktemp("rule") / "report"
-    command = [sys.executable, "-m", "npu_conformance", "run", "vts.generated.PAD.*", *WORDS, "--report", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent, check=False, timeout=SECONDS)
+    command = ("-m", "npu_conformance", "run", "vts.generated.PAD.*", *WORDS, "--report", str(folder))
+    done = warm_python.run(*command, cwd=folder.parent)
     assert done.returncode == 1, done.stderr
     (folder / "printed.out").write_text(done.stdout)
     (folder / "printed.err").write_text(done.stderr)
@@ -136,11 +134,11 @@ def test_the_report_again(report: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_pytest(tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "--npu-plugin", WORDS[1],
+        "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "--npu-plugin", WORDS[1],
         "--npu-option", WORDS[3], "--npu-report", str(tmp_path / "report"),
         f"{ROOT}/vts/generated.py", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=SECONDS)
+    done = warm_python.run(*command, cwd=tmp_path)
     assert says(block(done.stdout)), done.stdout
     assert block(done.stdout)[-1].startswith(REPLAY.format(f"{tmp_path}/report/"))
     leading, _, others = done.stdout.partition("= FAILURES =")

@@ -110,9 +110,13 @@ def test_what_could_not_be_asked_is_green_and_not_conformant(
         assert f"  no case of the mandatory group {group.value} was run: {why}" in table.lines(outcome)
 
 
-@pytest.mark.parametrize("isolation", ["process", "inprocess"])
 @pytest.mark.parametrize(
-    ("fault", "groups"), [("scheduling-idle", DOINGS_OF_THE_HAL), ("manager-idle", DOINGS_OF_THE_MANAGER)]
+    ("fault", "groups", "isolation"),
+    [
+        ("scheduling-idle", DOINGS_OF_THE_HAL, "process"),
+        ("scheduling-idle", DOINGS_OF_THE_HAL, "inprocess"),
+        ("manager-idle", DOINGS_OF_THE_MANAGER, "inprocess"),
+    ],
 )
 def test_what_only_checks_its_arguments_is_red_and_what_it_does_not_do_is_named(
     fault: str, groups: tuple[Group, ...], isolation: Isolation

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from patience import SECONDS
+import warm_python
 from places import ROOT
 from wire_client import environment, served
 
@@ -46,10 +46,7 @@ def driver(kind: str, folder: Path, marker: Path) -> Iterator[list[str]]:
 
 def run(folder: Path, *words: str, module: str = "npu_conformance") -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
-    line = [sys.executable, "-m", module, *words]
-    return subprocess.run(
-        line, cwd=folder, env=environment(), capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+    return warm_python.run("-m", module, *words, cwd=folder, env=environment())
 
 
 def reason(report: Path) -> tuple[str, str]:

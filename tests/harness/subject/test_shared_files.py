@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from patience import SECONDS
 from places import HOSTILE
 
@@ -207,8 +208,11 @@ def test_a_cache_file_longer_than_any_is_not_read(tmp_path: Path) -> None:
 
 def run(folder: Path, *arguments: str, around: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder, with the hostile plug-ins at hand."""
-    command = [*around, sys.executable, "-m", "npu_conformance", "run", "--report", str(folder / "report"), *arguments]
+    words = ["-m", "npu_conformance", "run", "--report", str(folder / "report"), *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOSTILE), *filter(None, sys.path)])}
+    if not around:
+        return warm_python.run(*words, cwd=folder, env=environment)
+    command = [*around, sys.executable, *words]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
     )

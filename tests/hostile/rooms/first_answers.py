@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rooms.kind import SOON, Start, Verdict
+from rooms.kind import START, Start, Verdict
 
 _HUGE = 10**400
 _CALL_BACK = (
@@ -14,7 +14,7 @@ _CALL_BACK = (
 
 def _acts(name: str, does: str, says: str, verdict: Verdict = "refused", **told: Any) -> Start:
     waits = told.get("do") in ("sleep", "stop")
-    return Start(name, does, verdict, says, told, SOON if waits else 3600.0)
+    return Start(name, does, verdict, says, told, START if waits else 3600.0)
 
 
 def _wrong(name: str, says: str, /, **manifest: Any) -> Start:

@@ -10,9 +10,11 @@ from typing import Any, Literal, NoReturn
 from npu_conformance.specs.neuralnetworks.hal import PreparedModelCallback
 
 FOREVER = 3600.0
-SOON = 1.0
+SOON = 0.5
 """Seconds that the harness waits for a kind that never answers."""
-LATER = 4.0
+START = 1.0
+"""The same, for one that hangs while it comes up: its process has to import something first."""
+LATER = 1.5
 """The same, for a kind that has to get somewhere before that, on a busy machine too."""
 
 Verdict = Literal["pass", "fail", "crash", "hang", "refused"]

@@ -21,7 +21,7 @@ from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
-from rooms.kind import SOON, Start, Verdict, sleep
+from rooms.kind import START, Start, Verdict, sleep
 
 VARIABLE = "ROOM_KIND"
 MANIFEST = Manifest(
@@ -231,5 +231,5 @@ def starts() -> dict[str, Start]:
     for room, table in (("import", IMPORTS), ("make", PLUGINS)):
         for name, (does, verdict, says, _) in table.items():
             waits = says == "no answer within"
-            found[f"{room}.{name}"] = Start(name, does, verdict, says, seconds=SOON if waits else 3600.0)
+            found[f"{room}.{name}"] = Start(name, does, verdict, says, seconds=START if waits else 3600.0)
     return found
