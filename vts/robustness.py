@@ -230,7 +230,7 @@ def _resources(context: CaseContext) -> Resources:
 
 
 def _grown(before: Resources, after: Resources) -> dict[str, int]:
-    growth = {name: getattr(after, name) - getattr(before, name) for name in vars(before)}
+    growth = {name: getattr(after, name) - getattr(before, name) for name in before.__struct_fields__}
     return {name: change for name, change in growth.items() if 2 * change >= _ROUNDS}
 
 

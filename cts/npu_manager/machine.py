@@ -17,21 +17,14 @@ from msgspec.structs import replace
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_runner import Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
-from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
 from npu_conformance.cts.lib.service_runner import ServiceRunner
-from npu_conformance.harness.judge.manager_model import TrackedRequest
+from npu_conformance.cts.lib.service_steps import MOVES, step_of
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.npu.types import (
-    SYSTEM_UID,
-    EndReason,
-    Importance,
-    LoadStatus,
-    MemoryPressure,
     Policy,
-    ThermalStatus,
 )
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
@@ -147,26 +140,7 @@ _INSTALLATIONS = (
     "hal",
 )
 """What else happens where the manager is asked as a service, and where apps come and go."""
-_OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _MAXIMA = (4, 1, 2, 3, 6, 8)
-_MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
-_EDGES = (0, 1, 99, 101, 124, 126, 199, 255, 256, 257, 399, 401, 511, 512, 999, 1000)
-"""Importances at the edges of classes and of numbers of 8 bits."""
-_TARGETS = (36, 37, 38, 28, 1_000)
-"""APIs for which apps are made."""
-_SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
-
-
-_IDS = (0, -1, 1, 2**31 - 1, -(2**31), *range(2, 100))
-"""In the order in which an app uses those that are free (NPU-REQ-007)."""
-_COUNTS = {
-    "dump": DUMPS,
-    "deny": DENIED,
-    "refuse": len(REFUSED) + 2,
-    "shell": len(COMMANDS),
-    "weigh": len(PARAMETERS),
-}
-"""From how many of a list these steps choose."""
 _UNITS = (1, 257, 65_537, 1, 2**28 - 1)
 """What the smallest model weighs: sums go up to a 32-bit integer."""
 
@@ -201,89 +175,13 @@ def _live(runner: ServiceRunner, policy: Callable[[int], Step], chance: random.R
     """One scenario: a policy, apps at several importances, what happens, and its end."""
     runner.run(policy(chance.randrange(60)))
     for uid in runner.apps:
-        runner.run(Step("move", uid, number=chance.choice(_MOVES)))
+        runner.run(Step("move", uid, number=chance.choice(MOVES)))
     for kind in kinds:
         number = chance.randrange(60)
-        step = policy(number) if kind == "policy" else _step(runner, kind, chance.choice(tuple(runner.apps)), number)
+        step = policy(number) if kind == "policy" else step_of(runner, kind, chance.choice(tuple(runner.apps)), number)
         if step is not None:
             runner.run(step)
     runner.drain()
-
-
-def _step(runner: ServiceRunner, kind: str, uid: int, number: int) -> Step | None:
-    """A step of this kind that is possible now; None where there is none."""
-    own = [tracked for tracked in runner.model.live if tracked.uid == uid]
-    if kind == "rival":
-        return _rival(runner, number)
-    if kind == "ask":
-        live = {tracked.request.id for tracked in own}
-        identifier = next(each for each in _IDS if each not in live)
-        size = _SIZES[number % len(_SIZES)] if runner.model.gates else number % 3
-        priority = runner.priorities[number % len(runner.priorities)]
-        return Step(kind, uid, identifier, size, priority, own=number % 3 == 0)
-    if kind == "move":
-        return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
-    if kind == "work":
-        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else _OTHER_ENDS[number % 3])
-    if kind in ("declare", "attribute"):
-        return Step(kind, uid, number=number % 2)
-    if kind == "spawn":
-        return Step(kind, uid, number=number % 3 and 6000 + number)
-    if kind in ("die", "serve", "reinstall", "suspend", "resume", "wait"):
-        return Step(kind, uid)
-    if kind in _COUNTS:
-        return Step(kind, uid, number=number % _COUNTS[kind], own=number % 2 == 1)
-    parked = [tracked.uid for tracked in runner.model.live if tracked.decision == LoadStatus.NOT_PRIORITIZED]
-    if kind == "hal" and parked:  # while there is no HAL, who waits becomes the strongest
-        return Step(kind, parked[number % len(parked)], own=number % 2 == 1)
-    if kind in ("edge", "hal"):
-        return Step("move" if kind == "edge" else kind, uid, number=_EDGES[number % len(_EDGES)], own=number % 2 == 1)
-    if kind == "system":
-        return Step(kind, number % 2 * SYSTEM_UID, number=_EDGES[number % len(_EDGES)])
-    if kind == "stranger":
-        return Step(kind, STRANGERS[number % len(STRANGERS)])
-    if kind == "flag":
-        return Step(kind, id=number % 2, number=number // 2 % 2)
-    if kind == "update":
-        return Step(kind, uid, _TARGETS[number % len(_TARGETS)], number // 5 % 2, number // 10 % 2)
-    if kind == "heat":
-        return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
-    if kind == "again":  # the device reports what it has reported before
-        return next((step for step in reversed(runner.steps) if step.do in ("heat", "shortage")), None)
-    if kind == "shortage":
-        return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
-    every = [tracked for tracked in runner.model.requests if tracked.uid == uid]
-    requests = _suitable(kind, runner.model.live if kind in ("load", "unload") else own) if number % 5 else every
-    if not requests:
-        return None
-    chosen = requests[number % len(requests)]
-    return Step(kind, chosen.uid, chosen.request.id, first=kind in ("load", "unload") and number % 3 == 0)
-
-
-def _rival(runner: ServiceRunner, number: int) -> Step | None:
-    """A stronger app wants the room of a model that is loaded; where there is none, an app becomes stronger."""
-    model = runner.model
-    loaded = [tracked for tracked in model.live if tracked.loaded and not tracked.asked]
-    if not loaded:
-        return None
-    victim = loaded[number % len(loaded)]
-    stronger = [uid for uid in runner.apps if model.importance[uid] < model.importance[victim.uid]]
-    if not stronger:
-        others = [uid for uid in runner.apps if uid != victim.uid]
-        return Step("move", others[number % len(others)], number=model.importance[victim.uid] * (number % 2))
-    uid = stronger[number % len(stronger)]
-    live = {tracked.request.id for tracked in model.live if tracked.uid == uid}
-    fitting = [size for size, weight in model.weights.items() if weight <= model.maximum] or [0]
-    return Step("ask", uid, next(each for each in _IDS if each not in live), fitting[-1], own=number % 3 == 0)
-
-
-def _suitable(kind: str, live: list[TrackedRequest]) -> list[TrackedRequest]:
-    """The requests that a well-behaved and slow client would do this about."""
-    if kind == "load":
-        return [tracked for tracked in live if tracked.holds and not tracked.loaded]
-    if kind == "unload":
-        return [tracked for tracked in live if tracked.asked]
-    return live
 
 
 def _run(context: CaseContext, script: Callable[[ServiceRunner], None], steps: list[Step] | None = None) -> None:

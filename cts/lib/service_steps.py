@@ -1,0 +1,165 @@
+"""Which steps random scenarios of a manager take: by their kinds, and by what is possible at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
+from npu_conformance.cts.lib.service_runner import ServiceRunner
+from npu_conformance.harness.judge.manager_model import TrackedRequest
+from npu_conformance.specs.npu.types import (
+    SYSTEM_UID,
+    EndReason,
+    Importance,
+    LoadStatus,
+    MemoryPressure,
+    ThermalStatus,
+)
+
+MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
+_OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
+_EDGES = (0, 1, 99, 101, 124, 126, 199, 255, 256, 257, 399, 401, 511, 512, 999, 1000)
+"""Importances at the edges of classes and of numbers of 8 bits."""
+_TARGETS = (36, 37, 38, 28, 1_000)
+"""APIs for which apps are made."""
+_SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
+_IDS: tuple[int, ...] = (0, -1, 1, 2**31 - 1, -(2**31), *range(2, 100))
+"""In the order in which an app uses those that are free (NPU-REQ-007)."""
+_COUNTS = {
+    "dump": DUMPS,
+    "deny": DENIED,
+    "refuse": len(REFUSED) + 2,
+    "shell": len(COMMANDS),
+    "weigh": len(PARAMETERS),
+}
+"""From how many of a list these steps choose."""
+
+
+class _Draw(msgspec.Struct, frozen=True):
+    """What was drawn of a step, and the scenario so far. number: decides whatever is open."""
+
+    runner: ServiceRunner
+    kind: str
+    uid: int
+    number: int
+
+    @property
+    def own(self) -> list[TrackedRequest]:
+        """The app's live requests."""
+        return [tracked for tracked in self.runner.model.live if tracked.uid == self.uid]
+
+    @property
+    def is_odd(self) -> bool:
+        """One of two ways."""
+        return self.number % 2 == 1
+
+    @property
+    def edge(self) -> int:
+        """An importance at an edge."""
+        return _EDGES[self.number % len(_EDGES)]
+
+    def free_id(self, uid: int) -> int:
+        """The first id that the app has free."""
+        live: set[int] = {tracked.request.id for tracked in self.runner.model.live if tracked.uid == uid}
+        return next(each for each in _IDS if each not in live)
+
+
+def step_of(runner: ServiceRunner, kind: str, uid: int, number: int) -> Step | None:
+    """A step of this kind that is possible now; None where there is none."""
+    return _MAKERS.get(kind, _about_a_request)(_Draw(runner, kind, uid, number))
+
+
+def _ask(draw: _Draw) -> Step:
+    runner, number = draw.runner, draw.number
+    size = _SIZES[number % len(_SIZES)] if runner.model.gates else number % 3
+    priority = runner.priorities[number % len(runner.priorities)]
+    return Step("ask", draw.uid, draw.free_id(draw.uid), size, priority, own=number % 3 == 0)
+
+
+def _rival(draw: _Draw) -> Step | None:
+    """A stronger app wants the room of a model that is loaded; where there is none, an app becomes stronger."""
+    model, apps, number = draw.runner.model, draw.runner.apps, draw.number
+    loaded = [tracked for tracked in model.live if tracked.loaded and not tracked.asked]
+    if not loaded:
+        return None
+    victim = loaded[number % len(loaded)]
+    stronger = [uid for uid in apps if model.importance[uid] < model.importance[victim.uid]]
+    if not stronger:
+        others = [uid for uid in apps if uid != victim.uid]
+        return Step("move", others[number % len(others)], number=model.importance[victim.uid] * (number % 2))
+    uid = stronger[number % len(stronger)]
+    fitting = [size for size, weight in model.weights.items() if weight <= model.maximum] or [0]
+    return Step("ask", uid, draw.free_id(uid), fitting[-1], own=number % 3 == 0)
+
+
+def _hal(draw: _Draw) -> Step:
+    """The HAL dies. While there is none, who waits becomes the strongest, or else an app moves to an edge."""
+    parked = [each.uid for each in draw.runner.model.live if each.decision == LoadStatus.NOT_PRIORITIZED]
+    if parked:
+        return Step("hal", parked[draw.number % len(parked)], own=draw.is_odd)
+    return Step("hal", draw.uid, number=draw.edge, own=draw.is_odd)
+
+
+def _again(draw: _Draw) -> Step | None:
+    """The device reports what it has reported before."""
+    return next((step for step in reversed(draw.runner.steps) if step.do in ("heat", "shortage")), None)
+
+
+def _about_a_request(draw: _Draw) -> Step | None:
+    """A step about a request that a well-behaved and slow client would choose, or about any that the app ever made."""
+    model, is_any_apps = draw.runner.model, draw.kind in ("load", "unload")
+    every = [tracked for tracked in model.requests if tracked.uid == draw.uid]
+    requests = _suitable(draw.kind, model.live if is_any_apps else draw.own) if draw.number % 5 else every
+    if not requests:
+        return None
+    chosen = requests[draw.number % len(requests)]
+    return Step(draw.kind, chosen.uid, chosen.request.id, first=is_any_apps and draw.number % 3 == 0)
+
+
+def _suitable(kind: str, live: list[TrackedRequest]) -> list[TrackedRequest]:
+    if kind == "load":
+        return [tracked for tracked in live if tracked.holds and not tracked.loaded]
+    if kind == "unload":
+        return [tracked for tracked in live if tracked.asked]
+    return live
+
+
+def _plain(draw: _Draw) -> Step:
+    return Step(draw.kind, draw.uid)
+
+
+def _one_of_two(draw: _Draw) -> Step:
+    return Step(draw.kind, draw.uid, number=draw.number % 2)
+
+
+def _counted(draw: _Draw) -> Step:
+    return Step(draw.kind, draw.uid, number=draw.number % _COUNTS[draw.kind], own=draw.is_odd)
+
+
+_MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
+    "ask": _ask,
+    "rival": _rival,
+    "hal": _hal,
+    "again": _again,
+    **dict.fromkeys(("die", "serve", "reinstall", "suspend", "resume", "wait"), _plain),
+    **dict.fromkeys(("declare", "attribute"), _one_of_two),
+    **dict.fromkeys(_COUNTS, _counted),
+    "move": lambda draw: Step("move", draw.uid, number=MOVES[draw.number % len(MOVES)]),
+    "edge": lambda draw: Step("move", draw.uid, number=draw.edge, own=draw.is_odd),
+    "work": lambda draw: Step(
+        "work", draw.uid, number=EndReason.COMPLETED if draw.number % 4 else _OTHER_ENDS[draw.number % 3]
+    ),
+    "spawn": lambda draw: Step("spawn", draw.uid, number=draw.number % 3 and 6000 + draw.number),
+    "system": lambda draw: Step("system", draw.number % 2 * SYSTEM_UID, number=draw.edge),
+    "stranger": lambda draw: Step("stranger", STRANGERS[draw.number % len(STRANGERS)]),
+    "flag": lambda draw: Step("flag", id=draw.number % 2, number=draw.number // 2 % 2),
+    "update": lambda draw: Step(
+        "update", draw.uid, _TARGETS[draw.number % len(_TARGETS)], draw.number // 5 % 2, draw.number // 10 % 2
+    ),
+    "heat": lambda draw: Step("heat", number=tuple(ThermalStatus)[draw.number % len(ThermalStatus)]),
+    "shortage": lambda draw: Step("shortage", number=tuple(MemoryPressure)[draw.number % len(MemoryPressure)]),
+}
+"""What makes a step of each kind; whatever is not here is about a request."""
