@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Literal
-
-from msgspec.structs import replace
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
@@ -109,7 +108,7 @@ def _create(context: Context) -> Subject:
     clock = RealTimers() if is_real else VirtualClock()
     scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
     manager, control = service.create(
-        replace(context, clock=clock),
+        dataclasses.replace(context, clock=clock),
         scheduling,
         scheduling.settle,
         real_time=is_real,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -277,7 +278,9 @@ def with_options(kind: Callable[[ReferenceDevice], FaultyDevice], **options: str
     """The reference with options, behind a boundary."""
 
     def create(context: Context, version: Version) -> Subject:
-        return Subject(device=kind(ReferenceDevice(replace(context, options={**context.options, **options}), version)))
+        return Subject(
+            device=kind(ReferenceDevice(dataclasses.replace(context, options={**context.options, **options}), version))
+        )
 
     return FaultySubject(create)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from typing import Any
-
-from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
@@ -152,7 +151,7 @@ def _too_much(version: Version) -> int:
 def _with_preemption(strategy: str) -> FaultySubject:
     def create(context: Context, version: Version) -> Subject:
         options = {**context.options, "preemption": strategy}
-        return Subject(device=ReferenceDevice(replace(context, options=options), version))
+        return Subject(device=ReferenceDevice(dataclasses.replace(context, options=options), version))
 
     return FaultySubject(create)
 

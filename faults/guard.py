@@ -7,12 +7,11 @@ that a manager registers at a HAL of the suite's, and of what an implementation 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
-
-from msgspec.structs import replace
 
 from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.harness.judge.verdicts import CaseEnded
@@ -71,7 +70,7 @@ class Life:
         def on_hang_up(listener: Callable[[Caller], None]) -> None:
             context.on_hang_up(functools.partial(self.call, listener))
 
-        return replace(context, on_hang_up=on_hang_up)
+        return dataclasses.replace(context, on_hang_up=on_hang_up)
 
 
 class Guard(Wrapper):

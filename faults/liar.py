@@ -7,6 +7,7 @@ Whatever a subject says, the suite has to judge it: a suite-error is a bug of th
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import random
@@ -14,7 +15,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from npu_conformance.faults.guard import Guard, Life
 from npu_conformance.faults.made_up import made_up
@@ -86,7 +86,7 @@ _instances = itertools.count()
 def _create(context: Context) -> Subject:
     options = context.options
     liar = Liar(int(options.get("seed", "1")) + 1000 * next(_instances), int(options.get("one_in", "20")))
-    watched = liar.watch(replace(context, options=_of_reference(options)))
+    watched = liar.watch(dataclasses.replace(context, options=_of_reference(options)))
     subject = load_plugin("reference").create(watched)
     truthful = {name: getattr(subject, name) for name in INTERFACES if name in _STEERING}
     lying: dict[str, Any] = {

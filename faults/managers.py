@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Literal
-
-from msgspec.structs import replace
 
 from npu_conformance.faults import npu_manager, source_edits
 from npu_conformance.faults.factories import IMPATIENCE, PATIENT, edited_fault, edited_variant, fault
@@ -77,7 +76,7 @@ def _numbered(opportunistic: int) -> FaultySubject:
     """The reference manager with another number of NPU_MODEL_PRIORITY_OPPORTUNISTIC."""
 
     def create(context: Context, _: Version) -> Subject:
-        return _reference(replace(context, options={"opportunistic": str(opportunistic)}), "page")
+        return _reference(dataclasses.replace(context, options={"opportunistic": str(opportunistic)}), "page")
 
     constants = {"NPU_MODEL_PRIORITY_OPPORTUNISTIC": opportunistic}
     return FaultySubject(create, INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from typing import Any
@@ -200,7 +201,7 @@ class _SlowClock(RealClock):
 
 
 def _slow(context: Context, version: Version) -> Subject:
-    return Subject(device=ReferenceDevice(replace(context, clock=_SlowClock()), version))
+    return Subject(device=ReferenceDevice(dataclasses.replace(context, clock=_SlowClock()), version))
 
 
 VARIANTS = (

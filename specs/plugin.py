@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
-
-import msgspec
 
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.interfaces import Interface
@@ -146,7 +145,8 @@ class RealClock:
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-class Caller(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Caller:
     """Who makes the current call, as the transport knows it; never taken from arguments.
 
     connection: tells the connections of one process apart, so that each can be forgotten when it closes.
@@ -166,7 +166,8 @@ def _without_connections(listener: Callable[[Caller], None]) -> None:
     """Ignore the listener: where there are no connections, none closes."""
 
 
-class Context(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Context:
     """What the host gives to a plug-in's factory.
 
     own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener to call with
@@ -175,16 +176,17 @@ class Context(msgspec.Struct, frozen=True):
 
     memory: MemoryMap
     caller: Callable[[], Caller]
-    options: Mapping[str, str] = msgspec.field(default_factory=dict)
-    clock: Clock = msgspec.field(default_factory=RealClock)
+    options: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=RealClock)
     own_process: bool = False
-    files: Files = msgspec.field(default_factory=NoFiles)
+    files: Files = field(default_factory=NoFiles)
     on_hang_up: Callable[[Callable[[Caller], None]], None] = _without_connections
-    exports: Exports = msgspec.field(default_factory=NoExports)
-    descriptors: Descriptors = msgspec.field(default_factory=NoDescriptors)
+    exports: Exports = field(default_factory=NoExports)
+    descriptors: Descriptors = field(default_factory=NoDescriptors)
 
 
-class Subject(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Subject:
     """The interfaces of one implementation; None where it has none of a kind."""
 
     device: Device | None = None
@@ -210,7 +212,8 @@ INTERFACES: Mapping[str, type[Interface]] = {
 """The interface of each field of a Subject."""
 
 
-class Plugin(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Plugin:
     """An implementation that the suites can test. `create` is called once in every host process."""
 
     manifest: Manifest | Callable[[Mapping[str, str]], Manifest]

@@ -7,11 +7,11 @@ loaded here, and what becomes of its process is the verdict of the case, as with
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from npu_conformance.adapters.runtime_device.device import RuntimeDevice
 from npu_conformance.adapters.runtime_device.devices import FoundDevice, look
@@ -67,7 +67,7 @@ class ShimmedSubject:
     def _present(self) -> None:
         name = _name(self._chosen)
         device = RuntimeDevice(self._runtime, name, self.version, self, RealClock(), at_end=self._ends.append)
-        self.interfaces: Subject = replace(self._inner.interfaces, device=device)
+        self.interfaces: Subject = dataclasses.replace(self._inner.interfaces, device=device)
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[PooledMemory]:

@@ -8,6 +8,7 @@ driver in another process (exec:, unix:, tcp:, shim:) is called from there, and 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
@@ -75,7 +76,7 @@ def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
             device, lent = subject.interfaces.device, nnapi.driver_context
             return Subject(device=device and RemoteDevice(device, subject, lent.memory, lent.files))
 
-        return replace(_create(made, subject.manifest, context), device=None)
+        return dataclasses.replace(_create(made, subject.manifest, context), device=None)
 
     return Plugin(manifest=manifest, create=create)
 
@@ -134,4 +135,4 @@ def _create(make: Callable[[RuntimeService], Subject], below: Manifest, context:
     device = BelowRuntime(subject.device, below.hal_version, is_preferred=_is_preferred(context.options))
     driver = LivingService(below.instance or below.name, below.hal_version, device)
     runtime, control = nnapi.start([driver])
-    return replace(subject, runtime=runtime, runtime_control=control)
+    return dataclasses.replace(subject, runtime=runtime, runtime_control=control)

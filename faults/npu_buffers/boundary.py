@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import weakref
 from typing import Any, ClassVar
-
-from msgspec.structs import replace
 
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, FaultySubject, Variant
@@ -33,7 +32,7 @@ class AllocatingManager(Wrapper, Manager):
     def __init__(self, context: Context, kind: type[FaultyAllocator]) -> None:
         self.clock = VirtualClock()
         options = {**context.options, **({"heaps": kind.heaps} if kind.heaps else {})}
-        self.context = replace(context, clock=self.clock, files=kind.files(context), options=options)
+        self.context = dataclasses.replace(context, clock=self.clock, files=kind.files(context), options=options)
         manager, self.control = service.create(self.context, real_time=kind.real_time)
         super().__init__(manager)
         self.allocators: weakref.WeakSet[FaultyAllocator] = weakref.WeakSet()

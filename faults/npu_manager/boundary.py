@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from msgspec.structs import replace
 
 from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, FaultySubject
@@ -44,7 +43,7 @@ class FaultyManager(Wrapper, Manager):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._played: int | None = None
-        manager, self.inner_control = service.create(replace(context, caller=self._caller))
+        manager, self.inner_control = service.create(dataclasses.replace(context, caller=self._caller))
         super().__init__(manager)
         self.control: ManagerControl = self.inner_control
 
@@ -90,7 +89,7 @@ class FaultyManager(Wrapper, Manager):
 
     def _caller(self) -> Caller:
         caller = self._context.caller()
-        return caller if self._played is None else replace(caller, uid=self._played)
+        return caller if self._played is None else dataclasses.replace(caller, uid=self._played)
 
 
 @forwarding(ModelLoadRequestCallback)

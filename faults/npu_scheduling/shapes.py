@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socketserver
 import sys
 import threading
@@ -47,7 +48,7 @@ def whole(context: Context) -> Subject:
     clock = VirtualClock()
     scheduling, workload, control = scheduling_workload.create(context, clock)
     manager, manager_control = service.create(
-        replace(context, clock=clock), scheduling, scheduling.settle, declared_only=True
+        dataclasses.replace(context, clock=clock), scheduling, scheduling.settle, declared_only=True
     )
     return Subject(
         scheduling=scheduling,
@@ -81,7 +82,7 @@ def aosp(context: Context) -> Subject:
     """The reference HAL with AOSP's interface."""
     found = reference(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return replace(found, scheduling=_AsInAosp(found.scheduling))
+    return dataclasses.replace(found, scheduling=_AsInAosp(found.scheduling))
 
 
 def without_workload(context: Context) -> Subject:
@@ -110,7 +111,7 @@ def cuttlefish(context: Context) -> Subject:
     """AOSP's interface with the quirk of its own implementation."""
     found = reference(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return replace(found, scheduling=_Cuttlefish(found.scheduling))
+    return dataclasses.replace(found, scheduling=_Cuttlefish(found.scheduling))
 
 
 class _ToolLike(Wrapper, Workload):
@@ -133,7 +134,7 @@ def narrow(context: Context) -> Subject:
     """AOSP's interface, a workload with the options of the tool, and a clock: nothing can be cancelled or broken."""
     found = aosp(context)
     assert found.workload is not None
-    return replace(found, workload=_ToolLike(found.workload))
+    return dataclasses.replace(found, workload=_ToolLike(found.workload))
 
 
 class _Metronome:
@@ -199,7 +200,7 @@ def device_alone(context: Context) -> Subject:
     """AOSP's interface, and a device whose executions are the only work."""
     found = with_device(context)
     assert isinstance(found.scheduling, SchedulingService)
-    return replace(found, scheduling=_AsInAosp(found.scheduling))
+    return dataclasses.replace(found, scheduling=_AsInAosp(found.scheduling))
 
 
 def by_hand(context: Context) -> Subject:

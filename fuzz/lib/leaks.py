@@ -6,7 +6,8 @@ import gc
 import itertools
 from collections import deque
 from collections.abc import Callable
-from dataclasses import astuple, fields
+
+from msgspec.structs import astuple
 
 from npu_conformance.fuzz.lib.findings import Found, signature
 from npu_conformance.harness.subject.resources import Resources, resources_of
@@ -68,7 +69,7 @@ class LeakWatch:
 
 
 def _names() -> tuple[str, ...]:
-    return tuple(field.name for field in fields(Resources))
+    return Resources.__struct_fields__
 
 
 def _has_grown(before: Resources, after: Resources, by: int) -> bool:

@@ -102,9 +102,9 @@ def with_version(plugin: Plugin, spec: str, options: Mapping[str, str], version:
 
     Raises LoadError as `manifest_of` does.
     """
-    if version is not None and "hal" in manifest_of(plugin, spec, options).options:
-        return {"hal": version.value, **options}
-    return dict(options)
+    if version is None or "hal" in options or "hal" not in manifest_of(plugin, spec, options).options:
+        return dict(options)
+    return {**options, "hal": version.value}
 
 
 def is_elsewhere(spec: str) -> bool:

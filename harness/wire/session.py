@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import threading
@@ -9,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-
-from msgspec.structs import replace
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import BoundMethod
@@ -111,7 +110,7 @@ class HostState:
 
     def connected(self, caller: Caller) -> Caller:
         """The caller of a new connection."""
-        return replace(caller, connection=next(self._connections))
+        return dataclasses.replace(caller, connection=next(self._connections))
 
     def hung_up(self, caller: Caller) -> None:
         """Tell the plug-in that a caller's connection has closed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy
@@ -34,7 +35,8 @@ class Terms(msgspec.Struct, frozen=True):
     loop_timeout_duration_ns: int
 
 
-class Prepared(msgspec.Struct, frozen=True, eq=False, weakref=True):
+@dataclass(frozen=True, eq=False)
+class Prepared:
     """What all executions of one prepared model share; the roles of buffers know the model by it.
 
     model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's. unit: where

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-
-from msgspec.structs import replace
 
 from npu_conformance.reference.runtime.api import ReferenceRuntime
 from npu_conformance.reference.runtime.app_memory import AppMemory
@@ -38,7 +37,7 @@ class RuntimeService:
         self._app_memory = AppMemory(context.memory)
         self._pools = LocalPools(self._app_memory)
         files = LocalFiles(context.files)
-        self.driver_context = replace(context, memory=self._pools, files=files)
+        self.driver_context = dataclasses.replace(context, memory=self._pools, files=files)
         self._properties = Properties()
         self._compiler = ReferenceCompiler(self._pools, files, context.clock, self._properties, level)
         self._memories = ReferenceMemoryMaker(self._pools)

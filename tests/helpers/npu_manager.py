@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-
-from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_client import Client, Notification
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture, RequestedModel
@@ -78,7 +77,9 @@ class Hal(Scheduling):
 def _create(context: Context) -> Subject:
     hal = Hal()
     declared_only = context.options.get("declared_only") == "yes"
-    manager, control = service.create(replace(context, clock=VirtualClock()), hal, declared_only=declared_only)
+    manager, control = service.create(
+        dataclasses.replace(context, clock=VirtualClock()), hal, declared_only=declared_only
+    )
     return Subject(scheduling=hal, manager=manager, manager_control=control)
 
 

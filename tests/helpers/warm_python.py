@@ -19,9 +19,11 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 import pytest
@@ -65,6 +67,7 @@ class Process:
         self.stdout, self.stderr = (os.fdopen(each, errors="replace") for each in (out_reader, errors_reader))
         self.pid = int(self._told.recv(_PACKET))
         self.returncode: int | None = None
+        weakref.finalize(self, _close, self._told, self.stdout, self.stderr)  # of a process that nobody waits for
 
     def poll(self) -> int | None:
         """The exit code, None before the end."""
@@ -90,6 +93,11 @@ class Process:
             told = self.stdout.read(), errors.result()
         self.wait()
         return told
+
+
+def _close(*ends: socket.socket | TextIO) -> None:
+    for end in ends:
+        end.close()
 
 
 def start(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from npu_conformance.corpus.pairwise import cover
 from npu_conformance.corpus.vectors import Vector
-from npu_conformance.cts.lib.runtime.vector_cases import first_names, is_first
+from npu_conformance.cts.lib.runtime.first_vectors import first_names, is_first
 from npu_conformance.cts.lib.runtime.ways import WAYS, ways
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.specs.versions import OLDEST, Version

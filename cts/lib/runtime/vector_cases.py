@@ -8,8 +8,9 @@ from typing import Any
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.variations import allowed
-from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.vectors.description import describe
+from npu_conformance.cts.lib.runtime.first_vectors import is_first
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.vector_cases import Loader, described, scope_of, vector_from
@@ -63,17 +64,3 @@ def _has_twin(header: VectorHeader, case_id: str) -> bool:
     """Whether the vector is in signed 8 bit, so that its unsigned form is executed beside it by default."""
     is_coupled = len(header.operations) == 1 and header.operation not in allowed.NOT_COUPLED
     return is_coupled and not set(allowed.SIGNED.values()).isdisjoint(header.types) and is_first(header, case_id)
-
-
-def is_first(vector: Vector | VectorHeader, case_id: str) -> bool:
-    """True for a stored vector that is the first of its operation with its types."""
-    return case_id.startswith("cts.generated.") and vector.name in first_names(vector.operation)
-
-
-@functools.cache
-def first_names(operation: str) -> tuple[str, ...]:
-    """The first vector of the operation with each combination of types."""
-    if operation not in vectors.operations():
-        return ()
-    positive = [header for header in vectors.headers(operation) if header.rejected is None]
-    return tuple({header.types: header.name for header in reversed(positive)}.values())

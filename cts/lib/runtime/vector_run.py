@@ -22,9 +22,9 @@ from npu_conformance.cts.lib.runtime.configurations import (
     Configuration,
     configurations,
 )
+from npu_conformance.cts.lib.runtime.first_vectors import is_first
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.results import output_shapes
-from npu_conformance.cts.lib.runtime.vector_cases import is_first
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks, quantization_coupling
 from npu_conformance.harness.judge.outputs import judge, untouched_outside

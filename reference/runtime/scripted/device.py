@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
-
-from msgspec.structs import replace
 
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -32,7 +31,7 @@ class ScriptedDevice(hal.Device):
         options = {**context.options, "cache_files": _cache_files(service.script)}
         listed = {extension.name for extension in service.script.extensions}
         extensions = tuple(one for one in own.registered() if one.listed.name in listed)
-        self._device = ReferenceDevice(replace(context, options=options), service.script.hal, extensions)
+        self._device = ReferenceDevice(dataclasses.replace(context, options=options), service.script.hal, extensions)
 
     def get_capabilities(self) -> types.Capabilities:
         """As the script says."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import threading
 import time
@@ -11,7 +12,6 @@ from typing import Any
 
 import patience
 import pytest
-from msgspec.structs import replace
 from reference_driver import DriverFixture, Recorder, status_of
 
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -125,7 +125,7 @@ def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(threading, "excepthook", hook)
     fixture, recorder = DriverFixture(Version.V1_3), Recorder()
-    prepared = replace(fixture.prepared(fixture.model())._prepared, executor=Broken())
+    prepared = dataclasses.replace(fixture.prepared(fixture.model())._prepared, executor=Broken())
     ReferencePreparedModel(prepared).execute(fixture.request(), False, fixture.none, fixture.none, recorder)
     assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
     assert raised.wait(patience.SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy
 import patience
 import pytest
-from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model, build_request
@@ -90,7 +90,7 @@ def test_inputs_are_read_at_each_run(prepared: Prepared, request_of_sum: types.R
 
 def test_a_second_run_meanwhile_is_refused(prepared: Prepared, request_of_sum: types.Request) -> None:
     slow = Slow(prepared.executor)
-    model = ReferencePreparedModel(replace(prepared, executor=slow))
+    model = ReferencePreparedModel(dataclasses.replace(prepared, executor=slow))
     execution = model.create_reusable_execution(request_of_sum, CONFIG)
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(execution.execute_synchronously, -1)
