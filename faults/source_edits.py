@@ -66,6 +66,22 @@ def read(path: Path) -> tuple[EditedFault, ...]:
     return documents.read(path, EditedFaultFile).faults
 
 
+def require_text(edits: Iterable[SourceEdit]) -> None:
+    """Raise EditError where an edit does not find its text once, or where what it makes of it is no Python.
+
+    It is much quicker than `prepare`, which compiles whole modules.
+    """
+    sources: dict[str, str] = {}
+    for edit in edits:
+        source = sources.get(edit.module) or source_of(importlib.import_module(f"{PACKAGE}.{edit.module}"))
+        before, changed, behind = _parts(source, edit)
+        try:
+            ast.parse(textwrap.dedent(changed))
+        except SyntaxError as error:
+            raise EditError(f"{edit}: {error}") from None
+        sources[edit.module] = before + changed + behind
+
+
 def prepare(edits: Iterable[SourceEdit]) -> list[Swap]:
     """Return each function with the code that the edits give it, applied one after the other. Raises EditError."""
     swaps = []
@@ -114,6 +130,11 @@ def applied(edits: Iterable[SourceEdit]) -> Iterator[None]:
 
 
 def _edited(source: str, edit: SourceEdit) -> str:
+    return "".join(_parts(source, edit))
+
+
+def _parts(source: str, edit: SourceEdit) -> tuple[str, str, str]:
+    """What stands before the function, the function as the edit makes it, and what stands behind."""
     first, last = _lines_of(source, edit)
     lines = source.splitlines(keepends=True)
     body = "".join(lines[first:last])
@@ -123,7 +144,7 @@ def _edited(source: str, edit: SourceEdit) -> str:
     position = body.index(edit.find)
     indent = _indent(body[:position])
     replacement = textwrap.indent(edit.replace, indent).removeprefix(indent)
-    return "".join(lines[:first]) + body.replace(edit.find, replacement) + "".join(lines[last:])
+    return "".join(lines[:first]), body.replace(edit.find, replacement), "".join(lines[last:])
 
 
 @functools.lru_cache(maxsize=64)

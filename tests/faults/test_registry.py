@@ -22,6 +22,8 @@ from npu_conformance.specs.ids import parse
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.validate import structural_rules
 
+ROOT = Path(__file__).parents[2] / "faults"
+EDIT_FILES = sorted(path for path in ROOT.rglob("*.json") if '"edits"' in path.read_text())
 FAULTS = registry.faults()
 VARIANTS = registry.conforming()
 SAMPLE = [
@@ -53,6 +55,13 @@ def test_there_is_a_zoo() -> None:
     assert len(FAULTS) >= 45
     assert len(VARIANTS) >= 5
     assert not FAULTS.keys() & VARIANTS.keys()
+
+
+@pytest.mark.parametrize("path", EDIT_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_the_edits_of_a_file_find_their_text(path: Path) -> None:
+    """Also those of subjects that are made otherwise, whose faults are no edits alone."""
+    for one in source_edits.read(path):
+        source_edits.require_text(one.edits)
 
 
 @pytest.mark.parametrize("name", edited())
