@@ -12,11 +12,13 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 
 MILLISECOND = 1_000_000
-_HOUR = 3_600_000 * MILLISECOND
+_HOUR = 3603 * 1000 * MILLISECOND
+"""And three seconds, so that the lower 32 bits of its nanoseconds are negative: who keeps only them has missed it."""
 _AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "hour": _HOUR}
 
-LIMITED = ("zero", "past", "now", "short", "soon")
-"""Deadlines that may be missed: 0 and 1 ns of the clock, the moment of the call, 5 ms and 20 ms later."""
+LIMITED = ("zero", "now", "short", "soon", "past")
+"""Deadlines that may be missed: 0 ns of the clock, the moment of the call, 5 ms and 20 ms later, 1 ns of the clock. The
+last one has always passed when an execution without a deadline follows, for which it must not count any more."""
 UNLIMITED = ("none", "maximum", "hour")
 """Deadlines that are not: none, the last time point there is, and an hour from now."""
 
