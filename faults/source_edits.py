@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 from npu_conformance.faults.code_swap import Swap, SwapError, clear_caches, code_in, file_of, function, source_of, swap
@@ -73,7 +74,7 @@ def require_text(edits: Iterable[SourceEdit]) -> None:
     """
     sources: dict[str, str] = {}
     for edit in edits:
-        source = sources.get(edit.module) or source_of(importlib.import_module(f"{PACKAGE}.{edit.module}"))
+        source = sources.get(edit.module) or source_of(_imported(edit.module))
         before, changed, behind = _parts(source, edit)
         try:
             ast.parse(textwrap.dedent(changed))
@@ -98,7 +99,7 @@ def prepare(edits: Iterable[SourceEdit]) -> list[Swap]:
 
 def _prepare_module(edits: Sequence[SourceEdit]) -> list[Swap]:
     name = f"{PACKAGE}.{edits[0].module}"
-    module = importlib.import_module(name)
+    module = _imported(edits[0].module)
     source = source_of(module)
     for edit in edits:
         source = _edited(source, edit)
@@ -112,7 +113,7 @@ def apply(edits: Iterable[SourceEdit]) -> list[Swap]:
     chosen = list(edits)
     undo = swap(prepare(chosen))
     for module in {edit.module for edit in chosen}:
-        clear_caches(importlib.import_module(f"{PACKAGE}.{module}"))
+        clear_caches(_imported(module))
     return undo
 
 
@@ -126,7 +127,11 @@ def applied(edits: Iterable[SourceEdit]) -> Iterator[None]:
     finally:
         swap(undo)
         for module in {edit.module for edit in chosen}:
-            clear_caches(importlib.import_module(f"{PACKAGE}.{module}"))
+            clear_caches(_imported(module))
+
+
+def _imported(module: str) -> ModuleType:
+    return importlib.import_module(f"{PACKAGE}.{module}")
 
 
 def _edited(source: str, edit: SourceEdit) -> str:

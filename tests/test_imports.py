@@ -62,7 +62,6 @@ BY_STRING = {
     "benchmarks/bench_fuzz_only.py: 'npu_conformance.fuzz.'": "the name of that",
     "benchmarks/bench_fuzz.py: import_module(module)": "drivers with planted defects",
     "faults/code_swap.py: import_module(module_name)": "a fault names the module that it edits",
-    "faults/source_edits.py: import_module(name)": "a fault names the module that it edits",
     "faults/source_edits.py: import_module(f'{PACKAGE}.{module}')": "a fault names the module that it edits",
     "faults/mutants/targets.py: import_module(f'npu_conformance.{name}')": "a mutant names the module that it edits",
     "faults/mutants/targets.py: 'npu_conformance.'": "a mutant names the module that it edits",
