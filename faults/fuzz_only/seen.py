@@ -11,7 +11,7 @@ SEEN = {
     "fuzz-manager-loaded-thrice": "cts.npu_manager.budget.default_weights",
     "fuzz-manager-oldest-of-three": "cts.npu_manager.machine.budget",
     "fuzz-manager-second-cancel": "cts.npu_manager.machine.turn_taking",
-    "fuzz-manager-sign-of-id": "cts.npu_manager.machine.changing_policies",
+    "fuzz-manager-sign-of-id": "cts.npu_manager.machine.deadlines",
     "fuzz-manager-three-parked": "cts.npu_manager.dump.as_many_as_there_are",
     "fuzz-memory_domain-doubled-memory": "vts.memory_domains.copy_to.size",
     "fuzz-memory_domain-smaller-behind-larger": "vts.memory_domains.shapes.resizing",
