@@ -10,6 +10,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 from npu_conformance.cts.lib.manager_client import (
     GRANT,
@@ -51,6 +52,13 @@ CALLBACK_SECONDS = 5.0
 """How long CTS waits for a callback that depends on other apps, before time_scale."""
 _STEP_NS = 100_000_000
 _POLL_SECONDS = 0.002
+
+
+_OTHER_RANKING = {
+    "page": "in AOSP's profile undeclared apps are ranked too",
+    "aosp": "in the public page's profile only declaring apps are ranked",
+}
+"""Why a case about the ranking of a profile does not apply under another."""
 
 
 class ManagerFixture:
@@ -290,6 +298,12 @@ def without_repetitions(notifications: Sequence[Notification]) -> list[Notificat
             continue
         kept.append(one)
     return kept
+
+
+def need_ranking_of(context: CaseContext, profile: Literal["page", "aosp"]) -> None:
+    """NotApplicable under another profile: the public page's ranks declaring apps alone, AOSP's all."""
+    if context.manifest.npu_profile != profile:
+        raise NotApplicable(_OTHER_RANKING[profile])
 
 
 @contextmanager

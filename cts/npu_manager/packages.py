@@ -8,11 +8,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, Client, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture, switched
+from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture, need_ranking_of, switched
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
@@ -143,8 +142,7 @@ def blocked_together(context: CaseContext) -> None:
 @cases.case("declaration_dropped", "NPU-PRI-014", "NPU-PRI-012")
 def declaration_dropped(context: CaseContext) -> None:
     """In the public page's profile an update without the declaration takes the ranking, one with it gives it back."""
-    if context.manifest.npu_profile != "page":
-        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    need_ranking_of(context, "page")
     fixture = ManagerFixture(context)
     cached, app = fixture.app(CACHED), fixture.app(FOREGROUND)
     held = cached.loads(LARGE)
@@ -171,8 +169,7 @@ def known_before_it_works(context: CaseContext) -> None:
 
     Work that another app does for it makes it known as well.
     """
-    if context.manifest.npu_profile != "aosp":
-        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    need_ranking_of(context, "aosp")
     fixture = ManagerFixture(context)
     service = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:
@@ -189,8 +186,7 @@ def known_before_it_works(context: CaseContext) -> None:
 @cases.case("known_to_the_next_hal", "NPU-PRI-006", "NPU-PRI-008")
 def known_to_the_next_hal(context: CaseContext) -> None:
     """In AOSP's profile a HAL that comes later has the config of an app that its work made known to an earlier one."""
-    if context.manifest.npu_profile != "aosp":
-        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    need_ranking_of(context, "aosp")
     fixture = ManagerFixture(context)
     app = fixture.app(FOREGROUND, declares=False, target_sdk=36)
     with recording_hal(fixture) as hal:

@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    UIDS_OF_A_USER,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+    need_ranking_of,
+)
 from npu_conformance.cts.lib.manager_work import Run
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
@@ -284,8 +291,7 @@ def attribution_withdrawn(context: CaseContext) -> None:
 @cases.case("legacy_app_that_works", "NPU-PRI-008", "NPU-ACC-009")
 def legacy_app_that_works(context: CaseContext) -> None:
     """In AOSP's profile an app that declared nothing is configured once work of its uid is reported."""
-    if context.manifest.npu_profile != "aosp":
-        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    need_ranking_of(context, "aosp")
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE, declares=False, target_sdk=36)
     with recording_hal(fixture) as hal:
@@ -299,8 +305,7 @@ def legacy_app_that_works(context: CaseContext) -> None:
 @cases.case("undeclared_is_not_ranked", "NPU-PRI-014")
 def undeclared_is_not_ranked(context: CaseContext) -> None:
     """In the public page's profile an app that declared nothing stays at 1000, in the foreground and at work."""
-    if context.manifest.npu_profile != "page":
-        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    need_ranking_of(context, "page")
     fixture = ManagerFixture(context)
     cached, undeclared = fixture.app(CACHED), fixture.app(FOREGROUND, declares=False, target_sdk=36)
     with recording_hal(fixture) as hal:
@@ -316,8 +321,7 @@ def undeclared_is_not_ranked(context: CaseContext) -> None:
 @cases.case("lost_declaration", "NPU-PRI-014")
 def lost_declaration(context: CaseContext) -> None:
     """In the public page's profile an app whose update declares nothing any more makes room for a cached one."""
-    if context.manifest.npu_profile != "page":
-        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    need_ranking_of(context, "page")
     fixture = ManagerFixture(context)
     app, cached = fixture.app(FOREGROUND), fixture.app(CACHED)
     held = app.loads(LARGE)

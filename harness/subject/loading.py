@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.patience import limited
-from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, shimmed, where
+from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, raised, shimmed
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.reset import Reset
 from npu_conformance.harness.subject.shared_files import FileStore
@@ -135,7 +135,7 @@ def _open_in_process(
     except IllegalState as error:
         raise LoadError(f"plug-in {spec}: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it is made
-        raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
+        raise raised(spec, error) from None
     subject.manifest = limited(subject.manifest, longest_wait)
     return subject
 

@@ -85,6 +85,11 @@ def load_plugin(spec: str) -> Plugin:
     return found
 
 
+def raised(what: str, error: BaseException) -> LoadError:
+    """What an exception of the plug-in's own comes to. what: its spec, and what it did if that is known."""
+    return LoadError(f"plug-in {what}: {where(error)}: {type(error).__name__}: {error}")
+
+
 def manifest_of(plugin: Plugin, spec: str, options: Mapping[str, str]) -> Manifest:
     """What the plug-in says of itself under these options. Raises LoadError where it says nothing, or breaks a rule."""
     try:
@@ -94,7 +99,7 @@ def manifest_of(plugin: Plugin, spec: str, options: Mapping[str, str]) -> Manife
     except ValueError as error:
         raise LoadError(f"plug-in {spec}: manifest: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it describes itself
-        raise LoadError(f"plug-in {spec}: manifest: {where(error)}: {type(error).__name__}: {error}") from None
+        raise raised(f"{spec}: manifest", error) from None
 
 
 def with_version(plugin: Plugin, spec: str, options: Mapping[str, str], version: Version | None) -> dict[str, str]:
@@ -204,7 +209,7 @@ def _import(spec: str, module_name: str) -> ModuleType:
     except LoadError as error:
         raise LoadError(f"plug-in {spec}: {error}") from None
     except (Exception, SystemExit) as error:
-        raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
+        raise raised(spec, error) from None
 
 
 def _where_looked(name: str) -> str:
