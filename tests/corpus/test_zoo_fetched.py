@@ -60,17 +60,18 @@ def test_a_model_that_is_not_fetched_says_how(name: str, tmp_path: Path, monkeyp
         zoo.load(name)
 
 
-def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NPU_CONFORMANCE_MODELS", "/own")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/shared")
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert folder() == Path("/own")
+def test_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, shared, home = (tmp_path / name for name in ("own", "shared", "home"))
+    monkeypatch.setenv("NPU_CONFORMANCE_MODELS", str(own))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared))
+    monkeypatch.setenv("HOME", str(home))
+    assert folder() == own
     monkeypatch.delenv("NPU_CONFORMANCE_MODELS")
-    assert folder() == Path("/shared/npu-conformance/models")
+    assert folder() == shared / "npu-conformance" / "models"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert folder() == Path("/home/someone/.cache/npu-conformance/models")
+    assert folder() == home / ".cache" / "npu-conformance" / "models"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert folder() == Path("/home/someone/.cache/npu-conformance/models")
+    assert folder() == home / ".cache" / "npu-conformance" / "models"
 
 
 class Fetched:
