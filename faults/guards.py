@@ -109,6 +109,16 @@ class Met:
         return self.is_quantized and self.scale() == self.info.scale
 
     @property
+    def shares(self) -> str:
+        """What all 8-bit operands have in common: `scale`, `zero point`, `quantization`, or nothing."""
+        rows = [(self.scale(one), self.zero(one)) for one in range(self.input_count) if self.kind(one) in _BYTES]
+        rows += [(self.info.scale, self.info.zero_point)] if self.is_quantized and rows else []
+        scales, points = {scale for scale, _ in rows}, {point for _, point in rows}
+        if len(rows) < 2 or len(scales) > 1 < len(points):
+            return ""
+        return "quantization" if len(scales) == len(points) else "scale" if len(scales) == 1 else "zero point"
+
+    @property
     def axis_from_0(self) -> int:
         """The axis, counted from the front."""
         axis = self.axis if self._view.index("axis") >= 0 else -1
@@ -121,6 +131,9 @@ _NAMES: dict[int, str] = {
     OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL: "per_channel", OperandType.TENSOR_QUANT8_SYMM: "symm8",
     OperandType.TENSOR_QUANT16_SYMM: "int16", OperandType.TENSOR_BOOL8: "bool8",
 }  # fmt: skip
+
+
+_BYTES = ("quant8", "int8")
 
 
 def tail(result: Array) -> Array:

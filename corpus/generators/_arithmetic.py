@@ -3,6 +3,7 @@
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored_bytes
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic, integers, uniform
@@ -113,6 +114,16 @@ def quantized(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         yield _quantized(operation, seed, row["type"], row["activation"], row["shapes"], row["quantization"])
     yield _output_zero_point_0(operation)
+    yield from _shared(operation)
+
+
+def _shared(operation: str) -> Vectors:
+    first, second = (tensor(QUANT8, (3, 4), stored_bytes(seed, (3, 4), 0)) for seed in (71, 72))
+    scales = (1 / 256, 1 / 100, 1 / 40) if operation == "MUL" else (0.5, 0.3, 0.7)
+    points = (0, 30, 100) if operation == "SUB" else (0, 255, 100)
+    yield from shared_quantization(
+        operation, operands(first, second), {"output": tensor(QUANT8, (3, 4))}, scales, points
+    )
 
 
 def _output_zero_point_0(operation: str) -> Vector:

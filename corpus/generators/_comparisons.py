@@ -5,6 +5,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, telling
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers
@@ -117,6 +118,11 @@ def _quantized(operation: str) -> Vectors:
     for seed, row in enumerate(rows):
         names = row["type"], row["shapes"], row["quantization"]
         yield telling(seed, functools.partial(_random_bytes, operation, *names))
+    # Equal codes of different numbers, and equal numbers of different codes, whatever is shared.
+    first = tensor(QUANT8, (12,), [90, 150, 100, 40, 200, 150, 0, 255, 120, 133, 150, 90])
+    second = tensor(QUANT8, (12,), [150, 150, 160, 100, 140, 90, 60, 255, 120, 193, 150, 90])
+    outputs = {"output": tensor(BOOL8, (12,))}
+    yield from shared_quantization(operation, _inputs(first, second), outputs, (0.5, 0.3), (90, 150))
 
 
 def _random_bytes(operation: str, kind: OperandType, shapes: str, quantization: str, seed: int) -> Vector:

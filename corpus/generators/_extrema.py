@@ -3,6 +3,7 @@
 import math
 
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored_bytes
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic, integers, uniform
@@ -70,6 +71,9 @@ def _quantized(operation: str) -> Vectors:
             {"output": tensor(kind, output, scale=scales[2], zero_point=points[2])},
             hazards=["operands-of-own-scale"],
         )
+    inputs = {f"input{index}": tensor(QUANT8, (3, 4), stored_bytes(71 + index, (3, 4), 0)) for index in range(2)}
+    outputs = {"output": tensor(QUANT8, (3, 4))}
+    yield from shared_quantization(operation, inputs, outputs, (0.5, 0.3, 0.7), (90, 150, 100))
 
 
 def _special(operation: str) -> Vectors:

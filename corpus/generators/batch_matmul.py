@@ -3,6 +3,7 @@
 from typing import Any
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected, rejection
 from npu_conformance.corpus.generators.data import dyadic, integers, uniform
 from npu_conformance.corpus.generators.operands import Data, Operands, boolean, constant, tensor
@@ -29,6 +30,7 @@ def vectors() -> Vectors:
     yield from _corners()
     yield from _found_late()
     yield from _long_rows()
+    yield from _shared()
     yield from _rejected()
 
 
@@ -54,6 +56,18 @@ def _operands(
         "adj_y": boolean(turns[1]),
     }
     return inputs, {"output": tensor(KINDS[kind], shapes[2], **quantized(2))}
+
+
+def _shared() -> Vectors:
+    inputs: Operands = {
+        "a": tensor(QUANT8, (2, 3), integers(81, (2, 3), 0, 255)),
+        "b": tensor(QUANT8, (3, 4), integers(82, (3, 4), 0, 255)),
+        "adj_x": boolean(False),
+        "adj_y": boolean(False),
+    }
+    outputs = {"output": tensor(QUANT8, (2, 4))}
+    scales, points = (1 / 128, 1 / 100, 1 / 40), (110, 140, 120)
+    yield from shared_quantization(OPERATION, inputs, outputs, scales, points, types=(SIGNED,))
 
 
 def _shapes(batch: Shape, sizes: tuple[int, int, int], turns: tuple[bool, bool]) -> tuple[Shape, Shape, Shape]:

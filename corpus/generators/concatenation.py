@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
 from npu_conformance.corpus.generators.data import integers
@@ -49,6 +50,10 @@ def vectors() -> Vectors:
         yield _positive(f"{kind}_negative_zeros", inputs, 1, result(kind, (2, 6)))
     for kind in ("quant8", "quant8_signed"):
         yield from _requantized(kind)
+    first, second = (tensor(KINDS["quant8"], (2, 3), integers(seed, (2, 3), 0, 255)) for seed in (81, 82))
+    inputs = {"input0": first, "input1": second, "axis": int32(0)}
+    outputs = {"output": tensor(KINDS["quant8"], (4, 3))}
+    yield from shared_quantization("CONCATENATION", inputs, outputs, (0.5, 0.3, 0.7), (90, 150, 100), since="1.2")
     for kind in FOUR:
         yield _batch_zero(kind)
     yield from _rejected()

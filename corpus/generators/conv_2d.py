@@ -3,6 +3,7 @@
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, vector
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections
+from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.types import FLOAT32, QUANT8
@@ -34,6 +35,7 @@ def vectors() -> Vectors:
     yield from _first_layers()
     yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259))
     yield from large_windows(Sizes(1, (6, 23), 1, (5, 5), 2))
+    yield from shared_in_convolution(SHAPES["wide"])
     yield from wide_sums(Sizes(1, (1, 1), 1200, (1, 1), 3))
     yield from many_channels(Sizes(1, (2, 1), 16, (1, 1), 8), Sizes(1, (1, 1), 2, (1, 1), 67))
     yield from rejections(SHAPES["wide"], CLAUSES)

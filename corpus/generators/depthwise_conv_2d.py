@@ -12,6 +12,7 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import constant, int32
@@ -45,6 +46,7 @@ def vectors() -> Vectors:
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
     yield from beyond_a_byte(Sizes(1, (1, 2), 259, (1, 2), 259, 1))
     yield from large_windows(Sizes(1, (6, 23), 1, (5, 5), 2, 2))
+    yield from shared_in_convolution(SHAPES["double"])
     yield from wide_sums(Sizes(1, (30, 30), 1, (30, 30), 2, 2))
     yield from many_channels(Sizes(1, (4, 5), 8, (4, 4), 8, 1), Sizes(1, (1, 2), 67, (1, 2), 67, 1))
     yield from batch_zero(Sizes(0, (2, 2), 2, (1, 1), 4, 2))

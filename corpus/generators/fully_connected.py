@@ -9,6 +9,7 @@ import msgspec
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
@@ -93,6 +94,9 @@ def vectors() -> Vectors:
     yield from _long_rows()
     yield from _many_units()
     yield _wide_sums()
+    yield from shared_quantization(
+        OPERATION, *operands(SHAPES["rank2"], Values("quant8", seed=81)), (1 / 64, 1 / 100, 1 / 30), (110, 140, 120)
+    )
     yield from _batch_zero()
     yield from _rejected()
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, cover_wide, operands, vector
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections, without_layout
+from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic
@@ -38,6 +39,7 @@ def vectors() -> Vectors:
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 4, (1, 1), 6, groups=2))
     yield from beyond_a_byte(Sizes(1, (1, 1), 6, (1, 1), 261, groups=3))
     yield from large_windows(Sizes(1, (6, 23), 2, (5, 5), 2, groups=2))
+    yield from shared_in_convolution(SHAPES["wide"])
     yield from wide_sums(Sizes(1, (1, 1), 2400, (1, 1), 2, groups=2))
     yield from many_channels(Sizes(1, (2, 1), 32, (1, 1), 8, groups=2), Sizes(1, (1, 1), 6, (1, 1), 69, groups=3))
     yield _by_hand()

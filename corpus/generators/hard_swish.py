@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape, all_bytes, stored_bytes
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.operands import tensor
 from npu_conformance.corpus.generators.types import INT32, QUANT8, SIGNED
@@ -58,3 +59,5 @@ def _quantized_ranks() -> Vectors:
                 {"input": tensor(kind, shape, data, scale=0.05, zero_point=120 - shift)},
                 {"output": tensor(kind, shape, scale=0.04, zero_point=20 - shift)},
             )
+    inputs, outputs = {"input": tensor(QUANT8, (32, 8), all_bytes(0))}, {"output": tensor(QUANT8, (32, 8))}
+    yield from shared_quantization("HARD_SWISH", inputs, outputs, (0.05, 0.03), (100, 120))

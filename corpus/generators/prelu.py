@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, stored_bytes
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._squares import squares
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic, uniform
@@ -32,6 +33,7 @@ def vectors() -> Vectors:
     yield from squares("PRELU", _NAMES, sign=-1.0)
     yield from _quantized()
     yield from _every_byte()
+    yield from _shared()
     yield from _special()
     yield from _shapes()
     yield from _rejections.binary("PRELU", activation=False, mismatch="C1", outputs="C3", names=_NAMES)
@@ -74,6 +76,12 @@ def _quantized() -> Vectors:
         data = stored_bytes(seed, first, shift), stored_bytes(seed + 40, second, shift)
         name = f"{SHORT[kind]}_{row['shapes']}_{row['quantization']}"
         yield _of_bytes(name, kind, (first, second, output), data, row["quantization"])
+
+
+def _shared() -> Vectors:
+    inputs = {name: tensor(QUANT8, (3, 4), stored_bytes(71 + index, (3, 4), 0)) for index, name in enumerate(_NAMES)}
+    outputs = {"output": tensor(QUANT8, (3, 4))}
+    yield from shared_quantization("PRELU", inputs, outputs, (1 / 64, 1 / 50, 1 / 20), (90, 150, 100))
 
 
 def _every_byte() -> Vectors:

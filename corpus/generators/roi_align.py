@@ -11,6 +11,7 @@ from msgspec import structs
 from npu_conformance.corpus.generators._boxes import rejections, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import OperandSpec, int32
@@ -26,6 +27,7 @@ def vectors() -> Vectors:
     yield from shared_extras(OPERATION, (2, 2))
     yield from _by_hand()
     yield from _saturating()
+    yield from _shared()
     yield from _no_rois()
     yield from rejected_regions(OPERATION, (0, 0), {"boxes": "C8", "outputs": "C10"})
     yield from _rejected_samplings()
@@ -79,6 +81,13 @@ def _saturating() -> Vectors:
             kind, regions, (2, 2), (1.0, 1.0), False, data, (1, 1), {"scale": 0.01, "zero_point": 128}
         )
         yield positive(f"{kind}_saturates", OPERATION, inputs, outputs, since="1.2")
+
+
+def _shared() -> Vectors:
+    regions = Regions((1, 2, 3, 2), [(0, 0, 3, 2), (0.5, 0.25, 1.5, 1.25)], [0, 0])
+    data = dyadic(80, regions.size, -2.0, 2.0, 0.125)
+    both = operands("quant8", regions, (2, 2), (1.0, 1.0), False, data, (1, 1))
+    yield from shared_quantization(OPERATION, *both, (0.05, 0.03), (100, 120), since="1.2")
 
 
 def _rejected_samplings() -> Vectors:

@@ -4,6 +4,7 @@ import math
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import integers
 from npu_conformance.corpus.generators.operands import tensor
@@ -47,6 +48,11 @@ def _every_byte() -> Vectors:
                 description=f"scale {scale} to {out_scale}, zero point {point - shift} to {out_point - shift}",
                 excluded=["all_inputs_as_internal"],
             )
+    inputs = {"input": tensor(QUANT8, (3, 4), integers(71, (3, 4), 12, 255))}
+    outputs = {"output": tensor(QUANT8, (3, 4))}
+    yield from shared_quantization(
+        "RSQRT", inputs, outputs, (0.02, 0.015), (3, 10), excluded=["all_inputs_as_internal"]
+    )
 
 
 def _quantized_ranks() -> Vectors:

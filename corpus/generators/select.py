@@ -5,6 +5,7 @@ import math
 
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape, all_bytes, stored_bytes, telling
 from npu_conformance.corpus.generators._extrema import QUANTIZATIONS
+from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
@@ -65,6 +66,9 @@ def _quantized() -> Vectors:
         condition = tensor(BOOL8, (32, 8), [position % 2 for position in range(256)])
         data = all_bytes(shift), all_bytes(shift)[128:] + all_bytes(shift)[:128]
         yield _of_bytes("every_value", kind, (32, 8), condition, data, "all_differ")
+    one, other = (tensor(QUANT8, (3, 4), stored_bytes(seed, (3, 4), 0)) for seed in (71, 72))
+    inputs, outputs = _inputs(_condition(73, (3, 4)), one, other), {"output": tensor(QUANT8, (3, 4))}
+    yield from shared_quantization("SELECT", inputs, outputs, (0.5, 0.3, 0.7), (90, 150, 100))
 
 
 def _of_bytes(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, operands, vector
 from npu_conformance.corpus.generators._many_channels import beyond_a_byte, large_windows, many_channels, wide_sums
 from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections, without_layout
+from npu_conformance.corpus.generators._shared_quantization import shared_in_convolution
 from npu_conformance.corpus.generators._windows import RELU6, Pads, Pair, Window
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
 from npu_conformance.corpus.generators.operands import int32, tensor
@@ -36,6 +37,7 @@ def vectors() -> Vectors:
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3, transposed=True))
     yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259, transposed=True))
     yield from large_windows(Sizes(1, (2, 19), 1, (5, 5), 2, transposed=True))
+    yield from shared_in_convolution(SHAPES["wide"])
     yield from wide_sums(Sizes(1, (1, 1), 1200, (1, 1), 3, transposed=True))
     yield from many_channels(
         Sizes(1, (2, 1), 16, (1, 1), 8, transposed=True), Sizes(1, (1, 1), 2, (1, 1), 67, transposed=True)
