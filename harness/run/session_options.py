@@ -11,7 +11,14 @@ import msgspec
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject import patience
 from npu_conformance.harness.subject.inference_tool import given_tool
-from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
+from npu_conformance.harness.subject.loading import (
+    Handling,
+    Isolation,
+    LoadError,
+    Starting,
+    open_subject,
+    start_subject,
+)
 from npu_conformance.harness.subject.reset import given_reset
 from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs import versions
@@ -116,7 +123,8 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
     if options.beside is None:
         return None
     named = parse_options(options.beside_options)
-    beside = start_subject(options.beside, named, transports=TRANSPORTS, longest_wait=options.longest_wait).open()
+    handling = Handling(longest_wait=options.longest_wait)
+    beside = open_subject(options.beside, named, transports=TRANSPORTS, handling=handling)
     try:
         require_options(beside.manifest, options.beside, named)
     except LoadError:
@@ -144,9 +152,11 @@ def start_by_options(options: SessionOptions) -> Starting:
         options.isolation,
         options.transports or TRANSPORTS,
         version,
-        inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
-        longest_wait=options.longest_wait,
-        reset=given_reset(options.reset_command, options.reset_seconds),
+        Handling(
+            longest_wait=options.longest_wait,
+            inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
+            reset=given_reset(options.reset_command, options.reset_seconds),
+        ),
     )
 
 

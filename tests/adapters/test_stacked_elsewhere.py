@@ -77,7 +77,7 @@ def test_a_driver_that_ends_is_the_verdict_of_its_case(way: str, outcome: Outcom
     ("spec", "words"),
     [
         ("stacked:exec:./no_such_driver", "no command ./no_such_driver"),
-        ("stacked:exec:", "expected a command after exec:"),
+        ("stacked:exec:", "expected a command, found none"),
         ("stacked:unix:/nowhere/driver.sock", "/nowhere/driver.sock"),
         ("stacked:tcp:localhost", "localhost"),
     ],

@@ -79,7 +79,7 @@ def files(tmp_path: Path) -> None:
             "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",
         ),
         ([*RUN, "exec:true"], "exec:true is another process"),
-        (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
+        (["run", "--plugin", "exec:", "vts.queries"], "expected a command, found none"),
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the host process exited with status 0"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the socket whose number is in NPU_CONFORMANCE_FD"),

@@ -292,7 +292,7 @@ def _use_applications(subject: RemoteSubject) -> None:
 def test_a_run_survives_the_loss_of_its_directory(
     subject: RemoteSubject, precious: Path, harm: Planting, use: Callable[[RemoteSubject], None]
 ) -> None:
-    directory = Path(subject._store.directory)
+    directory = Path(subject._endpoint.store.directory)
     used, kept = subject.memory.create("ashmem", 100), subject.memory.create("ashmem", 100)
     kept.close()
     subject.application(10003).close()
@@ -373,7 +373,7 @@ def test_where_nothing_can_be_made_one_line_says_so(base: Path) -> None:
 
 
 def test_the_end_of_a_run_empties_no_other_folder(subject: RemoteSubject, precious: Path) -> None:
-    directory = Path(subject._store.directory)
+    directory = Path(subject._endpoint.store.directory)
     pool, file = subject.memory.create("ashmem", 100), subject.files.create(b"abc")
     _replaced(directory, precious)
     for name in os.listdir(directory.parent / "moved"):
@@ -388,7 +388,7 @@ def test_the_end_of_a_run_empties_no_other_folder(subject: RemoteSubject, precio
 
 
 def test_directories_of_a_driver_do_not_outlive_the_run(subject: RemoteSubject, base: Path) -> None:
-    inner = Path(subject._store.directory) / "a" / "b"
+    inner = Path(subject._endpoint.store.directory) / "a" / "b"
     inner.mkdir(parents=True)
     (inner / "file").write_bytes(b"x")
     subject.close()
