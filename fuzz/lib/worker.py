@@ -20,7 +20,7 @@ from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, 
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
-from npu_conformance.harness.run.session_options import require_options
+from npu_conformance.harness.run.session_options import require_instances, require_options
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
@@ -69,8 +69,10 @@ def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHand
 
 
 def attacked_by(job: RoundJob, fuzzer: Fuzzer) -> Attacked:
+    """What the fuzzer attacks. Raises LoadError where that cannot be had, or has nothing that it could attack."""
     subject = opened(job.plugin, job.options, job.hal)
     require_options(subject.manifest, job.plugin, job.options)
+    require_instances(subject.manifest, job.plugin, job.at_once)
     if fuzzer.needs is not None and getattr(subject.interfaces, fuzzer.needs) is None:
         raise LoadError(f"plug-in {job.plugin}: it has no {fuzzer.needs}, which the fuzzer {job.fuzzer} attacks")
     beside = opened(job.beside, job.beside_options, None) if job.beside else None
