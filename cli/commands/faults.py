@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
@@ -81,8 +82,7 @@ def _require_sense(options: argparse.Namespace) -> None:
     }
     for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
         raise UsageError(f"{flag}: only with --mutants")
-    if options.processes is not None and options.processes < 1:
-        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    require_positive("-n", options.processes)
     narrowed = {
         "-k": options.expression,
         "--sample-cases": options.sample_cases is not None,
@@ -90,8 +90,7 @@ def _require_sense(options: argparse.Namespace) -> None:
     }
     for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
         raise UsageError(f"{flag}: only with --variants")
-    if options.sample_cases is not None and options.sample_cases < 1:
-        raise UsageError(f"--sample-cases: expected a positive number, found {options.sample_cases}")
+    require_positive("--sample-cases", options.sample_cases)
 
 
 def _list(*, as_json: bool) -> int:

@@ -120,7 +120,7 @@ def _drivers(options: argparse.Namespace) -> dict[str, Engine]:
     if options.driver is None:
         return {}
     from npu_conformance.cli.commands._driver_witness import DriverWitness
-    from npu_conformance.harness.run.session_options import parse_options
+    from npu_conformance.harness.subject.plugin_options import parse_options
 
     name, separator, plugin = options.driver.partition("=")
     if not (name and separator and plugin):

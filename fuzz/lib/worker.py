@@ -7,7 +7,6 @@ campaign/rounds.
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -18,13 +17,13 @@ import msgspec
 from npu_conformance.fuzz.lib.attack import Attack, FullError
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
-from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
-from npu_conformance.harness.run.session_options import require_instances, require_options
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
+from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
@@ -54,12 +53,6 @@ def main(job_file: str) -> int:
             print(error, file=sys.stderr)
             return FULL
     return OK
-
-
-def fuzzer_named(name: str) -> Fuzzer:
-    """The fuzzer of an area of the suite."""
-    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
-    return fuzzer
 
 
 def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:

@@ -93,6 +93,8 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "unix:/no/socket", "vts.queries"], "cannot connect to unix:/no/socket"),
         ([*RUN, FIRST_DAY, "--plugin-option", "speed"], "expected NAME=VALUE, found 'speed'"),
         ([*RUN, FIRST_DAY, "--plugin-option", "sped=1"], "has no option 'sped'; it has speed"),
+        (["serve", FIRST_DAY, "--listen", "unix:/no/socket", "--plugin-option", "speed"], "expected NAME=VALUE, found"),
+        (["serve", FIRST_DAY, "--listen", "unix:/no/socket", "--plugin-option", "sped=1"], "has no option 'sped'"),
         ([*RUN, FIRST_DAY, "--hal", "1.0", "--hal", "1.1"], "--hal: expected one value, found 1.0 and 1.1"),
         (
             [*RUN, "reference", "--plugin-option", "clock=real", "--plugin-option", "clock=virtual"],

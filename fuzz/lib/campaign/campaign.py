@@ -138,7 +138,6 @@ class Campaign:
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
             known=tuple(sorted(self.folder.known())),
             skip=tuple(sorted(self.folder.killers(arm.fuzzer))),
-            at_once=self.workers.jobs,
         )
 
     def _take(self, future: Future[RoundResult]) -> None:
