@@ -17,6 +17,7 @@ from npu_conformance.faults.mutants.mutation_runner import (
     ENOUGH,
     ENOUGH_OF_ONE,
     MutationRun,
+    Sample,
     joined,
     run_mutants,
 )
@@ -62,17 +63,15 @@ def _witnesses(part: str, operation: str) -> list[Case]:
 
 
 def _here(options: argparse.Namespace, cases: Sequence[Case], tell: Callable[[str], None]) -> MutationRun:
-    return run_mutants(
-        cases,
-        options.mutants if options.mutants > 0 else None,
-        options.seed,
-        options.operation.upper(),
-        tell,
+    sample = Sample(
+        size=options.mutants if options.mutants > 0 else None,
+        seed=options.seed,
+        operation=options.operation.upper(),
         part=options.part,
         per_operation=options.per_operation,
         shard=parse_shard(options.shard) if options.shard else (1, 1),
-        at_once=options.processes,
     )
+    return run_mutants(cases, sample, tell, options.processes)
 
 
 def _on_cluster(options: argparse.Namespace, tell: Callable[[str], None], lost: list[str]) -> MutationRun:
