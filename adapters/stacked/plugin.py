@@ -60,11 +60,14 @@ def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
     known: dict[tuple[tuple[str, str], ...], Manifest] = {}
 
     def described(options: Mapping[str, str]) -> Manifest:
-        """Ask the driver, once: the process that imports plug-ins must be quick to fork."""
+        """Ask the driver, once: the process that imports plug-ins must be quick to fork.
+
+        It may be another user's: what it names to be run is left out, or would count as named by this plug-in.
+        """
         key = tuple(sorted(options.items()))
         if key not in known:
             subject = open_subject(spec, _below(options))
-            known[key] = subject.manifest
+            known[key] = replace(subject.manifest, reset_command=(), inference_tool=None)
             subject.close()
         return known[key]
 

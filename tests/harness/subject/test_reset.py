@@ -190,6 +190,18 @@ def test_whose_command_counts() -> None:
     assert reset_of(named, given, is_loaded_here=True) == given
 
 
+def test_what_a_driver_below_the_runtime_names_is_not_run(board: Board, tmp_path: Path) -> None:
+    board.start(RESET=f"touch {tmp_path / 'ran'}")
+    subject = open_subject(f"stacked:{board.address}")
+    assert isinstance(subject, RemoteSubject)
+    with contextlib.closing(subject):
+        os.kill(subject.process(), signal.SIGKILL)
+        with pytest.raises(Crashed):
+            subject.ping()
+        subject.restart()
+        assert not (tmp_path / "ran").exists()
+
+
 def test_a_run_goes_on_behind_the_death_of_the_device(board: Board, tmp_path: Path) -> None:
     board.start()
     words = ("--plugin", board.address, "--reset-command", shlex.join(board.command), "--report", str(tmp_path / "r"))
