@@ -35,7 +35,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run mutants; return WRONG where too few are killed, SUITE_FAILED where a part of them is lost."""
     operation = options.operation.upper()
     if options.part and (operation or options.part not in PARTS):
-        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
+        raise UsageError(f"--part: expected one of {', '.join(PARTS)}, without --operation")
     meant = _witnesses(options.part, operation)
     tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     lost: list[str] = []
