@@ -12,7 +12,7 @@ from statistics import median
 
 from benchmarks.figures import Figure
 from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
-from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.loading import open_subject
 
@@ -45,7 +45,7 @@ def figures() -> Iterator[Figure]:
     """For each fuzzer the defects found by each engine, and inputs a second."""
     sys.path.insert(0, str(_HOSTILE))
     for name, module in DRIVERS.items():
-        fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
+        fuzzer = fuzzer_named(name)
         bugs = tuple(importlib.import_module(module).BUGS)
         for engine, search in (("evolution", _evolution), ("hypothesis", _hypothesis)):
             first = {bug: _first(fuzzer, f"{module}:plugin", bug, search) for bug in bugs}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterator
 from statistics import median
@@ -13,7 +12,7 @@ from npu_conformance.faults import registry
 from npu_conformance.faults.fault import FuzzFault
 from npu_conformance.faults.kill_matrix import GUARDED
 from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
-from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.fuzz.lib.target import Attacked, Target, fuzzer_named
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.loading import open_subject
 
@@ -45,7 +44,7 @@ def _figure(name: str, found: dict[str, float | None]) -> Figure:
 
 def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int = _SEED) -> float | None:
     """Seconds of a processor until the first finding; None where the limit comes first."""
-    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{fault.fuzzer}").FUZZER
+    fuzzer = fuzzer_named(fault.fuzzer)
     options = {"fault": fault.id}
     subject = open_subject(GUARDED, options, "inprocess")
     target, begun, is_found = fuzzer.target(Attacked(subject, GUARDED, options)), time.process_time(), False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 from npu_conformance.corpus import vectors
@@ -166,7 +167,7 @@ def started_by_threads(context: CaseContext) -> None:
     made = [execution_of_sum(app, compilation, (float(number), 1.0)) for number in range(6)]
     starts = [_starting(app, each) for each in made]
     events = context.run_concurrently(starts)
-    waits = [_waiting(app, event) for event in reversed(events) if isinstance(event, int)]
+    waits = [partial(app.call, "event_wait", event) for event in reversed(events) if isinstance(event, int)]
     results = context.run_concurrently(waits)
     checks.equal(results, [ResultCode.NO_ERROR] * len(made), "results of events")
     for number, each in enumerate(made):
@@ -175,10 +176,6 @@ def started_by_threads(context: CaseContext) -> None:
 
 def _starting(app: RuntimeApp, made: Sum) -> Callable[[], int]:
     return lambda: app.made("execution_start_compute", made.execution, True)
-
-
-def _waiting(app: RuntimeApp, event: int) -> Callable[[], int]:
-    return lambda: int(app.call("event_wait", event))
 
 
 @cases.case("threads.reusable_while_running", "FW-EXE-003", since=Version.FL5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, devices_to_name, execution_of_sum
@@ -69,15 +69,11 @@ def priorities_at_once(context: CaseContext) -> None:
         app.succeed("compilation_set_priority", compilation, priority)
         app.succeed("compilation_finish", compilation)
         made.append(execution_of_sum(app, compilation))
-        calls.append(_compute_of(app, made[-1].execution))
+        calls.append(partial(app.compute, made[-1].execution))
     results = context.run_concurrently(calls)
     checks.equal(results, [ResultCode.NO_ERROR] * len(calls), "results of executions at once")
     for each in made:
         each.check()
-
-
-def _compute_of(app: RuntimeApp, execution: int) -> Callable[[], int]:
-    return lambda: app.compute(execution)
 
 
 def _explicit(context: CaseContext, app: RuntimeApp) -> dict[str, int]:

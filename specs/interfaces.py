@@ -64,7 +64,7 @@ def method(
 
 
 def refuse(method_name: str) -> Unsupported:
-    """Raise the error of a method that an implementation does not have."""
+    """The error of a method that an implementation does not have."""
     return Unsupported(f"{method_name} {NOT_IMPLEMENTED}")
 
 

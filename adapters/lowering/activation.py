@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.graph import Tensor
 from npu_conformance.adapters.lowering.operands import LoweringError
@@ -47,21 +45,17 @@ def elu(step: Step) -> None:
     source, alpha = step.tensor(0), float(step.scalar(1))
     power, less, negative = (step.like(source) for _ in range(3))
     step.graph.emit("EXP", [source], power, "Exp")
-    step.graph.emit("SUB", [power, _float(step, 1.0)], less, "Sub")
-    step.graph.emit("MUL", [less, _float(step, alpha)], negative, "Mul")
+    step.graph.emit("SUB", [power, step.floats([1.0])], less, "Sub")
+    step.graph.emit("MUL", [less, step.floats([alpha])], negative, "Mul")
     if alpha >= 0:
         is_negative = step.graph.add(Tensor("bool"))
-        step.graph.emit("LESS", [source, _float(step, 0.0)], is_negative, "Less")
+        step.graph.emit("LESS", [source, step.floats([0.0])], is_negative, "Less")
         step.graph.emit("SELECT", [is_negative, negative, source], step.output(), "Select")
         return
     low, high = step.like(source), step.like(source)
-    step.graph.emit("MINIMUM", [negative, _float(step, 0.0)], low, "MaximumMinimum")
+    step.graph.emit("MINIMUM", [negative, step.floats([0.0])], low, "MaximumMinimum")
     step.graph.emit("RELU", [source], high)
     step.graph.emit("ADD", [high, low], step.output(), "Add")
-
-
-def _float(step: Step, value: float) -> int:
-    return step.graph.constant(np.array([value], np.float32))
 
 
 def softmax(step: Step) -> None:

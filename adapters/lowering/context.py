@@ -156,6 +156,16 @@ class Step(Reading):
         """A constant int32 tensor holding shape, axes or the like."""
         return self.graph.constant(np.asarray(values, np.int32))
 
+    def floats(self, values: Sequence[float]) -> int:
+        """A constant of float32."""
+        return self.graph.constant(np.array(values, np.float32))
+
+    def sliced(self, number: int, begin: Sequence[int], size: Sequence[int]) -> int:
+        """A part of a tensor."""
+        part = self.like(number)
+        self.graph.emit("SLICE", [number, self.integers(begin), self.integers(size)], part, "Slice")
+        return part
+
     def requantized(self, number: int, target: Quantization | None, dtype: str | None = None) -> int:
         """The tensor in another quantisation and element type: itself where nothing changes, else through QUANTIZE."""
         tensor = self.graph.tensors[number]

@@ -32,7 +32,7 @@ def axis_aligned_bbox_transform(step: Step) -> None:
         _pair(step, deltas, 0),
         _pair(step, deltas, 2),
     )
-    size, half = _float(step, "SUB", high, low), _number(step, 0.5)
+    size, half = _float(step, "SUB", high, low), step.floats([0.5])
     middle = _float(step, "MUL", _float(step, "ADD", low, high), half)
     middle = _float(step, "ADD", middle, _float(step, "MUL", moves, size))
     growth = step.graph.add(Tensor("float32"))
@@ -51,7 +51,7 @@ def _positions(step: Step, position: int) -> int:
         return step.tensor(position)
     stored = step.graph.add(Tensor("float32"))
     step.graph.emit("CAST", [step.tensor(position)], stored, "Cast")
-    return _float(step, "MUL", stored, _number(step, step.operand(position).scale))
+    return _float(step, "MUL", stored, step.floats([step.operand(position).scale]))
 
 
 def _bind_positions(step: Step, number: int) -> None:
@@ -61,8 +61,8 @@ def _bind_positions(step: Step, number: int) -> None:
         step.bind(number)
         return
     rounded = step.graph.add(Tensor("float32"))
-    steps = _float(step, "ADD", _float(step, "MUL", number, _number(step, 1 / result.scale)), _number(step, 0.5))
-    step.graph.emit("FLOOR", [_float(step, "MINIMUM", steps, _number(step, 65535.0))], rounded)
+    steps = _float(step, "ADD", _float(step, "MUL", number, step.floats([1 / result.scale])), step.floats([0.5]))
+    step.graph.emit("FLOOR", [_float(step, "MINIMUM", steps, step.floats([65535.0]))], rounded)
     step.graph.emit("CAST", [rounded], step.output(), "Cast")
 
 
@@ -73,19 +73,9 @@ def _float(step: Step, builtin: str, first: int, second: int) -> int:
     return result
 
 
-def _number(step: Step, value: float) -> int:
-    return step.graph.constant(np.array([value], np.float32))
-
-
 def _pair(step: Step, number: int, first: int) -> int:
     """Two columns of the last of three axes."""
-    return _slice(step, number, (0, 0, first), (-1, -1, 2))
-
-
-def _slice(step: Step, number: int, begin: Sequence[int], size: Sequence[int]) -> int:
-    part = step.like(number)
-    step.graph.emit("SLICE", [number, step.integers(begin), step.integers(size)], part, "Slice")
-    return part
+    return step.sliced(number, (0, 0, first), (-1, -1, 2))
 
 
 def _limits(step: Step, images: int, count: int) -> int:
@@ -97,7 +87,7 @@ def _limits(step: Step, images: int, count: int) -> int:
 
 
 def _clipped(step: Step, number: int, limits: int) -> int:
-    return _float(step, "MAXIMUM", _float(step, "MINIMUM", number, limits), _number(step, 0.0))
+    return _float(step, "MAXIMUM", _float(step, "MINIMUM", number, limits), step.floats([0.0]))
 
 
 def detection_postprocessing(step: Step) -> None:
@@ -112,15 +102,15 @@ def detection_postprocessing(step: Step) -> None:
     options = _options(step, classes, per_box)
     found = []
     for batch in range(batches):
-        deltas = _slice(step, step.tensor(1), (batch, 0, 0), (1, anchors, width))
-        scores = _slice(step, step.tensor(0), (batch, 0, 0), (1, anchors, classes))
+        deltas = step.sliced(step.tensor(1), (batch, 0, 0), (1, anchors, width))
+        scores = step.sliced(step.tensor(0), (batch, 0, 0), (1, anchors, classes))
         outputs = [step.graph.add(Tensor("float32")) for _ in range(4)]
         step.graph.emit_custom(POSTPROCESS, [deltas, scores, step.tensor(2)], outputs, options)
         found.append(outputs)
     boxes, labels, scores, counts = (_stacked(step, parts) for parts in zip(*found, strict=True))
-    counts = _float(step, "MUL", counts, _number(step, float(per_box)))
+    counts = _float(step, "MUL", counts, step.floats([float(per_box)]))
     if step.scalar(13):
-        labels = _float(step, "ADD", labels, _number(step, 1.0))
+        labels = _float(step, "ADD", labels, step.floats([1.0]))
     rows = Rows(batches, step.scalar(8) * per_box, wanted)
     step.bind(_filled(step, rows, scores, counts, ()), 0)
     step.bind(_filled(step, rows, boxes, counts, (4,)), 1)
@@ -174,7 +164,7 @@ def _filled(step: Step, rows: Rows, number: int, counts: int, inner: tuple[int, 
     valid, kept, filled = step.graph.add(Tensor("bool")), step.like(number), step.like(number)
     limits = step.reshaped(counts, (rows.batches, 1, *(1 for _ in inner)))
     step.graph.emit("LESS", [step.graph.constant(places), limits], valid, "Less")
-    step.graph.emit("SELECT_V2", [valid, number, _number(step, 0.0)], kept, "SelectV2")
+    step.graph.emit("SELECT_V2", [valid, number, step.floats([0.0])], kept, "SelectV2")
     tails = [(0, 0), (0, rows.wanted - rows.given), *((0, 0) for _ in inner)]
     step.graph.emit("PAD", [kept, step.integers(np.array(tails))], filled, "Pad")
     return filled

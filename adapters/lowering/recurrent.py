@@ -63,7 +63,7 @@ def svdf(step: Step) -> None:
     features = step.reshaped(dense(step, step.tensor(0), step.tensor(1), NO_BIAS), (batch, filters, 1))
     state = step.reshaped(step.tensor(4), (batch, filters, memory))
     if memory > 1:
-        state = concatenated(step, [sliced(step, state, (0, 0, 0), (-1, -1, memory - 1)), features], 2)
+        state = concatenated(step, [step.sliced(state, (0, 0, 0), (-1, -1, memory - 1)), features], 2)
     else:
         state = features
     products = step.like(state)
@@ -81,7 +81,7 @@ def _moved_on(step: Step, state: int, shape: tuple[int, int, int]) -> int:
     batch, filters, memory = shape
     parts = [step.graph.constant(np.zeros((batch, filters, 1), np.float32))]
     if memory > 1:
-        parts.insert(0, sliced(step, state, (0, 0, 1), (-1, -1, -1)))
+        parts.insert(0, step.sliced(state, (0, 0, 1), (-1, -1, -1)))
     return step.reshaped(concatenated(step, parts, 2), (batch, filters * memory))
 
 
@@ -104,13 +104,6 @@ def concatenated(step: Step, parts: Sequence[int], axis: int) -> int:
     result = step.like(parts[0])
     step.graph.emit("CONCATENATION", parts, result, "Concatenation", axis=axis, fusedActivationFunction=0)
     return result
-
-
-def sliced(step: Step, number: int, begin: Sequence[int], size: Sequence[int]) -> int:
-    """A part of a tensor."""
-    part = step.like(number)
-    step.graph.emit("SLICE", [number, step.integers(begin), step.integers(size)], part, "Slice")
-    return part
 
 
 def _next(step: Step, products: int, state: int, recurrent: int, activation: int) -> int:
@@ -138,7 +131,7 @@ def _rows(step: Step, position: int, major: bool) -> list[int]:
     times, batches = (first, second) if major else (second, first)
     extent = [1, batches, size] if major else [batches, 1, size]
     begins = ([time, 0, 0] if major else [0, time, 0] for time in range(times))
-    parts = (sliced(step, step.tensor(position), begin, extent) for begin in begins)
+    parts = (step.sliced(step.tensor(position), begin, extent) for begin in begins)
     return [step.reshaped(part, (batches, size)) for part in parts]
 
 

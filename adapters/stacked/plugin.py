@@ -4,6 +4,7 @@
 and what it does slower than the CPU by its own account, the runtime's CPU computes. A Python plug-in and a shared
 library live in the runtime's process, and the tests of drivers run on their device as they do without a runtime. A
 driver in another process (exec:, unix:, tcp:, shim:) is called from there, and is tested by itself with `--plugin P`.
+Where it ends the runtime's process ends with it, so that `--reset-command` is run, and a new runtime waits for it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from npu_conformance.adapters.stacked.below_runtime import BelowRuntime
+from npu_conformance.adapters.stacked.reaching import reached
 from npu_conformance.adapters.stacked.remote_device import RemoteDevice
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -58,11 +60,14 @@ def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
     known: dict[tuple[tuple[str, str], ...], Manifest] = {}
 
     def described(options: Mapping[str, str]) -> Manifest:
-        """Ask the driver, once: the process that imports plug-ins must be quick to fork."""
+        """Ask the driver, once: the process that imports plug-ins must be quick to fork.
+
+        It may be another user's: what it names to be run is left out, or would count as named by this plug-in.
+        """
         key = tuple(sorted(options.items()))
         if key not in known:
             subject = open_subject(spec, _below(options))
-            known[key] = subject.manifest
+            known[key] = replace(subject.manifest, reset_command=(), inference_tool=None)
             subject.close()
         return known[key]
 
@@ -70,7 +75,7 @@ def over_elsewhere(spec: str, *, replaces_runtime: bool = False) -> Plugin:
         return replace(_with_runtime(described(options), options, [], replaces_runtime), restart="fork")
 
     def create(context: Context) -> Subject:
-        subject = open_subject(spec, _below(context.options))
+        subject = reached(spec, _below(context.options))
 
         def made(nnapi: RuntimeService) -> Subject:
             device, lent = subject.interfaces.device, nnapi.driver_context

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import sys
 
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.corpus.importers.aosp.children import Limits, Loaded
@@ -14,8 +15,7 @@ from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
 def execute(options: argparse.Namespace) -> int:
     """Import, say what came of it, and name each file that gave no tests; return WRONG where there is one."""
-    if options.seconds < 1:
-        raise UsageError(f"--seconds: expected a positive number, found {options.seconds}")
+    require_positive("--seconds", options.seconds)
     loaded = []
     for one in importing.load(importing.files(options.source), Limits(seconds=options.seconds)):
         if one.problem is not None:

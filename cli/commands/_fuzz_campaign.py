@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from npu_conformance.cli.commands import _fuzz_findings
-from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import Finding, RoundJob, Settings
@@ -19,12 +19,11 @@ from npu_conformance.fuzz.lib.campaign.rounds import has_atheris
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
-from npu_conformance.harness.run.session_options import parse_options
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
+from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs import versions
 from npu_conformance.specs.diagnostics.counted import counted
 
-_SECONDS = 60.0
 _ATHERIS_FROM = 120.0
 """Seconds: shorter campaigns go without Atheris, whose instrumented imports take 10 s a round."""
 _CLEAR = "\r\033[K"
@@ -65,14 +64,10 @@ def _run_to_the_end(campaign: Campaign) -> None:
 
 
 def _limits(options: argparse.Namespace) -> Limits:
-    for name in ("runs", "jobs"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name}: expected a positive number, found {value}")
-    if options.seed < 0:
-        raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
-    seconds = None if options.runs is not None else options.time or _SECONDS
-    return Limits(seconds, options.runs)
+    require_positive("--runs", options.runs)
+    require_positive("--jobs", options.jobs)
+    require_not_negative("--seed", options.seed)
+    return Limits(options.time if options.runs is None else None, options.runs)
 
 
 def _arms(options: argparse.Namespace, fuzzers: Sequence[Fuzzer], limits: Limits) -> list[Arm]:
@@ -110,6 +105,7 @@ def _job(options: argparse.Namespace, settings: Settings) -> RoundJob:
         engine="evolution",
         seed=options.seed,
         beside=settings.beside,
+        at_once=options.jobs or 1,
     )
 
 

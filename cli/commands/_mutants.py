@@ -8,14 +8,16 @@ from concurrent.futures import as_completed
 
 import msgspec
 
+from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.commands._parts import LostError, left_by, takers
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.faults import report
+from npu_conformance.faults import kill_matrix, report
 from npu_conformance.faults.mutants.mutation_runner import (
     CAUGHT,
     ENOUGH,
     ENOUGH_OF_ONE,
     MutationRun,
+    Sample,
     joined,
     run_mutants,
 )
@@ -29,43 +31,47 @@ from npu_conformance.specs import documents
 _RECORD = "mutants.json"
 
 
-def execute(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+def execute(options: argparse.Namespace) -> int:
     """Run mutants; return WRONG where too few are killed, SUITE_FAILED where a part of them is lost."""
     operation = options.operation.upper()
     if options.part and (operation or options.part not in PARTS):
-        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
-    meant = [
-        case for case in cases if _is_witness(case, options.part) and (not operation or operation in case.operations)
-    ]
-    if not meant:
-        raise UsageError(f"--operation: no case uses {operation}")
+        raise UsageError(f"--part: expected one of {', '.join(PARTS)}, without --operation")
+    meant = _witnesses(options.part, operation)
     tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     lost: list[str] = []
     found = _on_cluster(options, tell, lost) if options.scheduler else _here(options, meant, tell)
     if options.record:
         options.record.write_bytes(msgspec.json.encode(found))
-    print(_as_json(found) if options.json else "\n".join(report.mutation_lines(found)))
+    if options.json:
+        print_json(found)
+    else:
+        print("\n".join(report.mutation_lines(found)))
     is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
     is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
     return SUITE_FAILED if lost else OK if is_enough and is_even else WRONG
 
 
-def _as_json(found: MutationRun) -> str:
-    return msgspec.json.format(msgspec.json.encode(found)).decode()
+def _witnesses(part: str, operation: str) -> list[Case]:
+    """The cases that can catch a mutant of what is asked for. Raises UsageError where there is none."""
+    meant = [case for case in kill_matrix.all_cases() if _is_witness(case, part)]
+    if not operation:
+        return meant
+    using = [case for case in meant if operation in case.operations]
+    if not using:
+        raise UsageError(f"--operation: no case uses {operation}")
+    return using
 
 
 def _here(options: argparse.Namespace, cases: Sequence[Case], tell: Callable[[str], None]) -> MutationRun:
-    return run_mutants(
-        cases,
-        options.mutants if options.mutants > 0 else None,
-        options.seed,
-        options.operation.upper(),
-        tell,
+    sample = Sample(
+        size=options.mutants if options.mutants > 0 else None,
+        seed=options.seed,
+        operation=options.operation.upper(),
         part=options.part,
         per_operation=options.per_operation,
         shard=parse_shard(options.shard) if options.shard else (1, 1),
-        at_once=options.processes,
     )
+    return run_mutants(cases, sample, tell, options.processes)
 
 
 def _on_cluster(options: argparse.Namespace, tell: Callable[[str], None], lost: list[str]) -> MutationRun:

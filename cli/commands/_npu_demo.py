@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
@@ -28,8 +29,7 @@ _START_SECONDS = 60.0
 
 def execute(options: argparse.Namespace) -> int:
     """Run the take-over; return WRONG where it did not happen, or an inference was wrong."""
-    if options.inferences < 1:
-        raise UsageError("--inferences: at least 1")
+    require_positive("--inferences", options.inferences)
     if options.listen and not options.listen.startswith("unix:"):
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:

@@ -34,7 +34,9 @@ from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.versions import Version
 
 _SHOWN = 5
 _CLAIMABLE = ("vts",)
@@ -95,18 +97,20 @@ def execute(options: argparse.Namespace) -> int:
     if subject.ignores_tool:
         print(IGNORED, file=sys.stderr)
     if options.json:
-        answer = {"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade}
-        print_json(answer)
+        print_json({"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade})
     else:
-        print(f"{manifest.name} {manifest.version}, {manifest.vendor}")
-        print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")
-        for name, meaning in manifest.options.items():
-            print(f"option {name}: {meaning}")
-        print("\n".join(_lines(grade, summary)))
+        print("\n".join([*_met(manifest, version, handshake), *_judged(grade, summary)]))
     return OK if grade.letter == "A" else WRONG
 
 
-def _lines(grade: Grade, summary: Summary) -> Iterator[str]:
+def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str]:
+    """Return who it is and what it has. handshake: how many seconds it took."""
+    yield f"{manifest.name} {manifest.version}, {manifest.vendor}"
+    yield f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms"
+    yield from (f"option {name}: {meaning}" for name, meaning in manifest.options.items())
+
+
+def _judged(grade: Grade, summary: Summary) -> Iterator[str]:
     """Return how many cases pass, what is wrong with the rule that it breaks, and the grade."""
     yield f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass"
     yield from _failures([case for case in summary.verdicts if is_red(case.outcome, case.dispositions)])

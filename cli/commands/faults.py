@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
@@ -64,16 +63,15 @@ def execute(options: argparse.Namespace) -> int:
     if options.list:
         return _list(as_json=options.json)
     _require_sense(options)
-    cases = kill_matrix.all_cases()
     if options.mutants is not None:
         from npu_conformance.cli.commands import _mutants
 
-        return _mutants.execute(options, cases)
+        return _mutants.execute(options)
     if options.variants:
-        return _variants(options, cases)
+        return _variants(options)
     if options.reach:
-        return _reach(options, cases)
-    return _faults(options, cases)
+        return _reach(options)
+    return _faults(options)
 
 
 def _require_sense(options: argparse.Namespace) -> None:
@@ -84,8 +82,7 @@ def _require_sense(options: argparse.Namespace) -> None:
     }
     for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
         raise UsageError(f"{flag}: only with --mutants")
-    if options.processes is not None and options.processes < 1:
-        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    require_positive("-n", options.processes)
     narrowed = {
         "-k": options.expression,
         "--sample-cases": options.sample_cases is not None,
@@ -93,8 +90,7 @@ def _require_sense(options: argparse.Namespace) -> None:
     }
     for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
         raise UsageError(f"{flag}: only with --variants")
-    if options.sample_cases is not None and options.sample_cases < 1:
-        raise UsageError(f"--sample-cases: expected a positive number, found {options.sample_cases}")
+    require_positive("--sample-cases", options.sample_cases)
 
 
 def _list(*, as_json: bool) -> int:
@@ -117,8 +113,9 @@ def _list(*, as_json: bool) -> int:
     return OK
 
 
-def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+def _faults(options: argparse.Namespace) -> int:
     chosen: list[Fault] = _chosen(registry.faults(), options)
+    cases = kill_matrix.all_cases()  # two seconds, which a misspelt id need not wait for
     rows = []
     for fault in chosen:
         row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases)
@@ -128,9 +125,10 @@ def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     return OK if all(row.is_caught for row in rows) else WRONG
 
 
-def _reach(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+def _reach(options: argparse.Namespace) -> int:
     from npu_conformance.faults import reach
 
+    cases = kill_matrix.all_cases()
     known = reach.areas(cases)
     for unknown in sorted(set(options.ids) - set(known)):
         raise UsageError(f"--reach: no area is called {unknown}; there are {' '.join(known)}")
@@ -143,9 +141,9 @@ def _reach(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     return OK if not left else WRONG
 
 
-def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+def _variants(options: argparse.Namespace) -> int:
     chosen: list[Variant] = _chosen(registry.conforming(), options)
-    few = _few(cases, options)
+    few = _few(kill_matrix.all_cases(), options)
     asked = [variant for variant in chosen if kill_matrix.is_asked(variant, few)]
     rows = []
     for variant in asked:
@@ -164,7 +162,8 @@ def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thi
     if options.ids:
         for pattern in options.ids:
             if not fnmatch.filter(known, pattern):
-                raise UsageError(f"no fault is called {pattern}; see --list")
+                what = "variant" if options.variants else "fault"
+                raise UsageError(f"no {what} is called {pattern}; see --list")
         names = [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.ids)]
     found = list(names)
     if options.sample is not None and options.sample < len(found):
@@ -191,4 +190,7 @@ def _say(options: argparse.Namespace, lines: Iterable[str]) -> None:
 
 
 def _conclude(options: argparse.Namespace, data: object, lines: Iterable[str]) -> None:
-    print(msgspec.json.format(msgspec.json.encode(data)).decode() if options.json else "\n".join(lines))
+    if options.json:
+        print_json(data)
+    else:
+        print("\n".join(lines))

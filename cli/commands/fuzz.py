@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.fuzz import AREAS
+from npu_conformance.fuzz.lib.target import fuzzer_named
 from npu_conformance.harness.judge.outcome_table import OK
-
-if TYPE_CHECKING:
-    from npu_conformance.fuzz.lib.target import Fuzzer
 
 FOLDER = Path(".npu-conformance/fuzz")
 ALL = "all"
@@ -23,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     actions = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
     for name in (ALL, *AREAS):
-        about = "all fuzzers that can attack the plug-in" if name == ALL else fuzzer(name).about
+        about = "all fuzzers that can attack the plug-in" if name == ALL else fuzzer_named(name).about
         _add_campaign(actions.add_parser(name, help=about))
     actions.add_parser("list", help="list the fuzzers")
     triage = actions.add_parser("triage", help="list the findings of a campaign, by kind and place")
@@ -46,7 +42,9 @@ def _add_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
     parser.add_argument("--beside", metavar="P", default="", help="a second implementation, for `differential`")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--time", metavar="T", type=_time, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)")
+    limit.add_argument(
+        "--time", metavar="T", type=_time, default=_SECONDS, help=f"how long: 90s, 10m or 8h (default: {_SECONDS:g}s)"
+    )
     limit.add_argument("--runs", metavar="N", type=int, help="one round of N inputs for each fuzzer instead")
     parser.add_argument("--jobs", metavar="N", type=int, help="rounds at once (default: 1; on a cluster, all threads)")
     parser.add_argument("--scheduler", metavar="URL", default="", help="do rounds on the workers of a Dask scheduler")
@@ -76,13 +74,7 @@ def execute(options: argparse.Namespace) -> int:
         return _fuzz_findings.promote(options.corpus, options.name, options.to)
     if options.what == "minimise":
         return _fuzz_findings.minimise(options.folder)
-    return _fuzz_campaign.run(options, [fuzzer(name) for name in _names(options)])
-
-
-def fuzzer(name: str) -> Fuzzer:
-    """The fuzzer of a name of AREAS."""
-    found: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
-    return found
+    return _fuzz_campaign.run(options, [fuzzer_named(name) for name in _names(options)])
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -97,7 +89,7 @@ def _names(options: argparse.Namespace) -> list[str]:
 def _list() -> int:
     width = max(map(len, AREAS))
     for name in AREAS:
-        print(f"{name:{width}}  {fuzzer(name).about}")
+        print(f"{name:{width}}  {fuzzer_named(name).about}")
     return OK
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
 from npu_conformance.cli.commands._options import add_plugin_options, add_wire_log_option, session_options
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, exit_code, row
@@ -144,14 +145,11 @@ def _check(options: argparse.Namespace) -> None:
     from npu_conformance.corpus import strategies
     from npu_conformance.specs.neuralnetworks import catalogue
 
-    if options.seconds is not None and options.seconds <= 0:
-        raise UsageError(f"--seconds: expected a positive number, found {options.seconds:g}")
-    if options.seed < 0:
-        raise UsageError(f"--seed: expected a number from 0 up, found {options.seed}")
+    require_positive("--seconds", options.seconds)
+    require_not_negative("--seed", options.seed)
     if options.seeds is not None:
         _range(options.seeds)
-    if options.processes is not None and options.processes < 1:
-        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    require_positive("-n", options.processes)
     if options.shard:
         parse_shard(options.shard)
     if options.processes or options.scheduler:

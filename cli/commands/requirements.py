@@ -32,31 +32,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print the trace."""
-    from npu_conformance.specs import requirements
-
-    meant = _meant(options.patterns)
-    evidence, reasons = _evidence(), _reasons()
-    rows = [
-        {
-            "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
-            "statement": entry.statement, "sources": entry.sources,
-            "untested": entry.untested or reasons.get(entry.id, ""),
-            "cases": [case.id for case in evidence.get(entry.id, ())],
-        }
-        for entry in meant
-        if not (options.untested and entry.id in evidence)
-    ]  # fmt: skip
+    meant, evidence, reasons = _meant(options.patterns), _evidence(), _reasons()
+    if options.untested:
+        meant = [entry for entry in meant if entry.id not in evidence]
+    rows = [_row(entry, evidence.get(entry.id, ()), reasons.get(entry.id, "")) for entry in meant]
     if options.json:
         print_json(rows)
         return OK
-    for row in rows:
+    for entry, row in zip(meant, rows, strict=True):
         _print(row)
         if options.cases:
-            _print_evidence(requirements.requirement(str(row["id"])), evidence.get(str(row["id"]), ()))
+            _print_evidence(entry, evidence.get(entry.id, ()))
     if options.cases:
         print("A case that fails counts against what its failing check is about; its other requirements are not shown.")
     print(_counted(rows))
     return OK
+
+
+def _row(entry: Requirement, cases: Iterable[Case], reason: str) -> dict[str, object]:
+    """A requirement as JSON has it. reason: why a generated one has no case."""
+    return {
+        "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
+        "statement": entry.statement, "sources": entry.sources, "untested": entry.untested or reason,
+        "cases": [case.id for case in cases],
+    }  # fmt: skip
 
 
 def _counted(rows: Collection[Mapping[str, object]]) -> str:
@@ -68,7 +67,7 @@ def _counted(rows: Collection[Mapping[str, object]]) -> str:
     explained = sum(bool(row["untested"]) and not row["cases"] for row in rows)
     remaining = len(rows) - tested - explained
     evidence = f"{tested} with cases, {explained} with a written reason, {remaining} open"
-    return f"{len(rows)} requirements ({told}): {evidence}"
+    return f"{counted(len(rows), 'requirement')} ({told}): {evidence}"
 
 
 def _meant(patterns: Sequence[str]) -> list[Requirement]:

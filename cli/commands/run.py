@@ -9,6 +9,7 @@ import argparse
 import math
 from pathlib import Path
 
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._options import (
     BESIDE_EXAMPLE,
     add_beside_options,
@@ -90,9 +91,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _require_sense(options: argparse.Namespace) -> None:
-    for flag, number in (("-n", options.processes), ("-x", options.stop_after)):
-        if number is not None and number < 1:
-            raise UsageError(f"{flag}: expected a positive number, found {number}")
+    require_positive("-n", options.processes)
+    require_positive("-x", options.stop_after)
     if not 0 < options.time_scale < math.inf:
         raise UsageError(f"--time-scale: expected a positive number, found {options.time_scale:g}")
     if options.processes > 1 and options.shard:

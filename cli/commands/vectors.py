@@ -120,7 +120,7 @@ def _drivers(options: argparse.Namespace) -> dict[str, Engine]:
     if options.driver is None:
         return {}
     from npu_conformance.cli.commands._driver_witness import DriverWitness
-    from npu_conformance.harness.run.session_options import parse_options
+    from npu_conformance.harness.subject.plugin_options import parse_options
 
     name, separator, plugin = options.driver.partition("=")
     if not (name and separator and plugin):
@@ -155,9 +155,7 @@ def _show(options: argparse.Namespace) -> int:
     from npu_conformance.corpus.vectors import writing
 
     operation, _, name = options.name.partition(".")
-    known = (*vectors.operations(), *vectors.registered_operations())
-    if operation not in known:
-        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(known)}")
+    _operations([operation], (*vectors.operations(), *vectors.registered_operations()))
     try:
         vector = vectors.load(operation, name)
     except KeyError as error:
@@ -187,6 +185,7 @@ def _import_tflite(options: argparse.Namespace) -> int:
 
 
 def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
+    """The operations that are asked for, all where none is. Raises UsageError for one without vectors."""
     available = list(known)
     for operation in asked:
         if operation not in available:

@@ -47,7 +47,8 @@ def _structure(version: Version) -> Iterator[dict[str, Any]]:
 def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator[dict[str, Any]]:
     """A valid model for each combination of types, and broken ones of each family that fits the operation.
 
-    kinds: the kinds of edits that there are already; a family gives all that are new, or one that is not.
+    kinds: the kinds of edits that there are already. A family gives all that are new, or one that is not, of the first
+    model that it fits. Where there are other graphs it goes on: no other operation has the edits inside of them.
     """
     families: set[str] = set()
     for header in _headers(operation, version):
@@ -58,6 +59,8 @@ def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator
         yield _entry(f"{operation}.{header.name}", model, version)
         pooled = build_model(vector, version, create_pool=lambda data: _pool(len(data))).model
         for family in FAMILIES:
+            if family.name in families and not model.referenced:
+                continue
             for mutation in _edits(family, pooled if family.pooled else model, version):
                 kind = f"{family.name}.{mutation.kind}"
                 if kind not in kinds or family.name not in families:
@@ -68,8 +71,7 @@ def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator
 
 def _edits(family: Family, model: Model, version: Version) -> Iterator[Mutation]:
     if family.since <= version <= family.until:
-        small = (edit for edit in family.mutate(model, version) if len(edit.model.operand_values) <= LARGEST)
-        yield from small
+        yield from (edit for edit in family.mutate(model, version) if len(edit.model.operand_values) <= LARGEST)
 
 
 def _headers(operation: str, version: Version) -> list[VectorHeader]:

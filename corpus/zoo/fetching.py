@@ -31,8 +31,7 @@ def fetch(entries: Sequence[ZooEntry], tell: Callable[[str], None]) -> dict[str,
 
     tell: is given a line for each package, before it is downloaded.
     """
-    wrong: dict[tuple[str, str], str] = {}
-    """By name in the cache and hash."""
+    wrong: dict[tuple[str, str], str] = {}  # by name in the cache and hash
     for name, files in _missing(entries).items():
         package = manifest.package(name)
         size = f"{package.bytes / 1e6:.1f} MB, {package.licence}"

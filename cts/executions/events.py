@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
@@ -41,10 +41,6 @@ def _event(app: RuntimeApp, how: str, execution: int, dependencies: tuple[int, .
         return started(app, "execution_start_compute_with_dependencies", answer)
     answer = app.succeed("execution_start_compute", execution, True)
     return started(app, "execution_start_compute", answer)
-
-
-def _waiting(app: RuntimeApp, event: int) -> Callable[[], int]:
-    return lambda: int(app.call("event_wait", event))
 
 
 @cases.case("wait_again", "FW-EXE-013")
@@ -87,7 +83,7 @@ def wait_at_once(context: CaseContext) -> None:
         with context.configuration(how):
             made = execution_of_sum(app, compilation)
             event = _event(app, how, made.execution)
-            results = context.run_concurrently([_waiting(app, event)] * 4)
+            results = context.run_concurrently([partial(app.call, "event_wait", event)] * 4)
             checks.equal(results, [ResultCode.NO_ERROR] * 4, "results of four threads")
             made.check()
 

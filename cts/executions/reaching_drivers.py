@@ -7,7 +7,7 @@ from collections.abc import Callable
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, PREFIX_BITS, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -118,9 +118,7 @@ def fences(context: CaseContext) -> None:
     """Drivers that know fences get a fenced execution as one, in parts too, or a quality warning tells."""
     for name, net in (("whole", add()), ("parts", chain("ADD", "MUL"))):
         with context.configuration(name):
-            app = ScriptedApp(
-                context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST)
-            )
+            app = ScriptedApp(context, ADDS, MULTIPLIES)
             app.computes_rightly(app.compiled(net), "fenced")
             methods = {call.method for driver_name in app.driver_names for call in app.executions(driver_name)}
             checks.that(bool(methods), "expected executions by the drivers, found none")

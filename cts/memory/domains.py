@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -39,10 +39,6 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.memory.domains", interface="runtime")
-
-
-def _computing(app: RuntimeApp, execution: int) -> Callable[[], int]:
-    return lambda: app.compute(execution)
 
 
 @cases.case("arguments", "FW-GEN-007", "FW-MEM-009", "FW-MEM-001", since=Version.V1_3)
@@ -109,7 +105,7 @@ def several_readers(context: CaseContext) -> None:
         app.succeed("execution_set_input", execution, 1, None, place(app.memory, packed(SECOND)), 8)
         app.succeed("execution_set_output", execution, 0, None, output, 8)
         executions.append(execution)
-    results = context.run_concurrently([_computing(app, each) for each in executions])
+    results = context.run_concurrently([partial(app.compute, each) for each in executions])
     checks.equal(results, [ResultCode.NO_ERROR] * 4, "results of four executions")
     for output in outputs:
         checks.equal(unpacked(app.memory.read(output, 8)), TOTAL, "the sum")
@@ -123,7 +119,7 @@ def conflicting_writers(context: CaseContext) -> None:
     source, target = (memory_for_sum(app, compilation) for _ in range(2))
     fill(app, source)
     executions = [execution_between(app, compilation, source, target) for _ in range(4)]
-    for result in context.run_concurrently([_computing(app, each) for each in executions]):
+    for result in context.run_concurrently([partial(app.compute, each) for each in executions]):
         if isinstance(result, InterfaceError):
             raise result
     app.expect("compute", app.compute(execution_between(app, compilation, source, target)))

@@ -10,7 +10,7 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
 from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.scripts import ADDS, MULTIPLIES
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -84,7 +84,7 @@ def _made(context: CaseContext, net: Net, *names: str, is_named: bool = True) ->
 
     is_named: the app names the devices. NotApplicable where the runtime gives no memory; a driver has given none then.
     """
-    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compiled(net, *((*_DRIVERS, CPU) if is_named else ()))
     memories = {}
     for name in names:

@@ -9,11 +9,18 @@ from typing import Any
 from npu_conformance.cts.lib.runtime.fixture import ADDENDS, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import Scene
 from npu_conformance.cts.lib.runtime.legal.executions import set_input, set_output
-from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
+from npu_conformance.cts.lib.runtime.misuse import (
+    BAD_DATA,
+    BAD_STATE,
+    UNEXPECTED_NULL,
+    Misuses,
+    Object,
+    misuses_of_executions,
+)
 from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION, memory_of_pixels
 from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
-from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
@@ -24,10 +31,6 @@ _INDEXES = ({"index": -1}, {"index": 2}, {"index": 999})
 _INCONSISTENT = ({"type": OperandDescription(_FLOAT, 1)}, {"type": OperandDescription(_FLOAT, 0, (2,))})
 _OVERRIDING = ({"type": OperandDescription(_FLOAT, 1, (3,))}, {"type": OperandDescription(_FLOAT, 2, (2, 1))})
 _OVERFLOWING = OperandDescription(_FLOAT, 1, (1 << 30,))
-
-
-def _table(function: str, *requirements: str) -> Misuses:
-    return Misuses(function, *requirements, group=Group.RUNTIME_EXECUTIONS)
 
 
 def unknown_execution(app: RuntimeApp) -> int:
@@ -56,7 +59,7 @@ def _goes_on_with_output(app: RuntimeApp, execution: int) -> None:
 
 def _pointers(role: str, scene: Callable[[Callable[[RuntimeApp], int]], Any]) -> Misuses:
     """Rows of setInput and setOutput."""
-    table = _table(f"execution_set_{role}")
+    table = misuses_of_executions(f"execution_set_{role}")
     padded = scene(_padded_execution)
     table.null("execution")
     table.row("null_buffer", UNEXPECTED_NULL, {"buffer": None}, of="FW-API-001")
@@ -102,7 +105,7 @@ def _only_set(app: RuntimeApp) -> Scene:
 
 def _from_memory(role: str) -> Misuses:
     """Rows of setInputFromMemory and setOutputFromMemory; the memory has 64 bytes."""
-    table = _table(f"execution_set_{role}_from_memory")
+    table = misuses_of_executions(f"execution_set_{role}_from_memory")
     table.null("execution", "memory")
     table.row("index", BAD_DATA, *_INDEXES, of="FW-EXE-004")
     table.row("length_of_memory", BAD_DATA, {"length": 64}, {"length": 7}, of="FW-EXE-007")

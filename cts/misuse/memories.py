@@ -56,7 +56,6 @@ _OTHERS = (
     OperandDescription(OperandType.TENSOR_QUANT8_ASYMM, 1, (2,), 0.5, 128),
 )
 _LONGER = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (3,))
-_SCALED = OperandDescription(OperandType.TENSOR_QUANT8_ASYMM, 1, (2,), 0.5, 128)
 
 
 def _quantised(scale: float, zero_point: int, app: RuntimeApp) -> int:

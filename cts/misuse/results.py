@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, VECTOR_BYTES, RuntimeApp
-from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses, Object
+from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, Misuses, Object, misuses_of_executions
 from npu_conformance.cts.lib.runtime.running import running
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -21,10 +21,6 @@ _own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_EXECUTIO
 _DURATIONS = tuple(DurationCode)
 _UNKNOWN = OperandDescription(OperandType.TENSOR_FLOAT32, 1, (0,))
 _INDEXES = ({"index": -1}, {"index": 1}, {"index": 999})
-
-
-def _table(function: str, *requirements: str) -> Misuses:
-    return Misuses(function, *requirements, group=Group.RUNTIME_EXECUTIONS)
 
 
 def failed_execution(app: RuntimeApp) -> int:
@@ -70,7 +66,7 @@ def _output_queries() -> Iterator[Misuses]:
         ("execution_get_output_operand_rank", "rank"),
         ("execution_get_output_operand_dimensions", "dimensions"),
     ):
-        table = _table(function, "FW-EXE-017")
+        table = misuses_of_executions(function, "FW-EXE-017")
         table.null("execution", out)
         table.row(
             "before_computation", BAD_STATE, {"execution": Object(RuntimeApp.ready_execution, RuntimeApp.computes)}
@@ -151,7 +147,7 @@ def _half_short_execution(app: RuntimeApp) -> int:
 
 
 def _get_duration() -> Misuses:
-    table = _table("execution_get_duration", "FW-EXE-019")
+    table = misuses_of_executions("execution_get_duration", "FW-EXE-019")
     table.null("execution", "duration")
     table.row("code", BAD_DATA, {"duration_code": 4}, {"duration_code": -1}, of="FW-EXE-019")
     return table
@@ -211,14 +207,14 @@ def duration_during_computation(context: CaseContext) -> None:
 
 
 def _events() -> Iterator[Misuses]:
-    wait = _table("event_wait", "FW-EXE-013")
+    wait = misuses_of_executions("event_wait", "FW-EXE-013")
     wait.null("event")
     yield wait
-    create = _table("event_create_from_sync_fence_fd", "FW-EXE-025")
+    create = misuses_of_executions("event_create_from_sync_fence_fd", "FW-EXE-025")
     create.null("event")
     create.row("descriptor", BAD_DATA, *({"fence": None, "sync_fence_fd": each} for each in (-1, 0, -(2**31))))
     yield create
-    get = _table("event_get_sync_fence_fd", "FW-EXE-024")
+    get = misuses_of_executions("event_get_sync_fence_fd", "FW-EXE-024")
     get.null("event", "sync_fence_fd")
     yield get
 

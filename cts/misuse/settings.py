@@ -6,10 +6,17 @@ from collections.abc import Iterator
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal.compilations import SECOND_NS, attribute
-from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
+from npu_conformance.cts.lib.runtime.misuse import (
+    BAD_DATA,
+    BAD_STATE,
+    UNEXPECTED_NULL,
+    Misuses,
+    Object,
+    misuses_of_executions,
+)
 from npu_conformance.cts.lib.runtime.objects import COMPLETED_EXECUTION, COMPLETED_EXECUTION_ON_CPU
 from npu_conformance.cts.misuse.compilations import for_two_devices
-from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
 
 _IMPLICIT = Object(RuntimeApp.ready_execution, RuntimeApp.computes)
@@ -23,10 +30,6 @@ def _on_two_devices(app: RuntimeApp) -> int:
 
 
 _TWO_DEVICES = Object(_on_two_devices, RuntimeApp.computes)
-
-
-def _table(function: str, *requirements: str) -> Misuses:
-    return Misuses(function, *requirements, group=Group.RUNTIME_EXECUTIONS)
 
 
 def _of_one_device(table: Misuses) -> None:
@@ -44,7 +47,7 @@ def _of_preparation(table: Misuses) -> None:
 
 
 def _set_loop_timeout() -> Misuses:
-    table = _table("execution_set_loop_timeout", "FW-EXE-010")
+    table = misuses_of_executions("execution_set_loop_timeout", "FW-EXE-010")
     _of_preparation(table)
     above = ({"duration": MAXIMUM_LOOP_TIMEOUT_NS + 1}, {"duration": 3600 * SECOND_NS}, {"duration": 2**64 - 1})
     table.row("above_maximum", ResultCode.NO_ERROR, *above)
@@ -52,14 +55,14 @@ def _set_loop_timeout() -> Misuses:
 
 
 def _enable_padding() -> Misuses:
-    table = _table("execution_enable_input_and_output_padding", "FW-EXE-008")
+    table = misuses_of_executions("execution_enable_input_and_output_padding", "FW-EXE-008")
     _of_preparation(table)
     table.row("argument_set", BAD_STATE, {"execution": _IMPLICIT})
     return table
 
 
 def _set_reusable() -> Misuses:
-    table = _table("execution_set_reusable", "FW-EXE-003")
+    table = misuses_of_executions("execution_set_reusable", "FW-EXE-003")
     _of_preparation(table)
     return table
 
@@ -72,7 +75,7 @@ def _has_attribute(app: RuntimeApp) -> int:
 
 
 def _add_attribute() -> Misuses:
-    table = _table("execution_add_extension_attribute", "FW-EXT-008")
+    table = misuses_of_executions("execution_add_extension_attribute", "FW-EXT-008")
     table.null("execution", "extension_name")
     table.row("null_data", UNEXPECTED_NULL, {"data": None})
     table.row("twice", BAD_DATA, {"execution": Object(_has_attribute, RuntimeApp.computes)})
@@ -83,7 +86,7 @@ def _add_attribute() -> Misuses:
 def cases() -> Iterator[Case]:
     """All cases."""
     for function in ("execution_set_measure_timing", "execution_set_timeout"):
-        table = _table(function, "FW-EXE-009")
+        table = misuses_of_executions(function, "FW-EXE-009")
         table.null("execution")
         _of_one_device(table)
         yield from table

@@ -15,7 +15,7 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
 )
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver, failing
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, both, driver, failing
 from npu_conformance.cts.lib.runtime.vector_run import MISSED
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
@@ -92,7 +92,7 @@ def while_on_cpu(context: CaseContext) -> None:
 @cases.case("if_in_parts", "FW-PRT-001", "FW-PRT-006")
 def if_in_parts(context: CaseContext) -> None:
     """Operations inside the branches go to the drivers that are best at them, where the IF is nobody's."""
-    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     _both_branches(app, if_net(("ADD",), ("MUL", "SUB")))
     app.gets(adds=("ADD",), multiplies=("MUL",))
 
@@ -108,7 +108,7 @@ def while_in_parts(context: CaseContext) -> None:
 @cases.case("only_the_branch_taken", "FW-PRT-006")
 def only_the_branch_taken(context: CaseContext) -> None:
     """The branch that is not taken is not executed."""
-    app = ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compiled(if_net(("ADD",), ("MUL",)))
     _checked(app, compiled, input_0=0)
     counts = [len(app.executions(name)) for name in ("adds", "multiplies")]

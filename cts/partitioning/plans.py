@@ -6,7 +6,7 @@ from npu_conformance.corpus.vector_types import VectorOperand
 from npu_conformance.cts.lib.runtime.model_form import constant_bytes, form
 from npu_conformance.cts.lib.runtime.nets import MATRIX, NetBuilder, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, driver
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MIDDLING, MULTIPLIES, driver
 from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
@@ -18,11 +18,6 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.partitioning.plans", interface="runtime", since=Version.V1_2)
 
 _CONSTANTS = (OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL)
-
-
-def _app(context: CaseContext) -> ScriptedApp:
-    """One driver that adds, one that multiplies; the CPU has the rest."""
-    return ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
 
 
 def _lifetimes(model: Model, indexes: tuple[int, ...]) -> set[int]:
@@ -70,7 +65,7 @@ def whole_model_named(context: CaseContext) -> None:
 @cases.case("two_drivers", "FW-PRT-006", "FW-PRT-001", scope=Scope.SMOKE)
 def two_drivers(context: CaseContext) -> None:
     """A chain over two drivers and the CPU: each part has its operation, and what leads in and out of it."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     app.computes_rightly(app.compiled(chain("ADD", "MUL", "SUB", "ADD")))
     app.gets(adds=("ADD", "ADD"), multiplies=("MUL",))
     model = app.prepared_once("multiplies")
@@ -84,7 +79,7 @@ def two_drivers(context: CaseContext) -> None:
 @cases.case("executed_as_prepared", "FW-PRT-006", "FW-PRT-001")
 def executed_as_prepared(context: CaseContext) -> None:
     """Each driver that was given a part executes it: as many executions as parts, for each computation."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compiled(chain("ADD", "MUL", "ADD"))
     for count in (1, 2):
         app.computes_rightly(compiled)
@@ -96,7 +91,7 @@ def executed_as_prepared(context: CaseContext) -> None:
 @cases.case("constants", "FW-PRT-006")
 def constants(context: CaseContext) -> None:
     """A constant is one in the part that uses it, with its bytes, and no part has those of others."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     small, large = builder.constant(first=3), builder.constant(VectorOperand(OperandType.TENSOR_FLOAT32, (8, 8)))
     total = builder.binary("ADD", builder.input(), small)
@@ -122,7 +117,7 @@ def _length(model: Model, index: int) -> int:
 @cases.case("shared_constant", "FW-PRT-006")
 def shared_constant(context: CaseContext) -> None:
     """A constant that parts of several devices use is in each of them."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     shared = builder.constant(first=2)
     total = builder.binary("ADD", builder.input(), shared)
@@ -152,7 +147,7 @@ def omitted_operand(context: CaseContext) -> None:
 @cases.case("output_read_later", "FW-PRT-006")
 def output_read_later(context: CaseContext) -> None:
     """An output of the model that later parts read has its value for the app and for them."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     first, second = builder.input(), builder.input()
     total = builder.binary("ADD", first, second)
@@ -165,7 +160,7 @@ def output_read_later(context: CaseContext) -> None:
 @cases.case("input_of_several_parts", "FW-PRT-006")
 def input_of_several_parts(context: CaseContext) -> None:
     """An input of the model may be one of every part, and more than once of one operation."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     only = builder.input()
     total, product = builder.binary("ADD", only, only), builder.binary("MUL", only, only)
@@ -175,7 +170,7 @@ def input_of_several_parts(context: CaseContext) -> None:
 @cases.case("order_of_inputs_and_outputs", "FW-PRT-006")
 def order_of_inputs_and_outputs(context: CaseContext) -> None:
     """Inputs and outputs keep their order and their shapes, also where the parts meet them in another."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     shapes = [VectorOperand(OperandType.TENSOR_FLOAT32, shape) for shape in ((3,), (1, 4), (2, 2))]
     inputs = [builder.input(shape) for shape in shapes]
@@ -187,7 +182,7 @@ def order_of_inputs_and_outputs(context: CaseContext) -> None:
 @cases.case("dead_operations", "FW-PRT-006")
 def dead_operations(context: CaseContext) -> None:
     """Operations whose results nobody reads do no harm, on whichever device."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     first, second = builder.input(), builder.input()
     for name in ("MUL", "SUB", "ADD"):
@@ -224,7 +219,7 @@ def quantised_parameters(context: CaseContext) -> None:
 @cases.case("every_way", "FW-PRT-006")
 def every_way(context: CaseContext) -> None:
     """A model in parts computes the same by every way of executing."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compiled(chain("ADD", "MUL", "SUB", "ADD"))
     for way in ways(app.level):
         app.computes_rightly(compiled, way)
@@ -233,7 +228,7 @@ def every_way(context: CaseContext) -> None:
 @cases.case("again_with_other_inputs", "FW-PRT-006")
 def again_with_other_inputs(context: CaseContext) -> None:
     """Nothing of one computation is left in the next: temporaries are written anew."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     net = chain("ADD", "MUL", "SUB")
     compiled = app.compiled(net)
     for factor in (1, 2, -3):
@@ -246,7 +241,7 @@ def again_with_other_inputs(context: CaseContext) -> None:
 @cases.case("several_executions", "FW-PRT-006")
 def several_executions(context: CaseContext) -> None:
     """Executions of one compilation that are open at once do not touch each other's temporaries."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     net = chain("ADD", "MUL", "SUB")
     compiled = app.compiled(net)
     inputs = [{name: array * factor for name, array in net.inputs.items()} for factor in (1, 5)]

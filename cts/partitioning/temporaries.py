@@ -13,7 +13,7 @@ from npu_conformance.cts.lib.runtime import ways
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
@@ -23,10 +23,6 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.partitioning.temporaries", interface="runtime", since=Version.V1_2)
-
-
-def _app(context: CaseContext) -> ScriptedApp:
-    return ScriptedApp(context, driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST))
 
 
 def _unknown(dimensions: tuple[int, ...], *, output: tuple[int, ...] = ()) -> Net:
@@ -56,7 +52,7 @@ def _declare(name: str, dimensions: tuple[int, ...], output: tuple[int, ...] = (
     @cases.case(f"default.{name}", "FW-PRT-015", "FW-PRT-006")
     def falls_back_at_worst(context: CaseContext) -> None:
         """A default compilation computes a model whose temporaries have no known size, in parts or on the CPU."""
-        app = _app(context)
+        app = ScriptedApp(context, ADDS, MULTIPLIES)
         compiled = app.compiled(_unknown(dimensions, output=output))
         for _ in range(2):
             app.computes_rightly(compiled)
@@ -64,7 +60,7 @@ def _declare(name: str, dimensions: tuple[int, ...], output: tuple[int, ...] = (
     @cases.case(f"named.{name}", "FW-PRT-015")
     def in_parts(context: CaseContext) -> None:
         """Named devices compute such a model in parts; a runtime that cannot says OP_FAILED."""
-        app = _app(context)
+        app = ScriptedApp(context, ADDS, MULTIPLIES)
         compiled = app.compile(_unknown(dimensions, output=output), "adds", "multiplies", "nnapi-reference")
         if compiled.result == ResultCode.NO_ERROR:
             _computes_or_refuses(app, compiled)
@@ -90,14 +86,14 @@ _declare("known_output", (0, 3), (4, 3))
 @cases.case("unknown_rank", "FW-PRT-015", "FW-PRT-006")
 def unknown_rank(context: CaseContext) -> None:
     """A default compilation computes a model whose operands have no known rank."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     app.computes_rightly(app.compiled(_unknown(())))
 
 
 @cases.case("in_one_branch", "FW-PRT-015", "FW-PRT-006", since=Version.V1_3)
 def in_one_branch(context: CaseContext) -> None:
     """An IF of which one branch has temporaries of unknown size is computed in every way, by default."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compiled(_one_branch_unknown())
     for way, taken in product(ways.ways(app.level), (True, False)):
         with context.configuration(f"{way}.{taken}".lower()):
@@ -108,7 +104,7 @@ def in_one_branch(context: CaseContext) -> None:
 @cases.case("in_one_branch_of_named", "FW-PRT-015", "FW-EXE-012", since=Version.V1_3)
 def in_one_branch_of_named(context: CaseContext) -> None:
     """Named devices that compute such an IF in parts do so in every way."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     compiled = app.compile(_one_branch_unknown(), "adds", "multiplies", "nnapi-reference")
     if compiled.result != ResultCode.NO_ERROR or _branch(app, compiled, "compute", True).result != ResultCode.NO_ERROR:
         raise NotApplicable("temporaries of unknown size between devices are not supported")
@@ -135,7 +131,7 @@ def _branch(app: ScriptedApp, compiled: Compiled, way: str, taken: bool) -> Comp
 @cases.case("of_one_byte", "FW-PRT-006")
 def of_one_byte(context: CaseContext) -> None:
     """Temporaries of a single byte pass between devices, named by the app or not."""
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     for devices in ((), ("adds", "multiplies", "nnapi-reference")):
         with context.configuration("named" if devices else "default"):
             app.computes_rightly(app.compiled(_one_byte(), *devices))
@@ -156,7 +152,7 @@ def of_several_sizes(context: CaseContext) -> None:
     """Temporaries of one execution, from one byte to more than a page, do not lie over each other."""
     import numpy
 
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     builder = NetBuilder()
     outputs = []
     for size in (1, 63, 64, 65, 1023, 9000, 3):
@@ -192,7 +188,7 @@ def growing(context: CaseContext) -> None:
     """The next computation may have larger temporaries, or smaller ones."""
     import numpy
 
-    app = _app(context)
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
     net = _unknown((0, 3))
     compiled = app.compiled(net)
     for rows in (1, 20, 2):

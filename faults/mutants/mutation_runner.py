@@ -81,6 +81,33 @@ class Verdict(msgspec.Struct, frozen=True):
         return f"{self.end}: {self.module}:{self.line} {self.edit}{by}"
 
 
+class Sample(msgspec.Struct, frozen=True):
+    """Which mutants are run.
+
+    size: how many; None for all. per_operation: so many of each operation's own modules. operation, part: of these
+    modules only. shard: of the sample, every N-th from the I-th on.
+    """
+
+    size: int | None = None
+    seed: int = 0
+    operation: str = ""
+    part: str = ""
+    per_operation: bool = False
+    shard: tuple[int, int] = (1, 1)
+
+    def of(self, population: Sequence[Mutant]) -> list[Mutant]:
+        """Draw it."""
+        groups: dict[str, list[Mutant]] = {}
+        for mutant in population:
+            groups.setdefault(targets.operation(mutant.module) if self.per_operation else "", []).append(mutant)
+        drawn = [mutant for name, group in groups.items() for mutant in self._drawn(name, group)]
+        return drawn[self.shard[0] - 1 :: self.shard[1]]
+
+    def _drawn(self, name: str, group: list[Mutant]) -> list[Mutant]:
+        dice = random.Random(f"{self.seed} {name}" if name else self.seed)
+        return group if self.size is None else dice.sample(group, min(self.size, len(group)))
+
+
 class Share(msgspec.Struct, frozen=True):
     """How many mutants of a part of the reference, or of an operation's own modules, were killed.
 
@@ -129,39 +156,28 @@ class MutationRun(msgspec.Struct, frozen=True):
 
 
 def run_mutants(
-    cases: Sequence[Case],
-    size: int | None,
-    seed: int,
-    operation: str = "",
-    tell: Callable[[str], None] = print,
-    *,
-    part: str = "",
-    per_operation: bool = False,
-    shard: tuple[int, int] = (1, 1),
-    at_once: int | None = None,
+    cases: Sequence[Case], sample: Sample, tell: Callable[[str], None] = print, at_once: int | None = None
 ) -> MutationRun:
-    """Run a sample of `size` mutants (None: all of them), or of so many from each operation's own modules.
-
-    operation, part: mutants of these modules only. shard: of the sample, every N-th from the I-th on. at_once: how many
-    processes, for each core one where nothing is said. Raises ValueError for an operation and a part.
+    """Run a sample of mutants. tell: gets a line for each that is not killed. at_once: how many processes, for each
+    core one where nothing is said. Raises ValueError for an operation and a part.
     """
-    if operation and part:
+    if sample.operation and sample.part:
         raise ValueError("an operation's modules, or a part's")
     started = time.monotonic()
-    names = targets.modules(operation, part)
+    names = targets.modules(sample.operation, sample.part)
     processes = at_once or tracing.CORES
     traced = tracing.reached(cases, names, processes)
     population = _population(names, traced)
-    if per_operation:
+    if sample.per_operation:
         population = [mutant for mutant in population if targets.operation(mutant.module)]
-    sample = _sample(population, size, seed, per_operation)[shard[0] - 1 :: shard[1]]
+    drawn = sample.of(population)
     verdicts: dict[int, Verdict] = {}
-    for index, verdict in _verdicts(sample, traced.witnesses, processes):
+    for index, verdict in _verdicts(drawn, traced.witnesses, processes):
         verdicts[index] = verdict
         if verdict.end not in ("killed", "equivalent"):
             tell(str(verdict))
-    in_order = tuple(verdicts[index] for index in range(len(sample)))
-    return _run_of(len(population), seed, in_order, time.monotonic() - started)
+    in_order = tuple(verdicts[index] for index in range(len(drawn)))
+    return _run_of(len(population), sample.seed, in_order, time.monotonic() - started)
 
 
 def joined(shards: Mapping[int, MutationRun], count: int) -> MutationRun:
@@ -192,21 +208,6 @@ def _shares(verdicts: Sequence[Verdict], name_of: Callable[[str], str]) -> tuple
         for name, ends in sorted(groups.items())
         if name
     )
-
-
-def _sample(population: list[Mutant], size: int | None, seed: int, per_operation: bool) -> list[Mutant]:
-    groups: dict[str, list[Mutant]] = {}
-    for mutant in population:
-        groups.setdefault(targets.operation(mutant.module) if per_operation else "", []).append(mutant)
-    return [
-        mutant
-        for name, group in groups.items()
-        for mutant in (group if size is None else _generator(seed, name).sample(group, min(size, len(group))))
-    ]
-
-
-def _generator(seed: int, name: str) -> random.Random:
-    return random.Random(f"{seed} {name}" if name else seed)
 
 
 def equivalent_mutants() -> list[EquivalentMutant]:

@@ -211,8 +211,8 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
 
     tracer.start()
     subject = open_reference(hal, cases)
+    # What runs when objects are made that are made once, for all cases; a device's are made at each call.
     created = tracer.stop() if is_of(targets.NPU, names) or is_of(targets.RUNTIME, names) else set()
-    """Note what runs when the objects are made for all cases: those are made once, a device's at each call."""
     tracer.start()
     run_cases(subject, cases, look)
     tracer.stop()

@@ -86,6 +86,37 @@ class StressedModel(FaultyPreparedModel):
             type(self).on_release(self.load, None)
 
 
+class StressedDevice(FaultyDevice):
+    """Tells its driver of each preparation, and counts the models that are loaded."""
+
+    load: Load
+    model: type[StressedModel]
+    before: What
+
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        if prepared_model is None or not self.load.counts():
+            super().prepared(callback, status, prepared_model)
+            return
+        model = self.model(prepared_model)
+        model.is_counted = True
+        self.load.models += 1
+        callback.notify(status, model)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        load = self.load
+        if not name.startswith("prepare_model") or not load.counts():
+            return super().call(name, *arguments)
+        load.preparations += 1
+        load.preparing += 1
+        load.last_preparation = time.monotonic()
+        try:
+            time.sleep(0.0005)
+            type(self).before(load, arguments[0])
+            return super().call(name, *arguments)
+        finally:
+            load.preparing -= 1
+
+
 def _nothing(load: Load, about: Any) -> None:
     """Conform."""
 
@@ -100,38 +131,17 @@ def stressed(
     """The reference driver that does something of its own at these moments, to clients of the load."""
 
     def create(context: Context, version: Version) -> Subject:
-        load = Load(context)
-        at_start(load, None)
+        started = Load(context)
+        at_start(started, None)
 
         class Model(StressedModel):
+            load = started
             after, on_release = staticmethod(at_inference), staticmethod(at_release)
 
-        Model.load = load
-
-        class Device(FaultyDevice):
-            prepared_model = Model
-
-            def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
-                if prepared_model is None or not load.counts():
-                    super().prepared(callback, status, prepared_model)
-                    return
-                model = Model(prepared_model)
-                model.is_counted = True
-                load.models += 1
-                callback.notify(status, model)
-
-            def call(self, name: str, *arguments: Any) -> Any:
-                if not name.startswith("prepare_model") or not load.counts():
-                    return super().call(name, *arguments)
-                load.preparations += 1
-                load.preparing += 1
-                load.last_preparation = time.monotonic()
-                try:
-                    time.sleep(0.0005)
-                    at_preparation(load, arguments[0])
-                    return super().call(name, *arguments)
-                finally:
-                    load.preparing -= 1
+        class Device(StressedDevice):
+            load = started
+            prepared_model = model = Model
+            before = staticmethod(at_preparation)
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 

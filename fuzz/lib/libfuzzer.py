@@ -13,8 +13,8 @@ from pathlib import Path
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import digest
-from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
-from npu_conformance.fuzz.lib.worker import attacked_by, fuzzer_named
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, fuzzer_named
+from npu_conformance.fuzz.lib.worker import attacked_by
 from npu_conformance.harness.judge.verdicts import NotApplicable
 
 PLUGIN = "NPU_PLUGIN"

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.attack import FOUND
 from npu_conformance.fuzz.lib.campaign.deaths import DEATH
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Sighting
-from npu_conformance.fuzz.lib.target import Target, minimised
-from npu_conformance.fuzz.lib.worker import attacked_by, fuzzer_named
+from npu_conformance.fuzz.lib.target import Target, fuzzer_named, minimised
+from npu_conformance.fuzz.lib.worker import attacked_by
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents

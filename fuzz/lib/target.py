@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -68,6 +69,12 @@ class Fuzzer:
     about: str
     needs: InterfaceName | None
     target: Callable[[Attacked], Target]
+
+
+def fuzzer_named(name: str) -> Fuzzer:
+    """The fuzzer that an area of the suite declares."""
+    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
+    return fuzzer
 
 
 def minimised(

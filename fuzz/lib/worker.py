@@ -7,7 +7,6 @@ campaign/rounds.
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -18,13 +17,13 @@ import msgspec
 from npu_conformance.fuzz.lib.attack import Attack, FullError
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
-from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target
+from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
-from npu_conformance.harness.run.session_options import require_options
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
+from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
@@ -56,12 +55,6 @@ def main(job_file: str) -> int:
     return OK
 
 
-def fuzzer_named(name: str) -> Fuzzer:
-    """The fuzzer of an area of the suite."""
-    fuzzer: Fuzzer = importlib.import_module(f"npu_conformance.fuzz.{name}").FUZZER
-    return fuzzer
-
-
 def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
     """A subject of this process where that is possible, which is faster and can be guided by coverage."""
     version = versions.parse(hal) if hal else None
@@ -69,8 +62,10 @@ def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHand
 
 
 def attacked_by(job: RoundJob, fuzzer: Fuzzer) -> Attacked:
+    """What the fuzzer attacks. Raises LoadError where that cannot be had, or has nothing that it could attack."""
     subject = opened(job.plugin, job.options, job.hal)
     require_options(subject.manifest, job.plugin, job.options)
+    require_instances(subject.manifest, job.plugin, job.at_once)
     if fuzzer.needs is not None and getattr(subject.interfaces, fuzzer.needs) is None:
         raise LoadError(f"plug-in {job.plugin}: it has no {fuzzer.needs}, which the fuzzer {job.fuzzer} attacks")
     beside = opened(job.beside, job.beside_options, None) if job.beside else None

@@ -15,6 +15,7 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.remote_application import RemoteApplication, run_remotely_concurrently
 from npu_conformance.harness.subject.shared_files import FileStore
+from npu_conformance.harness.wire.protocol import Ticket
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
@@ -44,7 +45,7 @@ class ClientSubject:
         self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
             self._application = RemoteApplication(
-                self._endpoint, self._endpoint.store, StartOptions(transports, {}), {"ticket": ticket} if ticket else {}
+                self._endpoint, StartOptions(transports, {}), Ticket(ticket) if ticket else None
             )
         except LoadError as error:
             self._endpoint.close()

@@ -28,9 +28,9 @@ from npu_conformance.harness.run.session_options import (
     SessionOptions,
     open_beside,
     open_by_options,
-    parse_options,
     start_by_options,
 )
+from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests, Event, RunStarted, Selection
 from npu_conformance.specs.documents.summary import Results

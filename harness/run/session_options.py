@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,7 +10,15 @@ import msgspec
 from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.subject import patience
 from npu_conformance.harness.subject.inference_tool import given_tool
-from npu_conformance.harness.subject.loading import Isolation, LoadError, Starting, start_subject
+from npu_conformance.harness.subject.loading import (
+    Handling,
+    Isolation,
+    LoadError,
+    Starting,
+    open_subject,
+    start_subject,
+)
+from npu_conformance.harness.subject.plugin_options import parse_options, require_instances, require_options
 from npu_conformance.harness.subject.reset import given_reset
 from npu_conformance.harness.subject.resources import require_descriptors
 from npu_conformance.specs import versions
@@ -19,10 +26,7 @@ from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
-    from npu_conformance.specs.manifest import Manifest
 
-CONNECTION_OPTIONS = ("key-file",)
-"""Options that say how to reach a plug-in rather than what it does."""
 TRANSPORTS = ("path", "descriptor", "message")
 
 
@@ -116,7 +120,8 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
     if options.beside is None:
         return None
     named = parse_options(options.beside_options)
-    beside = start_subject(options.beside, named, transports=TRANSPORTS, longest_wait=options.longest_wait).open()
+    handling = Handling(longest_wait=options.longest_wait)
+    beside = open_subject(options.beside, named, transports=TRANSPORTS, handling=handling)
     try:
         require_options(beside.manifest, options.beside, named)
     except LoadError:
@@ -144,9 +149,11 @@ def start_by_options(options: SessionOptions) -> Starting:
         options.isolation,
         options.transports or TRANSPORTS,
         version,
-        inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
-        longest_wait=options.longest_wait,
-        reset=given_reset(options.reset_command, options.reset_seconds),
+        Handling(
+            longest_wait=options.longest_wait,
+            inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
+            reset=given_reset(options.reset_command, options.reset_seconds),
+        ),
     )
 
 
@@ -169,30 +176,3 @@ def open_by_options(options: SessionOptions, starting: Starting | None = None) -
         subject.close()
         raise
     return subject
-
-
-def require_options(manifest: Manifest, plugin: str, names: Iterable[str]) -> None:
-    """Raise LoadError for an option that the manifest does not name: nobody would read it."""
-    for name in names:
-        if name not in {*manifest.options, *CONNECTION_OPTIONS}:
-            known = ", ".join(sorted(manifest.options)) or "none"
-            raise LoadError(f"plug-in {plugin} has no option {name!r}; it has {known}")
-
-
-def require_instances(manifest: Manifest, plugin: str, at_once: int) -> None:
-    """Raise LoadError where more processes would use it at a time than its manifest allows."""
-    if at_once > manifest.max_instances:
-        allowed = f"max_instances of its manifest is {manifest.max_instances}"
-        raise LoadError(f"plug-in {plugin} cannot be tested by {at_once} processes at once: {allowed}")
-
-
-def parse_options(pairs: Iterable[str]) -> dict[str, str]:
-    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =, and for two values of one option."""
-    parsed: dict[str, str] = {}
-    for pair in pairs:
-        name, separator, value = pair.partition("=")
-        if not separator or not name:
-            raise DocumentError("plug-in option", "", f"expected NAME=VALUE, found {pair!r}")
-        if parsed.setdefault(name, value) != value:
-            raise DocumentError("plug-in option", "", f"{name}: expected one value, found {parsed[name]} and {value}")
-    return parsed

@@ -20,11 +20,27 @@ from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.specs.manifest import Deadlines, InferenceTool
 
 
+class Handling(msgspec.Struct, frozen=True):
+    """How the user wants a subject to be handled: what its manifest says otherwise, or may not say.
+
+    start_seconds: how long it may take to come up. longest_wait: seconds that no wait exceeds once the manifest is
+    known, whatever it says; None for no limit. inference_tool: to be run instead of what the manifest names, which
+    counts only where a Python plug-in is loaded here. reset: to be run behind a crash or a hang, likewise.
+    """
+
+    start_seconds: float = Deadlines().start
+    longest_wait: float | None = None
+    inference_tool: InferenceTool | None = None
+    reset: Reset | None = None
+
+
+USUAL = Handling()
+"""How a subject is handled of which the user says nothing."""
+
+
 class StartOptions(msgspec.Struct, frozen=True):
     """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
 
-    start_seconds: how long the handshake may take while the manifest is not known. inference_tool, reset:
-    what the user gave. longest_wait: seconds that no wait exceeds, whatever the manifest says; None for no limit.
     is_loaded_here: the other end is a Python plug-in that this user's own process imports: its manifest may name what
     the harness runs.
     """
@@ -32,10 +48,7 @@ class StartOptions(msgspec.Struct, frozen=True):
     transports: tuple[str, ...]
     options: dict[str, str]
     key: str | None = None
-    start_seconds: float = Deadlines().start
-    inference_tool: InferenceTool | None = None
-    reset: Reset | None = None
-    longest_wait: float | None = None
+    handling: Handling = USUAL
     is_loaded_here: bool = False
 
 

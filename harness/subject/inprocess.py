@@ -147,7 +147,7 @@ class InProcessSubject:
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
         endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store(), self._soak)
-        application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path", "descriptor"), {}), {})
+        application = RemoteApplication(endpoint, StartOptions(("path", "descriptor"), {}))
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         return application

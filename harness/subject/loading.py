@@ -10,20 +10,27 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
+from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.endpoints import (
+    USUAL,
+    Endpoint,
+    Handling,
+    ListeningEndpoint,
+    SpawnedEndpoint,
+    StartOptions,
+)
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.patience import limited
 from npu_conformance.harness.subject.plugin_loading import SHIM, LoadError, is_elsewhere, raised, shimmed
 from npu_conformance.harness.subject.remote import RemoteSubject
-from npu_conformance.harness.subject.reset import Reset
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import IllegalState
-from npu_conformance.specs.manifest import Deadlines, InferenceTool
 from npu_conformance.specs.versions import Version
 
-__all__ = ["Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
+__all__ = ["Handling", "Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
 
 Isolation = Literal["process", "inprocess"]
 
@@ -44,24 +51,16 @@ def open_subject(
     isolation: Isolation = "process",
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
-    start_seconds: float = Deadlines().start,
-    inference_tool: InferenceTool | None = None,
-    longest_wait: float | None = None,
-    reset: Reset | None = None,
+    handling: Handling = USUAL,
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
     spec: an entry point, package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, or stacked: or shim: and
     one of these. options: the plug-in's own; `key-file` belongs to unix: and tcp:. transports: those memory may travel
-    by, preferred first. version: as which HAL version to test, None for the plug-in's own. start_seconds: how long it
-    may take to come up. inference_tool: to be run instead of what the manifest names, which counts only where a Python
-    plug-in is loaded here; reset, to be run behind a crash or a hang, likewise. longest_wait: seconds that no wait
-    exceeds once the manifest is known, whatever it says.
+    by, preferred first. version: as which HAL version to test, None for the plug-in's own.
     Raises LoadError, one line that says what is wrong.
     """
-    return start_subject(
-        spec, options, isolation, transports, version, start_seconds, inference_tool, longest_wait, reset
-    ).open()
+    return start_subject(spec, options, isolation, transports, version, handling).open()
 
 
 def start_subject(
@@ -70,10 +69,7 @@ def start_subject(
     isolation: Isolation = "process",
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
-    start_seconds: float = Deadlines().start,
-    inference_tool: InferenceTool | None = None,
-    longest_wait: float | None = None,
-    reset: Reset | None = None,
+    handling: Handling = USUAL,
 ) -> Starting:
     """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
     unknown = [name for name in transports if name not in TRANSPORTS]
@@ -82,61 +78,32 @@ def start_subject(
     chosen = dict(options or {})
     if spec.startswith(SHIM):
         below = spec.removeprefix(SHIM)
-        return _shimmed(below, chosen, isolation, transports, version, start_seconds, longest_wait, reset)
+        of_runtime = {name: value for name, value in chosen.items() if name != "device"}
+        starting = start_subject(below, of_runtime, isolation, transports, handling=handling)
+        return Starting(lambda: shimmed(starting.open(), below, chosen, version), starting.cancel)
     if isolation == "inprocess":
-        return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool, longest_wait), lambda: None)
-    start = StartOptions(
-        transports,
-        chosen,
-        start_seconds=start_seconds,
-        inference_tool=inference_tool,
-        reset=reset,
-        longest_wait=longest_wait,
-    )
+        return Starting(lambda: _open_in_process(spec, chosen, version, handling), lambda: None)
+    start = StartOptions(transports, chosen, handling=handling)
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:
         start = replace(start, options={"hal": version.value, **chosen})
     return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
 
 
-def _shimmed(
-    spec: str,
-    options: dict[str, str],
-    isolation: Isolation,
-    transports: tuple[str, ...],
-    version: Version | None,
-    start_seconds: float,
-    longest_wait: float | None,
-    reset: Reset | None,
-) -> Starting:
-    """The subject that `spec` names, with a device of its runtime."""
-    below = {name: value for name, value in options.items() if name != "device"}
-    starting = start_subject(
-        spec, below, isolation, transports, None, start_seconds, longest_wait=longest_wait, reset=reset
-    )
-    return Starting(lambda: shimmed(starting.open(), spec, options, version), starting.cancel)
-
-
-def _open_in_process(
-    spec: str,
-    options: dict[str, str],
-    version: Version | None,
-    inference_tool: InferenceTool | None,
-    longest_wait: float | None,
-) -> SubjectHandle:
+def _open_in_process(spec: str, options: dict[str, str], version: Version | None, handling: Handling) -> SubjectHandle:
     if is_elsewhere(spec):
         raise LoadError(f"{spec} is another process: it cannot run with isolation inprocess")
     from npu_conformance.harness.subject.inprocess import InProcessSubject
 
     try:
-        subject = InProcessSubject(spec, options, version, inference_tool)
+        subject = InProcessSubject(spec, options, version, handling.inference_tool)
     except LoadError:
         raise
     except IllegalState as error:
         raise LoadError(f"plug-in {spec}: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it is made
         raise raised(spec, error) from None
-    subject.manifest = limited(subject.manifest, longest_wait)
+    subject.manifest = limited(subject.manifest, handling.longest_wait)
     return subject
 
 
@@ -155,15 +122,12 @@ def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[E
 
 
 def _command(spec: str) -> tuple[str, ...]:
-    import shlex
     import shutil
 
     try:
-        command = tuple(shlex.split(spec.removeprefix("exec:")))
-    except ValueError as error:
-        raise LoadError(f"plug-in {spec}: {error}") from None
-    if not command:
-        raise LoadError(f"plug-in {spec}: expected a command after exec:")
+        command = words_of(f"plug-in {spec}", spec.removeprefix("exec:"))
+    except DocumentError as error:
+        raise LoadError(str(error)) from None
     if shutil.which(command[0]) is None:
         raise LoadError(f"plug-in {spec}: {_no_command(command[0])}")
     return command

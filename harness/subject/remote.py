@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -40,12 +39,11 @@ class RemoteSubject:
     def __init__(self, endpoint: Endpoint, options: StartOptions, version: Version | None) -> None:
         self._endpoint = endpoint
         self._options = options
-        self._store = endpoint.store
         self._applications: list[RemoteApplication] = []
         try:
             self._journal = Journal()
             hint = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
-            self._main = self._connect({"key": options.key} if options.key else {}, meanwhile=hint)
+            self._main = self._connect(options, meanwhile=hint)
         except NoSharedMemory:
             self._endpoint.close()
             raise
@@ -56,8 +54,8 @@ class RemoteSubject:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
         manifest = self._main.initialized.manifest
-        self.manifest = settled(manifest, options.inference_tool, is_loaded_here=options.is_loaded_here)
-        self._reset = reset_of(manifest, options.reset, is_loaded_here=options.is_loaded_here)
+        self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
+        self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
         self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
@@ -94,7 +92,7 @@ class RemoteSubject:
     @property
     def shared_folder(self) -> str | None:
         """The private folder, where memory travels by the paths of its files; else None."""
-        return self._store.place() if "path" in self._main.memory.transports else None
+        return self._endpoint.store.place() if "path" in self._main.memory.transports else None
 
     def ping(self) -> None:
         """One empty round trip."""
@@ -130,8 +128,7 @@ class RemoteSubject:
         """Connect as the app of a uid."""
         if not self._main.initialized.identity:
             raise NotApplicable("the subject's connection cannot bind callers to a uid")
-        ticket = self.ticket(uid, pid)
-        application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
+        application = self._connect(self._options, self.ticket(uid, pid))
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         # A subject that fills an application's socket with callbacks would never get to answer the control connection.
@@ -199,7 +196,7 @@ class RemoteSubject:
         last = time.monotonic() + self.manifest.deadlines.start * self.manifest.time_scale
         while True:
             try:
-                return self._connect({"key": options.key} if options.key else {}, options)
+                return self._connect(options)
             except (LoadError, Crashed) as error:
                 if self._endpoint.is_ours:
                     raise
@@ -215,13 +212,11 @@ class RemoteSubject:
 
     def _connect(
         self,
-        initialize: dict[str, Any],
-        options: StartOptions | None = None,
+        options: StartOptions,
+        ticket: protocol.Ticket | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> RemoteApplication:
-        return RemoteApplication(
-            self._endpoint, self._store, options or self._options, initialize, self._journal, meanwhile
-        )
+        return RemoteApplication(self._endpoint, options, ticket, self._journal, meanwhile)
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):

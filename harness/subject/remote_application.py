@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec import structs
 
@@ -35,20 +34,22 @@ class RemoteApplication:
     def __init__(
         self,
         endpoint: Endpoint,
-        store: FileStore,
         options: StartOptions,
-        initialize: dict[str, Any],
+        ticket: protocol.Ticket | None = None,
         journal: Journal | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
+        """Connect and shake hands. ticket: whose bearer is an app; None for the control connection, and for an app of
+        which the kernel says who it is.
+        """
         self._endpoint = endpoint
         self._journal = journal or Journal()
         self._options = options
         self.is_deaf = False
-        self.deadlines = Deadlines(start=options.start_seconds)
+        self.deadlines = Deadlines(start=options.handling.start_seconds)
         self.scale = 1.0
         self.calls_at_once = 1
-        socket = endpoint.connect(initialize.pop("address", None))
+        socket = endpoint.connect(ticket.address if ticket else None)
         self.connection = Connection(
             LineSocket(socket, has_ended=endpoint.has_ended, patience=Patience(lambda: starved(endpoint.process()))),
             -1,
@@ -59,24 +60,25 @@ class RemoteApplication:
         )
         try:
             self.connection.lines.meanwhile = meanwhile
-            self._begin(store, initialize)
+            self._begin(endpoint.store, ticket)
             self.connection.lines.meanwhile = None
         except BaseException:
             self.connection.close()
             raise
 
-    def _begin(self, store: FileStore, initialize: dict[str, Any]) -> None:
+    def _begin(self, store: FileStore, ticket: protocol.Ticket | None) -> None:
         request = protocol.Initialize(
             protocol.PROTOCOL_VERSION,
             f"npu-conformance {npu_conformance.__version__}",
             self._options.transports,
             options=self._options.options,
-            **initialize,
+            key=None if ticket else self._options.key or None,
+            ticket=ticket.ticket if ticket else None,
         )
         answer = self.connection.call("initialize", request, protocol.Initialized)
         if answer.protocol_version != protocol.PROTOCOL_VERSION:
             raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
-        answer = structs.replace(answer, manifest=limited(answer.manifest, self._options.longest_wait))
+        answer = structs.replace(answer, manifest=limited(answer.manifest, self._options.handling.longest_wait))
         self.initialized: protocol.Initialized = answer
         self.deadlines = answer.manifest.deadlines
         self.scale = answer.manifest.time_scale

@@ -20,12 +20,15 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
+from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
-from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of
+from npu_conformance.harness.subject.plugin_options import parse_options, require_options
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.plugin import Plugin
 
 
@@ -101,31 +104,34 @@ def read_or_make_key(path: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the module as a program; 2 where the plug-in or the address cannot be had."""
+    """Run the module as a program; USAGE where the plug-in or the address cannot be had."""
     parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.subject.serve", description=__doc__)
     add_arguments(parser)
     try:
         return execute(parser.parse_args(arguments))
-    except LoadError as error:
+    except (LoadError, DocumentError) as error:
         print(error, file=sys.stderr)
-        return 2
+        return USAGE
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Serve until interrupted. Raises LoadError where the plug-in or the address cannot be had."""
-    options = dict(option.partition("=")[::2] for option in parsed.plugin_option)
+    """Serve until interrupted. Raises LoadError where the plug-in, an option of it or the address cannot be had;
+    DocumentError for a word that is no option.
+    """
+    options = parse_options(parsed.plugin_option)
     try:
         plugin = load_plugin(parsed.plugin)
         if parsed.inherited is not None:
             _serve_inherited(plugin, options, parsed.inherited)
         else:
+            require_options(manifest_of(plugin, parsed.plugin, options), parsed.plugin, options)
             key = read_or_make_key(parsed.key_file) if parsed.key_file else None
             announce = functools.partial(print, flush=True)
             with _interrupted_by_sigterm():  # the socket's file goes with the server
                 serve(plugin, parsed.listen, options, key, announce, own_process=True)
     except KeyboardInterrupt:
         pass
-    return 0
+    return OK
 
 
 @contextlib.contextmanager

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from places import HOSTILE
 
+from npu_conformance.adapters.stacked.reaching import reached
 from npu_conformance.cts import generated
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions
@@ -40,6 +44,11 @@ def case(operation: str, name: str) -> Case:
     return next(one for one in generated.cases_under(operation) if one.id.endswith(f".{name}"))
 
 
+def _refused() -> Case:
+    """A case that executes nothing."""
+    return next(one for one in generated.cases_under("ADD") if one.requirements == ("FW-GEN-005",))
+
+
 def run(spec: str, *cases: Case, scope: Scope = Scope.DEFAULT) -> list[CaseResult]:
     subject, log = open_subject(spec), Kept()
     try:
@@ -65,19 +74,33 @@ def test_every_way_to_execute_reaches_the_driver(hal: str, tmp_path: Path) -> No
 def test_a_driver_that_ends_is_the_verdict_of_its_case(way: str, outcome: Outcome, words: str, tmp_path: Path) -> None:
     """The CPU does not take its place, and the next case has a new one."""
     valid = case("ADD", "float32_none_same")
-    invalid = next(one for one in generated.cases_under("ADD") if one.requirements == ("FW-GEN-005",))
-    ended, behind = run(stacked(tmp_path, "1.3", executing=way), valid, invalid)
+    ended, behind = run(stacked(tmp_path, "1.3", executing=way), valid, _refused())
     assert (ended.outcome, behind.outcome) == (outcome, Outcome.PASS)
     told = "".join(part.message + part.stderr for part in ended.configurations)
     assert way == "hangs" or words in told
     assert way == "hangs" or {part.signal for part in ended.configurations if part.outcome is outcome} == {11}
 
 
+def test_a_driver_that_somebody_else_starts_is_waited_for(tmp_path: Path) -> None:
+    """Here a loop of a shell does, as a service manager would."""
+    address = f"unix:{tmp_path}/socket"
+    option = "--plugin-option=executing=dies"
+    serve = f"{SERVE} below_the_runtime:plugin --listen {address} --plugin-option=hal=1.3 {option}"
+    with subprocess.Popen(["sh", "-c", f"while true; do {serve}; done"], start_new_session=True) as manager:
+        try:
+            valid = case("ADD", "float32_none_same")
+            reached(address, {}).close()  # it takes its time to listen
+            ended, behind = run(f"stacked:{address}", valid, _refused())
+        finally:
+            os.killpg(manager.pid, signal.SIGKILL)
+    assert (ended.outcome, behind.outcome) == (Outcome.CRASH, Outcome.PASS), (ended, behind)
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
         ("stacked:exec:./no_such_driver", "no command ./no_such_driver"),
-        ("stacked:exec:", "expected a command after exec:"),
+        ("stacked:exec:", "expected a command, found none"),
         ("stacked:unix:/nowhere/driver.sock", "/nowhere/driver.sock"),
         ("stacked:tcp:localhost", "localhost"),
     ],

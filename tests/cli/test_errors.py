@@ -79,7 +79,7 @@ def files(tmp_path: Path) -> None:
             "vendor_plugins:FirstDay is the class FirstDay, not a npu_conformance.specs",
         ),
         ([*RUN, "exec:true"], "exec:true is another process"),
-        (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
+        (["run", "--plugin", "exec:", "vts.queries"], "expected a command, found none"),
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the host process exited with status 0"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the socket whose number is in NPU_CONFORMANCE_FD"),
@@ -93,6 +93,8 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "unix:/no/socket", "vts.queries"], "cannot connect to unix:/no/socket"),
         ([*RUN, FIRST_DAY, "--plugin-option", "speed"], "expected NAME=VALUE, found 'speed'"),
         ([*RUN, FIRST_DAY, "--plugin-option", "sped=1"], "has no option 'sped'; it has speed"),
+        (["serve", FIRST_DAY, "--listen", "unix:/no/socket", "--plugin-option", "speed"], "expected NAME=VALUE, found"),
+        (["serve", FIRST_DAY, "--listen", "unix:/no/socket", "--plugin-option", "sped=1"], "has no option 'sped'"),
         ([*RUN, FIRST_DAY, "--hal", "1.0", "--hal", "1.1"], "--hal: expected one value, found 1.0 and 1.1"),
         (
             [*RUN, "reference", "--plugin-option", "clock=real", "--plugin-option", "clock=virtual"],

@@ -13,7 +13,7 @@ import pytest
 
 from npu_conformance.cli.main import main
 from npu_conformance.faults.mutants import tracing
-from npu_conformance.faults.mutants.mutation_runner import MutationRun, Verdict, joined, run_mutants
+from npu_conformance.faults.mutants.mutation_runner import MutationRun, Sample, Verdict, joined, run_mutants
 from npu_conformance.harness.run import commands, workers
 from npu_conformance.harness.run.commands import Ended
 from npu_conformance.harness.run.workers import Workers
@@ -106,6 +106,7 @@ def test_bad_command_lines_are_one_line(
 
 def test_a_shard_is_a_part_of_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "reached", lambda cases, names, at_once: tracing.Reached({}, frozenset()))
-    whole, *shards = (run_mutants([], 5, 7, "CONV_2D", lambda _: None, shard=one) for one in ((1, 1), (1, 2), (2, 2)))
+    samples = (Sample(5, 7, "CONV_2D", shard=one) for one in ((1, 1), (1, 2), (2, 2)))
+    whole, *shards = (run_mutants([], sample, lambda _: None) for sample in samples)
     assert [len(shard.verdicts) for shard in shards] == [3, 2]
     assert joined(dict(enumerate(shards, 1)), 2).verdicts == whole.verdicts

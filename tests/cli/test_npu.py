@@ -135,13 +135,17 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
     assert "paused" not in foreground
 
 
+NEVER_REFUSES = "generous"
+
+
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
+def short(monkeypatch: pytest.MonkeyPatch, plugin: str) -> None:
     """Demos that go wrong: what never comes is not waited for long, and what is shared is seen after less work."""
     listen = processes.listen
 
     def listening(step: str, apps: Any, until: Any, seconds: float, receive: Any) -> None:
-        listen(step, apps, until, 0.2 if step == "the camera is refused" else seconds, receive)
+        never_comes = plugin == NEVER_REFUSES and step == "the camera is refused"
+        listen(step, apps, until, 0.2 if never_comes else seconds, receive)
 
     monkeypatch.setattr(takeover, "listen", listening)
     monkeypatch.setattr(sharing, "_INFERENCES", 6)
@@ -150,7 +154,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("plugin", "complaint"),
     [
-        ("generous", "wrong: waited 0.2 s without success: the camera is refused"),
+        (NEVER_REFUSES, "wrong: waited 0.2 s without success: the camera is refused"),
         ("wrong", "wrong: assistant died: Failed: inference 1, output"),
         ("dying", "wrong: managerControl.installApp: "),
         ("fair", "wrong: the gallery in the background had "),
@@ -177,7 +181,7 @@ def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["demo", "--inferences", "0"], "--inferences: at least 1"),
+        (["demo", "--inferences", "0"], "--inferences: expected a positive number, found 0"),
         (["demo", "--trace", "/nowhere/trace.json"], "/nowhere/trace.json: cannot be written"),
         (["demo", "--plugin", "nonsense"], "plug-in nonsense: its process did not listen"),
         (["top", "unix:/nowhere/npu.socket", "--once"], "cannot connect to unix:/nowhere/npu.socket"),

@@ -12,7 +12,7 @@ from every_case import every_case
 
 from npu_conformance.faults import code_swap
 from npu_conformance.faults.mutants import mutation_runner, targets, tracing
-from npu_conformance.faults.mutants.mutation_runner import MutationRun, Verdict
+from npu_conformance.faults.mutants.mutation_runner import MutationRun, Sample, Verdict
 from npu_conformance.faults.mutants.operators import mutants
 from npu_conformance.faults.mutants.tracing import Witness, spread
 from npu_conformance.faults.workers import Ended, in_child, in_children
@@ -106,10 +106,10 @@ def test_there_is_a_reference_of_every_version(hal: str, interface: InterfaceNam
 
 def test_a_run_kills_what_the_cases_see() -> None:
     cases = [case for case in every_case() if "RELU1" in case.operations and "float32" in case.id]
-    found = mutation_runner.run_mutants(cases, 4, 0, "PAD", tell=lambda line: None)
+    found = mutation_runner.run_mutants(cases, Sample(4, operation="PAD"), lambda line: None)
     assert {verdict.end for verdict in found.verdicts} == {"unreached"}
     cases = [case for case in every_case() if case.id.startswith("vts.generated.DIV.int32")]
-    found = mutation_runner.run_mutants(cases, 4, 0, "DIV", tell=lambda line: None)
+    found = mutation_runner.run_mutants(cases, Sample(4, operation="DIV"), lambda line: None)
     assert found.count("killed") > 0
 
 
@@ -147,7 +147,8 @@ def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> 
 
 def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
     cases = [case for case in every_case() if case.id.startswith("vts.generated.DIV.int32")]
-    found = mutation_runner.run_mutants(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
+    sample = Sample(2, operation="DIV", per_operation=True)
+    found = mutation_runner.run_mutants(cases, sample, lambda line: None)
     assert len(found.verdicts) == 2
     assert [share.name for share in found.operations] == ["DIV"]
 

@@ -35,7 +35,7 @@ from npu_conformance.harness.run.preparation import (
 )
 from npu_conformance.harness.run.session import Memory
 from npu_conformance.harness.subject import supervisor
-from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.loading import Handling, LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
@@ -148,7 +148,7 @@ class Harness:
         os.environ[starting.VARIABLE] = name
         supervisor._LIMIT_SECONDS = start.seconds
         try:
-            subject = open_subject(_spec(name, start), start_seconds=start.seconds)
+            subject = open_subject(_spec(name, start), handling=Handling(start_seconds=start.seconds))
         except LoadError as error:
             return Told(["refused"], [str(error)], USAGE, [])
         try:
@@ -194,7 +194,7 @@ class Harness:
         ours = {os.getpid(), os.getppid()}
         for subject in self._subjects.values():
             ours |= {subject._endpoint._supervisor._pid, subject.process()}  # type: ignore[attr-defined]
-        folders = {os.path.basename(subject._store.directory) for subject in self._subjects.values()}
+        folders = {os.path.basename(subject._endpoint.store.directory) for subject in self._subjects.values()}
         found = [f"process {pid}: {words}" for pid, words in _processes().items() if pid not in ours]
         found += [f"{SHARED}/{name}" for name in sorted(self._shared() - folders) if not _is_moved_and_empty(name)]
         found += [f"temporary file {path}" for path in self._temporary.iterdir() if path.name != "precious"]

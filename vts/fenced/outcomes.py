@@ -145,11 +145,10 @@ def _same_results(context: CaseContext, vector: Vector) -> None:
     inputs = context.pool(len(built.input_data) or 1)
     inputs.write(0, built.input_data)
     contents = []
-    for is_fenced in (False, True):
+    for executor in ("synchronous", "fenced"):
         pool = context.pool(built.output_size)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=pool.memory))
-        execute_so = launching.execute if is_fenced else execute
-        execution = execute_so(context, prepared_model, request, measure=False)
+        execution = execute(context, prepared_model, request, measure=False, executor=executor)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         contents.append(bytes(pool.read(0, built.output_size)))
     outputs = {name: built.read(name, contents[1], array.shape) for name, array in example.outputs.items()}

@@ -67,10 +67,10 @@ _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 class Configuration(msgspec.Struct, frozen=True):
     """One way to execute a vector.
 
-    executor: one of vts.lib.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the
-    device's own for each argument.
-    compact: arguments lie close together in AIDL, too, without its alignment and padding. read_only: the pool of inputs
-    may only be read. repeated: the request is executed a second time. constants: one of the corpus's layouts.
+    executor: a name of EXECUTORS. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the device's own
+    for each argument. compact: arguments lie close together in AIDL, too, without its alignment and padding. read_only:
+    the pool of inputs may only be read. repeated: the request is executed a second time. constants: one of the corpus's
+    layouts.
     """
 
     executor: str

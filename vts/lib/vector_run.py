@@ -74,13 +74,16 @@ def run(context: CaseContext, vector: Vector) -> None:
             with context.configuration(configuration.name, requirements=configuration.requirements(context.version)):
                 runner.execute(configuration)
     if counterpart is not None and context.wants(quantization_coupling.CONFIGURATION):
-        with context.configuration(
-            quantization_coupling.CONFIGURATION, requirements=quantization_coupling.REQUIREMENTS
-        ):
-            quantization_coupling.supported_alike(True, supports(context, counterpart))
-            quantization_coupling.same_results(
-                context, vector, runner.outputs(), _Runner(context, counterpart).outputs()
-            )
+        _coupled(context, vector, counterpart, runner)
+
+
+def _coupled(context: CaseContext, vector: Vector, counterpart: Vector, runner: _Runner) -> None:
+    """The unsigned counterpart of a signed vector is supported as well, and has the same results."""
+    requirements = quantization_coupling.REQUIREMENTS
+    with context.configuration(quantization_coupling.CONFIGURATION, requirements=requirements):
+        quantization_coupling.supported_alike(True, supports(context, counterpart))
+        others = _Runner(context, counterpart)
+        quantization_coupling.same_results(context, vector, runner.outputs(), others.outputs())
 
 
 def _aborted(context: CaseContext, vector: Vector) -> None:

@@ -38,6 +38,11 @@ Change = Mapping[str, Any]
 """Arguments in place of the legal ones; an Object is made first."""
 
 
+def misuses_of_executions(function: str, *requirements: str) -> Misuses:
+    """Misuses of a function of executions."""
+    return Misuses(function, *requirements, group=Group.RUNTIME_EXECUTIONS)
+
+
 class Misuses:
     """The rows of one function. requirements: what all of them are evidence for, behind those of a row.
 

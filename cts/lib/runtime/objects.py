@@ -42,7 +42,6 @@ INVALID_MODEL = Object(RuntimeApp.invalid_model, is_invalid)
 BUILDING_COMPILATION = Object(RuntimeApp.compilation, compilations.finish)
 FINISHED_COMPILATION = Object(RuntimeApp.finished_compilation, compilations.computes)
 FAILED_COMPILATION = Object(RuntimeApp.failed_compilation, has_failed)
-COMPILATION_FOR_CPU = Object(lambda app: app.compilation(devices=(app.cpu(),)), compilations.finish)
 FINISHED_COMPILATION_FOR_CPU = Object(lambda app: app.finished_compilation(devices=(app.cpu(),)), compilations.computes)
 COMPLETED_EXECUTION = Object(RuntimeApp.completed_execution, is_spent)
 COMPLETED_EXECUTION_ON_CPU = Object(

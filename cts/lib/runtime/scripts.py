@@ -57,3 +57,7 @@ def per_type(default: float, **figures: float) -> tuple[OperandPerformance, ...]
 def _supported(operation: OperationName) -> SupportedOperation:
     name, activation = (operation, None) if isinstance(operation, str) else operation
     return SupportedOperation(int(OperationType[name]), activation)
+
+
+ADDS, MULTIPLIES = driver("adds", "ADD", exec_time=FAST), driver("multiplies", "MUL", exec_time=FAST)
+"""Two that share a model between them; the CPU has the rest."""

@@ -24,7 +24,8 @@ class RoundJob(Document, frozen=True):
 
     Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. features: what has
     been seen before. known: signatures of findings that need no second report. skip: digests of inputs that have ended
-    a process before: they are not run again, or no round would come past them. beside: see Attacked.
+    a process before: they are not run again, or no round would come past them. beside: see Attacked. at_once: how many
+    rounds use the plug-in at a time.
     """
 
     fuzzer: str
@@ -41,6 +42,7 @@ class RoundJob(Document, frozen=True):
     skip: tuple[str, ...] = ()
     beside: str = ""
     beside_options: dict[str, str] = field(default_factory=dict)
+    at_once: int = 1
 
 
 class Start(Document, frozen=True):

@@ -156,8 +156,7 @@ def run_reusable(
         return Execution(error.status, (), None)
     checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
     launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
-    outcome = launching.finish(context, launched, measured=measured)
-    return Execution(outcome.status, (), outcome.launched)
+    return launching.execution_of(context, launched, measured=measured)
 
 
 def _bind_burst(
@@ -196,10 +195,8 @@ def _bind_fenced(
     fenced = launching.FencedOptions(options.measure, deadline, loop_timeout, form=form)
 
     def run() -> Execution:
-        outcome = launching.finish(
-            context, launching.launch(context, prepared_model, request, options=fenced), measured=options.measure
-        )
-        return Execution(outcome.status, (), outcome.launched)
+        launched = launching.launch(context, prepared_model, request, options=fenced)
+        return launching.execution_of(context, launched, measured=options.measure)
 
     return run
 

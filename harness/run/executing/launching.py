@@ -148,17 +148,9 @@ def finish(context: Surroundings, launched: Launched, *, measured: bool = False)
     return outcome
 
 
-def execute(
-    context: Surroundings,
-    prepared_model: PreparedModel,
-    request: Request,
-    *,
-    measure: bool,
-    loop_timeout: int | None = None,
-) -> Execution:
-    """Execute without wait fences and wait for the end: one more executor beside those of `vts.lib.executors`."""
-    options = FencedOptions(measure, loop_timeout=loop_timeout)
-    outcome = finish(context, launch(context, prepared_model, request, options=options), measured=measure)
+def execution_of(context: Surroundings, launched: Launched, *, measured: bool) -> Execution:
+    """As finish, with the answer that other executors give."""
+    outcome = finish(context, launched, measured=measured)
     return Execution(outcome.status, (), outcome.launched)
 
 

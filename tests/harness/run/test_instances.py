@@ -27,6 +27,15 @@ def test_more_processes_than_instances_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_rounds_of_fuzzers_at_once_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+    corpus = str(tmp_path / "corpus")
+    assert main(("fuzz", "models", "--plugin", _PLUGIN, "--runs", "1", "--jobs", "2", "--corpus", corpus)) == 2
+    assert capsys.readouterr().err == f"npu-conformance: {_REFUSED}\n"
+
+
 def test_one_process_is_enough(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,8 +8,9 @@ import pytest
 from places import HOSTILE
 
 from npu_conformance.harness.run.session import Session
-from npu_conformance.harness.run.session_options import SessionOptions, open_by_options, parse_options
+from npu_conformance.harness.run.session_options import SessionOptions, open_by_options
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs.documents import DocumentError
 
 

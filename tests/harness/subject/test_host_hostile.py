@@ -14,7 +14,7 @@ from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.loading import Handling, LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.manifest import Deadlines
@@ -143,7 +143,7 @@ def test_host_that_does_not_come_up_is_a_load_error(mode: str) -> None:
 
 def test_host_that_never_speaks_is_a_load_error() -> None:
     with pytest.raises(LoadError, match=r"initialize: no answer within 0.3 s \(host killed\)"):
-        open_subject(f"exec:{sys.executable} -IS {HOSTS} start_silent", start_seconds=0.3)
+        open_subject(f"exec:{sys.executable} -IS {HOSTS} start_silent", handling=Handling(start_seconds=0.3))
 
 
 def _processes_with(argument: str) -> set[int]:

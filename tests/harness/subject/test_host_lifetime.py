@@ -31,7 +31,7 @@ subject = open_subject("echo_plugin:plugin")
 pool = subject.memory.create("ashmem", 4096)
 application = subject.application(10001)
 host = subject.interfaces.device.get_version_string().split()[2]
-print(host, os.path.dirname(subject._store.directory + "/x"), flush=True)
+print(host, os.path.dirname(subject._endpoint.store.directory + "/x"), flush=True)
 sys.stdin.read()
 """
 
@@ -95,7 +95,7 @@ def test_close_leaves_nothing() -> None:
     before = set(os.listdir("/proc/self/fd"))
     subject = open_subject("echo_plugin:plugin")
     assert isinstance(subject, RemoteSubject)
-    directory = subject._store.directory
+    directory = subject._endpoint.store.directory
     for _ in range(3):
         subject.memory.create("ashmem", 1 << 20)
         subject.restart()
@@ -178,7 +178,7 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
             "faulty_plugins:does_not_start",
             r"answered with error -32603: faulty_plugins.py:\d+ in _fail: RuntimeError: no board",
         ),
-        ("exec:", "expected a command after exec:"),
+        ("exec:", "expected a command, found none"),
         ("exec:'unclosed", "No closing quotation"),
         ("exec:/nowhere/driver --fast", "no command /nowhere/driver"),
         ("exec:true", r"initialize: the host process exited with status 0"),

@@ -10,7 +10,7 @@ from places import HOSTILE
 from npu_conformance.cli.commands._options import add_plugin_options, session_options
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.loading import Handling, open_subject
 from npu_conformance.harness.subject.patience import limited
 from npu_conformance.specs.manifest import Deadlines, Manifest
 
@@ -39,7 +39,7 @@ def test_no_deadline_is_longer_than_the_limit_and_the_shorter_ones_stay() -> Non
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
 def test_a_driver_that_allows_itself_weeks_hangs_by_the_limit(isolation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HOSTILE))
-    subject = open_subject("dying_plugins:hanging_for_ever", isolation=isolation, longest_wait=1.0)  # type: ignore[arg-type]
+    subject = open_subject("dying_plugins:hanging_for_ever", isolation=isolation, handling=Handling(longest_wait=1.0))  # type: ignore[arg-type]
     try:
         assert subject.manifest.deadlines.call * subject.manifest.time_scale == 1.0
         if isolation == "process":

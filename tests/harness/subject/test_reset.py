@@ -21,7 +21,7 @@ from wire_client import environment
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.run.session_options import SessionOptions
-from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.loading import Handling, LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.reset import Reset, given_reset, reset_of
 from npu_conformance.specs.documents import DocumentError
@@ -65,7 +65,7 @@ def board() -> Iterator[Board]:
 @contextlib.contextmanager
 def crashed(board: Board, reset: Reset | None) -> Iterator[RemoteSubject]:
     """A subject whose board has just died."""
-    subject = open_subject(board.address, reset=reset)
+    subject = open_subject(board.address, handling=Handling(reset=reset))
     assert isinstance(subject, RemoteSubject)
     assert subject.interfaces.device is not None
     with contextlib.closing(subject):
@@ -89,7 +89,7 @@ def test_the_command_brings_it_back(board: Board) -> None:
 
 def test_the_command_brings_back_what_hangs(board: Board) -> None:
     board.start(DEADLINE="0.5")
-    with contextlib.closing(open_subject(board.address, reset=board.reset)) as subject:
+    with contextlib.closing(open_subject(board.address, handling=Handling(reset=board.reset))) as subject:
         assert subject.interfaces.device is not None
         with pytest.raises(Hung):
             subject.interfaces.device.get_status()
@@ -100,7 +100,7 @@ def test_the_command_brings_back_what_hangs(board: Board) -> None:
 
 def test_a_new_connection_to_what_lives_needs_no_command(board: Board) -> None:
     board.start()
-    with contextlib.closing(open_subject(board.address, reset=board.reset)) as subject:
+    with contextlib.closing(open_subject(board.address, handling=Handling(reset=board.reset))) as subject:
         subject.restart()
     assert len(board.servers) == 1
 
@@ -188,6 +188,18 @@ def test_whose_command_counts() -> None:
     assert reset_of(named, None, is_loaded_here=False) is None
     assert reset_of(plain, None, is_loaded_here=True) is None
     assert reset_of(named, given, is_loaded_here=True) == given
+
+
+def test_what_a_driver_below_the_runtime_names_is_not_run(board: Board, tmp_path: Path) -> None:
+    board.start(RESET=f"touch {tmp_path / 'ran'}")
+    subject = open_subject(f"stacked:{board.address}")
+    assert isinstance(subject, RemoteSubject)
+    with contextlib.closing(subject):
+        os.kill(subject.process(), signal.SIGKILL)
+        with pytest.raises(Crashed):
+            subject.ping()
+        subject.restart()
+        assert not (tmp_path / "ran").exists()
 
 
 def test_a_run_goes_on_behind_the_death_of_the_device(board: Board, tmp_path: Path) -> None:
