@@ -1,0 +1,151 @@
+"""What has to fail, or may, and must leave nothing behind."""
+
+from __future__ import annotations
+
+import random
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.deadlines import LATE, deadline
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers
+from npu_conformance.vts.lib.histories.history import Ask, History
+from npu_conformance.vts.lib.histories.memory import Place
+from npu_conformance.vts.lib.memory_domains.fixture import Allocation
+
+_INVALID = {ErrorStatus.INVALID_ARGUMENT}
+
+
+def refused_request(history: History, chance: random.Random) -> None:
+    """A request has an argument too few, or in a pool that there is not."""
+    asked = _asked(history, chance, with_buffers=False)
+    if asked is None:
+        return
+    inputs, outputs = asked.request.inputs, asked.request.outputs
+    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(asked.request.pools)))
+    wrong = [
+        replace(asked.request, inputs=inputs[1:]),
+        replace(asked.request, outputs=outputs[1:]),
+        replace(asked.request, outputs=(nowhere, *outputs[1:])),
+    ]
+    executor = _way(history, chance)
+    history.say(f"a wrong request, {executor}")
+    execution = execute(
+        history.context, asked.living.prepared_model, chance.choice(wrong), measure=False, executor=executor
+    )
+    with checks.about("NNHAL-REQUEST-001"):
+        checks.status(execution.status, _INVALID, "execution of a wrong request")
+    history.spoil(asked)
+
+
+def refused_model(history: History, chance: random.Random) -> None:
+    """An operation of a model reads what there is not."""
+    recipe = chance.choice([one for one in history.recipes if not one.in_pool])
+    model = recipe.model(history.chosen)
+    first, *others = model.main.operations
+    wrong = replace(first, inputs=(len(model.main.operands), *first.inputs[1:]))
+    history.say("prepare a wrong model")
+    preparation = history.context.prepare(
+        replace(model, main=replace(model.main, operations=(wrong, *others)))
+    )
+    with checks.about("NNHAL-MODEL-038"):
+        checks.status(preparation.launch_status, _INVALID, "prepareModel of a wrong model")
+
+
+def refused_allocation(history: History, chance: random.Random) -> None:
+    """A buffer is to have no role."""
+    if not has_buffers(history):
+        return
+    history.say("allocate a buffer without roles")
+    living = chance.choice(history.models)
+    with checks.about("NNHAL-MEMDOMAIN-005"):
+        checks.raises_status(
+            lambda: Allocation((living.prepared_model,)).ask(history.context.device),
+            {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE},
+            "allocate without roles",
+        )
+
+
+def no_room(history: History, chance: random.Random) -> None:
+    """An output has too little room."""
+    ways = executors(history.version, finding_shapes=True)
+    executor = chance.choice(ways)
+    asked = _asked(history, chance, with_buffers=history.version.is_aidl or executor != "burst")
+    if asked is None:
+        return
+    places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
+    if not places:
+        return
+    at = chance.choice(places)
+    outputs = list(asked.request.outputs)
+    location = outputs[at].location
+    outputs[at] = replace(outputs[at], location=replace(location, length=location.length - 1))
+    history.say(f"too little room, {executor} execution of {asked}")
+    execution = execute(
+        history.context,
+        asked.living.prepared_model,
+        replace(asked.request, outputs=tuple(outputs)),
+        measure=False,
+        executor=executor,
+    )
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    history.spoil(asked)
+
+
+def late(history: History, chance: random.Random) -> None:
+    """The deadline of an execution has passed; it may succeed all the same."""
+    ways = [one for one in executors(history.version) if one in ("synchronous", "asynchronous", "reusable")]
+    asked = _asked(history, chance) if history.version >= Version.V1_3 else None
+    if asked is None:
+        return
+    executor = chance.choice(ways)
+    what = f"late {executor} execution of {asked}"
+    history.say(what)
+    past = deadline("past", history.version)
+    execution = execute(
+        history.context, asked.living.prepared_model, asked.request, measure=False, executor=executor, deadline=past
+    )
+    with checks.about("NNHAL-QOS-003"):
+        checks.status(execution.status, LATE, what)
+    if execution.status == ErrorStatus.NONE:
+        history.judge(asked, execution, measured=False, what=what)
+    else:
+        history.spoil(asked)
+
+
+def empty_buffer(history: History, chance: random.Random) -> None:
+    """An input is a buffer without content."""
+    empty = [one for one in history.buffers if one.values is None and one not in history.busy]
+    wanted = [
+        (living, held, index)
+        for living in history.models
+        for held in empty
+        for number, direction, index in held.roles
+        if direction == "input" and number == living.number
+    ]
+    if not wanted:
+        return
+    living, held, index = chance.choice(sorted(wanted, key=lambda one: (one[0].number, one[1].number, one[2])))
+    asked = ask(history, living, chance, with_buffers=False, given={index: held})
+    if asked is None:
+        return
+    history.say(f"without content: {asked}")
+    execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor="synchronous")
+    with checks.about("NNHAL-MEMDOMAIN-014"):
+        checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
+    history.spoil(asked)
+
+
+def _way(history: History, chance: random.Random) -> str:
+    return chance.choice(executors(history.version))
+
+
+def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+    return ask(
+        history, chance.choice(history.models), chance, with_buffers=with_buffers and has_buffers(history)
+    )
