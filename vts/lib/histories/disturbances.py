@@ -8,16 +8,19 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import Ask, History
 from npu_conformance.vts.lib.histories.memory import Place
-from npu_conformance.vts.lib.memory_domains.fixture import Allocation
+from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
+_NO_ACTIVATION = (7.5, -3.25)
+"""Whatever the type, its bytes are no number of an activation."""
 
 
 def refused_request(history: History, chance: random.Random) -> None:
@@ -42,6 +45,57 @@ def refused_request(history: History, chance: random.Random) -> None:
     history.spoil(asked)
 
 
+def request_of_another(history: History, chance: random.Random) -> None:
+    """A request that was right for one model is wrong for another."""
+    asked = _asked(history, chance, with_buffers=False)
+    if asked is None:
+        return
+    counts = (asked.living.recipe.inputs, len(asked.living.recipe.terms))
+    others = [one for one in history.models if (one.recipe.inputs, len(one.recipe.terms)) != counts]
+    if not others:
+        return
+    executor, other = _way(history, chance), chance.choice(others)
+    for living in (asked.living, other):
+        what = f"{executor} execution by {living} of {asked}"
+        history.say(what)
+        execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor=executor)
+        if living is not other:
+            history.judge(asked, execution, measured=False, what=what)
+            continue
+        with checks.about("NNHAL-REQUEST-001"):
+            checks.status(execution.status, _INVALID, what)
+    history.spoil(asked)
+
+
+def wrong_data(history: History, chance: random.Random) -> None:
+    """An execution gets an activation that there is not."""
+    if history.failing is None:
+        model = addition_with_activation(history.chosen)
+        if not all(history.context.supported_operations(model)):
+            return
+        history.failing = history.context.prepare(model).prepared_model
+    free = history.memories.free()
+    if history.failing is None or len(free) < 4:
+        return
+    first, second, code, output = chance.sample(free, 4)
+    for place in (first, second, code):
+        history.memories.write(place, _NO_ACTIVATION)
+    history.memories.clear(output)
+    arguments = [
+        RequestArgument(location=DataLocation(at, place.offset, 4 if place is code else SIZE))
+        for at, place in enumerate((first, second, code, output))
+    ]
+    pools = tuple(
+        RequestMemoryPool(pool=history.memories.pools[place.pool].memory) for place in (first, second, code, output)
+    )
+    history.say("an activation that there is not")
+    request = Request(tuple(arguments[:3]), (arguments[3],), pools)
+    execution = execute(history.context, history.failing, request, measure=False, executor=_way(history, chance))
+    with checks.about("NNHAL-ROBUST-001"):
+        checks.that(execution.status != ErrorStatus.NONE, "an activation that there is not, found NONE")
+    history.memories.clear(output)
+
+
 def refused_model(history: History, chance: random.Random) -> None:
     """An operation of a model reads what there is not."""
     recipe = chance.choice([one for one in history.recipes if not one.in_pool])
@@ -49,9 +103,7 @@ def refused_model(history: History, chance: random.Random) -> None:
     first, *others = model.main.operations
     wrong = replace(first, inputs=(len(model.main.operands), *first.inputs[1:]))
     history.say("prepare a wrong model")
-    preparation = history.context.prepare(
-        replace(model, main=replace(model.main, operations=(wrong, *others)))
-    )
+    preparation = history.context.prepare(replace(model, main=replace(model.main, operations=(wrong, *others))))
     with checks.about("NNHAL-MODEL-038"):
         checks.status(preparation.launch_status, _INVALID, "prepareModel of a wrong model")
 
@@ -146,6 +198,4 @@ def _way(history: History, chance: random.Random) -> str:
 
 
 def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
-    return ask(
-        history, chance.choice(history.models), chance, with_buffers=with_buffers and has_buffers(history)
-    )
+    return ask(history, chance.choice(history.models), chance, with_buffers=with_buffers and has_buffers(history))

@@ -50,10 +50,11 @@ class Held(msgspec.Struct, eq=False):
 
 
 class OpenBurst(msgspec.Struct, eq=False):
-    """A burst. names: of the pools that it knows, by their number."""
+    """A burst. free: names that it uses, one more than there are pools. names: of those that it knows, by number."""
 
     living: Living
     burst: Burst
+    free: list[int]
     names: dict[int, int] = msgspec.field(default_factory=dict)
 
 
@@ -61,10 +62,10 @@ class Ask(msgspec.Struct, eq=False):
     """An execution that is asked for. entries: number of the pool, or the buffer, that each pool of the request is."""
 
     living: Living
-    inputs: list[Place | Held]
-    outputs: list[Place | Held]
+    inputs: Sequence[Place | Held]
+    outputs: Sequence[Place | Held]
     request: Request
-    entries: list[int | Held]
+    entries: Sequence[int | Held]
 
     def __str__(self) -> str:
         inputs, outputs = (", ".join(map(str, places)) for places in (self.inputs, self.outputs))
@@ -124,12 +125,11 @@ def usable(context: CaseContext, chosen: Addition) -> tuple[Recipe, ...]:
 
 
 class History:
-    """What one client has done so far. said: each step in words. is_disturbed: fences may fail."""
+    """What one client has done so far. said: each step in words."""
 
-    def __init__(
-        self, context: CaseContext, recipes: Sequence[Recipe], chance: random.Random, *, is_disturbed: bool
-    ) -> None:
-        self.context, self.recipes, self.is_disturbed = context, recipes, is_disturbed
+    def __init__(self, context: CaseContext, recipes: Sequence[Recipe], chance: random.Random) -> None:
+        """recipes: those that the device supports. chance: says where tensors lie."""
+        self.context, self.recipes = context, recipes
         self.version = context.version
         self.chosen = addition.supported(context)
         self.memories = Memories(context, self.chosen, chance)
@@ -141,6 +141,9 @@ class History:
         self.saved: list[Saved] = []
         self.roots: list[Root] = []
         self.pending: list[Pending] = []
+        self.asked: dict[int, Ask] = {}
+        """The latest execution that was drawn of each model, by its number."""
+        self.failing: PreparedModel | None = None
         self.said: list[str] = []
         self._prepared = 0
 

@@ -15,7 +15,7 @@ from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
 _CELL, _CELLS = 64, 6
 _FAR = 1 << 16
 _SHIFTS = (0, 0, 4, 8, 20)
-"""Where in its cell a place may lie."""
+"""Where in its cell a place may lie; the same in all pools, so that requests can differ in nothing but their pools."""
 _POOLS = ("ashmem", "ashmem", "ashmem", "mmap_fd", "ashmem")
 """Kinds of the pools. The last one is large, and has half of its places behind 64 KiB."""
 FILL = b"\xa5" * SIZE
@@ -43,8 +43,9 @@ class Memories:
         self.pools: list[Pool] = [context.pool(size, kind) for size, kind in zip(sizes, _POOLS, strict=True)]
         self._spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, _CELLS // 2 * _CELL), (_FAR, large - _FAR)]]
         self._copies = [bytearray(size) for size in sizes]
+        shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]
         self.places = [
-            Place(number, start + cell * _CELL + chance.choice(_SHIFTS))
+            Place(number, start + cell * _CELL + shifts[cell])
             for number, spans in enumerate(self._spans)
             for start, length in spans
             for cell in range(length // _CELL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from npu_conformance.harness.judge import checks
@@ -22,7 +23,7 @@ from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, disturbances, waiting
-from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values, has_buffers
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import Ask, Bound, History, Living, OpenBurst, Saved
 from npu_conformance.vts.lib.histories.memory import Place
 
@@ -83,9 +84,10 @@ def _open_burst(history: History, chance: random.Random) -> None:
         return
     living = chance.choice(free)
     try:
-        history.bursts.append(OpenBurst(living, Burst(history.context, living.prepared_model)))
+        burst = Burst(history.context, living.prepared_model)
     except NotSupported:
         return
+    history.bursts.append(OpenBurst(living, burst, chance.sample(_NAMES, len(history.memories.pools) + 1)))
     history.say(f"open a burst of {living}")
 
 
@@ -97,7 +99,7 @@ def _named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: boo
             names.append(NO_IDENTITY)
             continue
         if entry not in burst.names:
-            burst.names[entry] = chance.choice([name for name in _NAMES if name not in burst.names.values()])
+            burst.names[entry] = chance.choice([name for name in burst.free if name not in burst.names.values()])
         names.append(burst.names[entry])
     return names
 
@@ -117,28 +119,29 @@ def together(history: History, chance: random.Random) -> None:
     """Launch executions, execute another one, and wait for all."""
     if history.version > HIDL_LAST or history.pending:
         return
-    launched: list[tuple[Ask, ExecutionRecorder]] = []
-    for _ in range(chance.randint(1, 3)):
-        asked = _asked(history, chance)
-        if asked is not None:
-            recorder = ExecutionRecorder()
-            history.say(f"launch {asked}")
-            _hold(history, asked)
-            launched.append((asked, recorder))
-            checks.succeeds(
-                lambda asked=asked, recorder=recorder: asked.living.prepared_model.execute(
-                    asked.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder
-                ),
-                "execute",
-            )
+    launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
     in_burst(history, chance)
-    for asked, recorder in launched:
-        seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
-        history.context.subject.wait_until(lambda recorder=recorder: bool(recorder.answers), seconds)
+    seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
+    for asked, recorder in filter(None, launched):
+        history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
         with checks.about("NNHAL-EXECUTE-003"):
             checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
         _let_go(history, asked)
         history.judge(asked, recorder.answers[0], measured=False, what=f"asynchronous execution of {asked}")
+
+
+def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRecorder] | None:
+    """Launch an asynchronous execution."""
+    asked = _asked(history, chance)
+    if asked is None:
+        return None
+    recorder = ExecutionRecorder()
+    history.say(f"launch {asked}")
+    _hold(history, asked)
+    launch = asked.living.prepared_model.execute
+    arguments = (asked.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    checks.succeeds(lambda: launch(*arguments), "execute")
+    return asked, recorder
 
 
 def _hold(history: History, asked: Ask) -> None:
@@ -210,11 +213,12 @@ def drop(history: History, chance: random.Random) -> None:
     kinds: list[list[Any]] = [history.bursts, history.bound, history.buffers]
     if len(history.models) > 2:
         kinds += [history.models] * 2
-    mine = [one for kind in kinds for one in kind if waiting.is_droppable(history, one)]
+    kind = chance.choice(kinds)
+    mine = [one for one in kind if waiting.is_droppable(history, one)]
     if not mine:
         return
     one = chance.choice(mine)
-    next(kind for kind in kinds if any(other is one for other in kind)).remove(one)
+    kind.remove(one)
     if isinstance(one, Living):
         if not history.version.is_aidl:
             history.bursts[:] = [burst for burst in history.bursts if burst.living is not one]
@@ -245,6 +249,8 @@ STEPS: Mapping[str, Does] = {
     "fill": buffers.fill,
     "read": buffers.read,
     "refused_request": disturbances.refused_request,
+    "request_of_another": disturbances.request_of_another,
+    "wrong_data": disturbances.wrong_data,
     "refused_model": disturbances.refused_model,
     "refused_allocation": disturbances.refused_allocation,
     "no_room": disturbances.no_room,

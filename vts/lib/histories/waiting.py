@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
@@ -14,7 +13,7 @@ from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Pair
 from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, Pending, Root
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
 from npu_conformance.vts.lib.histories.memory import LARGEST, Place
 
 _MOST = 8
@@ -51,7 +50,7 @@ class _Run(PreparedModel):
 
 
 def is_free(history: History, bound: Bound) -> bool:
-    """True where a reusable execution can be run: nothing that it touches waits, and its buffers live and are filled."""
+    """True where a reusable execution can be run: nothing that it touches waits, its buffers live and are filled."""
     arguments = (*bound.ask.inputs, *bound.ask.outputs)
     held = [one for one in arguments if isinstance(one, Held)]
     if any(one in history.busy or one not in history.buffers for one in held):
@@ -174,12 +173,12 @@ def _asked(history: History, before: list[Pending], chance: random.Random) -> As
 
 def _coming(history: History, pending: Pending) -> list[Pair | None]:
     """What an execution that waits is going to give."""
-    known = {**history.memories.values, **pending.late}
+    known: dict[Place | Held, Pair | None] = dict((*history.memories.values.items(), *pending.late.items()))
     for one in history.pending:
         if one is pending:
             break
         if any(place in one.ask.outputs for place in pending.ask.inputs):
-            known |= {place: values for place, values in zip(one.ask.outputs, _coming(history, one), strict=True)}
+            known |= zip(one.ask.outputs, _coming(history, one), strict=True)
     inputs = [one.values if isinstance(one, Held) else known.get(one) for one in pending.ask.inputs]
     if any(one is None for one in inputs):
         return [None] * len(pending.ask.outputs)
@@ -197,12 +196,12 @@ def _roots(history: History, chance: random.Random) -> list[Root]:
 
 
 def settle(history: History, chance: random.Random) -> None:
-    """Signal the fences of the client, in any order, and see every execution end."""
-    finish(history, chance, may_fail=history.is_disturbed)
+    """Signal the fences of the client, or let one fail, in any order, and see every execution end."""
+    finish(history, chance, may_fail=True)
 
 
 def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
-    """The same. may_fail: fences may fail, too."""
+    """See every execution end. may_fail: fences of the client may."""
     failed: list[Root] = []
     for root in chance.sample(history.roots, len(history.roots)):
         if root.is_settled:
@@ -210,7 +209,7 @@ def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
         for pending in history.pending:
             if [one for one in pending.roots if not one.is_settled] == [root]:
                 _write_late(history, pending)
-        if may_fail and chance.random() < 0.15:
+        if may_fail and chance.random() < 0.12:
             history.say("a fence fails")
             failed.append(root)
             root.is_settled = True
