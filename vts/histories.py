@@ -32,11 +32,16 @@ _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (24, 40), Scope.FULL: (200, 60
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
 _WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2)
-_BUFFERS = (*_ALWAYS, *("allocate", "fill", "read", "run") * 3, "bind", "run_bound", *("drop", "prepare") * 3)
+_BUFFERS = (
+    *_ALWAYS,
+    *("allocate", "fill", "read", "run") * 3,
+    *("bind", "run_bound", "run_bound") * 2,
+    *("drop", "prepare") * 3,
+)
 _FENCES = (*_ALWAYS, *("launch",) * 15, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 2)
 _DISTURBANCES = (
-    "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "late",
-    "empty_buffer",
+    "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
+    "late", "empty_buffer", "in_burst",
 )  # fmt: skip
 _DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
+from npu_conformance.vts.lib.histories import bursts
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import Ask, History
 from npu_conformance.vts.lib.histories.memory import Place
@@ -35,11 +38,8 @@ def refused_request(history: History, chance: random.Random) -> None:
         replace(asked.request, outputs=outputs[1:]),
         replace(asked.request, outputs=(nowhere, *outputs[1:])),
     ]
-    executor = _way(history, chance)
-    history.say(f"a wrong request, {executor}")
-    execution = execute(
-        history.context, asked.living.prepared_model, chance.choice(wrong), measure=False, executor=executor
-    )
+    history.say(f"a wrong request for {asked.living}")
+    execution = _executed(history, asked, chance.choice(wrong), executors(history.version), chance)
     with checks.about("NNHAL-REQUEST-001"):
         checks.status(execution.status, _INVALID, "execution of a wrong request")
     history.spoil(asked)
@@ -54,7 +54,9 @@ def request_of_another(history: History, chance: random.Random) -> None:
     others = [one for one in history.models if (one.recipe.inputs, len(one.recipe.terms)) != counts]
     if not others:
         return
-    executor, other = _way(history, chance), chance.choice(others)
+    waits = {"fenced", "fenced_with_config", "reusable_fenced"} if history.pending else set()
+    executor = chance.choice([one for one in executors(history.version) if one not in waits])
+    other = chance.choice(others)
     for living in (asked.living, other):
         what = f"{executor} execution by {living} of {asked}"
         history.say(what)
@@ -124,9 +126,7 @@ def refused_allocation(history: History, chance: random.Random) -> None:
 
 def no_room(history: History, chance: random.Random) -> None:
     """An output has too little room."""
-    ways = executors(history.version, finding_shapes=True)
-    executor = chance.choice(ways)
-    asked = _asked(history, chance, with_buffers=history.version.is_aidl or executor != "burst")
+    asked = _asked(history, chance, with_buffers=history.version.is_aidl)
     if asked is None:
         return
     places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
@@ -136,14 +136,9 @@ def no_room(history: History, chance: random.Random) -> None:
     outputs = list(asked.request.outputs)
     location = outputs[at].location
     outputs[at] = replace(outputs[at], location=replace(location, length=location.length - 1))
-    history.say(f"too little room, {executor} execution of {asked}")
-    execution = execute(
-        history.context,
-        asked.living.prepared_model,
-        replace(asked.request, outputs=tuple(outputs)),
-        measure=False,
-        executor=executor,
-    )
+    history.say(f"too little room: {asked}")
+    request, ways = replace(asked.request, outputs=tuple(outputs)), executors(history.version, finding_shapes=True)
+    execution = _executed(history, asked, request, ways, chance)
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
     history.spoil(asked)
@@ -193,9 +188,21 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     history.spoil(asked)
 
 
+def _executed(history: History, asked: Ask, request: Request, ways: Sequence[str], chance: random.Random) -> Execution:
+    """Execute another request with the same pools, in an open burst where there is one, or in any of these ways."""
+    mine = [one for one in history.bursts if one.living is asked.living]
+    if mine and chance.random() < 0.6:
+        names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
+        return mine[0].burst.execute(request, names)
+    return execute(history.context, asked.living.prepared_model, request, measure=False, executor=chance.choice(ways))
+
+
 def _way(history: History, chance: random.Random) -> str:
     return chance.choice(executors(history.version))
 
 
 def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
-    return ask(history, chance.choice(history.models), chance, with_buffers=with_buffers and has_buffers(history))
+    """An execution, mostly of a model with an open burst."""
+    in_bursts = [one.living for one in history.bursts if one.living in history.models]
+    living = chance.choice(in_bursts if in_bursts and chance.random() < 0.6 else history.models)
+    return ask(history, living, chance, with_buffers=with_buffers and has_buffers(history))

@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.caching import outcome
-from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
 from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
@@ -22,7 +20,7 @@ from npu_conformance.harness.run.executing.executors import execute, executors, 
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories import buffers, disturbances, waiting
+from npu_conformance.vts.lib.histories import buffers, bursts, disturbances, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import Ask, Bound, History, Living, OpenBurst, Saved
 from npu_conformance.vts.lib.histories.memory import Place
@@ -31,8 +29,6 @@ Does = Callable[[History, random.Random], None]
 
 _MOST = 6
 """Of each kind that live at once."""
-_NAMES = (0, 1, 2, 5, 255, 256, 257, 512, 65_536, 2**31 - 2)
-"""By which bursts know memory; many of them agree in their lowest bits."""
 
 
 def prepare(history: History, chance: random.Random) -> None:
@@ -62,46 +58,19 @@ def run(history: History, chance: random.Random) -> None:
 def in_burst(history: History, chance: random.Random) -> None:
     """Execute in a burst that stays open."""
     if not history.bursts or (chance.random() < 0.25 and len(history.bursts) < _MOST):
-        _open_burst(history, chance)
+        bursts.begin(history, chance)
     if not history.bursts:
         return
     burst = chance.choice(history.bursts)
     asked = ask(history, burst.living, chance, with_buffers=history.version.is_aidl)
     if asked is None:
         return
-    names = _named(burst, asked, chance, may_hide=history.version.is_aidl)
+    names = bursts.named(burst, asked, chance, may_hide=history.version.is_aidl)
     measured = chance.random() < 0.3
     what = f"burst execution with names {names} of {asked}"
     history.say(what)
     execution = burst.burst.execute(asked.request, names, measure=measured)
     history.judge(asked, execution, measured=measured, what=what)
-
-
-def _open_burst(history: History, chance: random.Random) -> None:
-    """A model has one burst at a time, which is all that some devices have."""
-    free = [one for one in history.models if all(one is not burst.living for burst in history.bursts)]
-    if not free or history.version < Version.V1_2:
-        return
-    living = chance.choice(free)
-    try:
-        burst = Burst(history.context, living.prepared_model)
-    except NotSupported:
-        return
-    history.bursts.append(OpenBurst(living, burst, chance.sample(_NAMES, len(history.memories.pools) + 1)))
-    history.say(f"open a burst of {living}")
-
-
-def _named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool) -> list[int]:
-    """Names of a request's pools; a name means its pool until it is released."""
-    names = []
-    for entry in asked.entries:
-        if not isinstance(entry, int) or (may_hide and chance.random() < 0.1):
-            names.append(NO_IDENTITY)
-            continue
-        if entry not in burst.names:
-            burst.names[entry] = chance.choice([name for name in burst.free if name not in burst.names.values()])
-        names.append(burst.names[entry])
-    return names
 
 
 def release(history: History, chance: random.Random) -> None:
