@@ -21,14 +21,12 @@ from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.histories.history import History, usable
-from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.history import History, Known, known
 from npu_conformance.vts.lib.histories.steps import STEPS
 
-cases = CaseGroup("vts.histories", group=Group.EXECUTION)
+cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
 
-_EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (24, 40), Scope.FULL: (200, 60)}
+_EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
 _WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2)
@@ -38,7 +36,7 @@ _BUFFERS = (
     *("bind", "run_bound", "run_bound") * 2,
     *("drop", "prepare") * 3,
 )
-_FENCES = (*_ALWAYS, *("launch",) * 15, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 2)
+_FENCES = (*_ALWAYS, *("launch",) * 16, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 4)
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
     "late", "empty_buffer", "in_burst",
@@ -96,20 +94,20 @@ def case_from(listed: Any) -> Case:
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:
     examples, length = _EXAMPLES[context.scope]
-    recipes = usable(context, addition.supported(context))
+    subject = known(context)
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         drawn = ["start", "prepare", "prepare", *chance.choices(kinds, k=length), "settle"]
         steps += [Step(kind, chance.randrange(1 << 32)) for kind in drawn]
-        _live(context, recipes, steps)
+        _live(context, subject, steps)
 
-    search(context, examples, attempt, lambda steps: _live(context, recipes, steps))
+    search(context, examples, attempt, lambda steps: _live(context, subject, steps))
 
 
-def _live(context: CaseContext, recipes: Sequence[Recipe], steps: Sequence[Step]) -> None:
+def _live(context: CaseContext, subject: Known, steps: Sequence[Step]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
     dice = next((step.dice for step in steps if step.do == "start"), 0)
-    history = History(context, recipes, random.Random(dice))
+    history = History(context, subject, random.Random(dice))
     for step in steps:
         if step.do in STEPS and (history.models or step.do == "prepare"):
             with _told(history):
@@ -132,4 +130,4 @@ def _told(history: History) -> Iterator[None]:
 
 def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
     context.attach(lambda: payload(context, steps))
-    _live(context, usable(context, addition.supported(context)), steps)
+    _live(context, known(context), steps)

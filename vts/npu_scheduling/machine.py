@@ -28,7 +28,7 @@ cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Gr
 
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40)}
 _TURNS_TAKEN = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (16, 28), Scope.FULL: (100, 40)}
-_ORDERS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (12, 30), Scope.FULL: (100, 40)}
+_ORDERS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (20, 40), Scope.FULL: (100, 50)}
 """How many scenarios, of how many steps, by scope; those in which apps take turns; and those in which they compete."""
 
 _REQUIREMENTS = (

@@ -36,7 +36,8 @@ def allocate(history: History, chance: random.Random) -> None:
         checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
     roles = [(models[at].number, "input", index) for at, index in inputs]
     roles += [(models[at].number, "output", index) for at, index in outputs]
-    held = Held(made.token, made, frozenset(roles))
+    history.allocated += 1
+    held = Held(history.allocated, made, frozenset(roles))
     history.buffers.append(held)
     history.say(f"allocate {held} as {roles}")
 

@@ -6,8 +6,9 @@ import random
 
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
+from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.histories.history import Ask, History, OpenBurst
+from npu_conformance.vts.lib.histories.history import Ask, History, Living, OpenBurst
 
 _NAMES = (0, 1, 2, 5, 255, 256, 257, 512, 65_536, 2**31 - 2)
 """By which bursts know memory; many of them agree in their lowest bits."""
@@ -38,3 +39,13 @@ def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool
             burst.names[entry] = chance.choice([name for name in burst.free if name not in burst.names.values()])
         names.append(burst.names[entry])
     return names
+
+
+def ways(history: History, *models: Living, finding_shapes: bool = False) -> list[str]:
+    """The executors that end at once: with no second burst of these models, nor behind executions that wait."""
+    found = executors(history.version, finding_shapes=finding_shapes)
+    if history.pending:
+        found = tuple(one for one in found if "fenced" not in one)
+    if any(burst.living is one for burst in history.bursts for one in models):
+        found = tuple(one for one in found if "burst" not in one)
+    return list(found)

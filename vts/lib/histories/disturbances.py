@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -39,7 +38,7 @@ def refused_request(history: History, chance: random.Random) -> None:
         replace(asked.request, outputs=(nowhere, *outputs[1:])),
     ]
     history.say(f"a wrong request for {asked.living}")
-    execution = _executed(history, asked, chance.choice(wrong), executors(history.version), chance)
+    execution = _executed(history, asked, chance.choice(wrong), chance)
     with checks.about("NNHAL-REQUEST-001"):
         checks.status(execution.status, _INVALID, "execution of a wrong request")
     history.spoil(asked)
@@ -54,9 +53,8 @@ def request_of_another(history: History, chance: random.Random) -> None:
     others = [one for one in history.models if (one.recipe.inputs, len(one.recipe.terms)) != counts]
     if not others:
         return
-    waits = {"fenced", "fenced_with_config", "reusable_fenced"} if history.pending else set()
-    executor = chance.choice([one for one in executors(history.version) if one not in waits])
     other = chance.choice(others)
+    executor = chance.choice(bursts.ways(history, asked.living, other))
     for living in (asked.living, other):
         what = f"{executor} execution by {living} of {asked}"
         history.say(what)
@@ -92,7 +90,9 @@ def wrong_data(history: History, chance: random.Random) -> None:
     )
     history.say("an activation that there is not")
     request = Request(tuple(arguments[:3]), (arguments[3],), pools)
-    execution = execute(history.context, history.failing, request, measure=False, executor=_way(history, chance))
+    execution = execute(
+        history.context, history.failing, request, measure=False, executor=chance.choice(bursts.ways(history))
+    )
     with checks.about("NNHAL-ROBUST-001"):
         checks.that(execution.status != ErrorStatus.NONE, "an activation that there is not, found NONE")
     history.memories.clear(output)
@@ -137,8 +137,8 @@ def no_room(history: History, chance: random.Random) -> None:
     location = outputs[at].location
     outputs[at] = replace(outputs[at], location=replace(location, length=location.length - 1))
     history.say(f"too little room: {asked}")
-    request, ways = replace(asked.request, outputs=tuple(outputs)), executors(history.version, finding_shapes=True)
-    execution = _executed(history, asked, request, ways, chance)
+    request = replace(asked.request, outputs=tuple(outputs))
+    execution = _executed(history, asked, request, chance, finding_shapes=True)
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
     history.spoil(asked)
@@ -188,17 +188,16 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     history.spoil(asked)
 
 
-def _executed(history: History, asked: Ask, request: Request, ways: Sequence[str], chance: random.Random) -> Execution:
-    """Execute another request with the same pools, in an open burst where there is one, or in any of these ways."""
+def _executed(
+    history: History, asked: Ask, request: Request, chance: random.Random, *, finding_shapes: bool = False
+) -> Execution:
+    """Execute another request with the same pools, in an open burst where the model has one, or in any other way."""
     mine = [one for one in history.bursts if one.living is asked.living]
     if mine and chance.random() < 0.6:
         names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
         return mine[0].burst.execute(request, names)
-    return execute(history.context, asked.living.prepared_model, request, measure=False, executor=chance.choice(ways))
-
-
-def _way(history: History, chance: random.Random) -> str:
-    return chance.choice(executors(history.version))
+    executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=finding_shapes))
+    return execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
 
 
 def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:

@@ -20,8 +20,10 @@ from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.types import Memory, Request
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import Memories, Place
 from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
 
@@ -115,23 +117,34 @@ class Pending(msgspec.Struct, eq=False):
     bound: Bound | None = None
 
 
-def usable(context: CaseContext, chosen: Addition) -> tuple[Recipe, ...]:
-    """The recipes that the device supports. NotSupported where there are fewer than two."""
-    pool = context.pool(SIZE)
+class Known(msgspec.Struct):
+    """What all histories of a case share.
+
+    recipes: those that the device supports. waits: how often a call has waited for a fence of the client.
+    """
+
+    chosen: Addition
+    recipes: tuple[Recipe, ...]
+    waits: int = 0
+
+
+def known(context: CaseContext) -> Known:
+    """Ask the device what it supports. NotSupported where it is less than two models."""
+    chosen, pool = addition.supported(context), context.pool(SIZE)
     found = [one for one in RECIPES if all(context.supported_operations(one.model(chosen, pool.memory)))]
     if len(found) < 2:
         raise NotSupported("no two models of additions are supported")
-    return tuple(found)
+    return Known(chosen, tuple(found))
 
 
 class History:
     """What one client has done so far. said: each step in words."""
 
-    def __init__(self, context: CaseContext, recipes: Sequence[Recipe], chance: random.Random) -> None:
-        """recipes: those that the device supports. chance: says where tensors lie."""
-        self.context, self.recipes = context, recipes
+    def __init__(self, context: CaseContext, subject: Known, chance: random.Random) -> None:
+        """chance: says where tensors lie."""
+        self.context, self.known, self.recipes = context, subject, subject.recipes
         self.version = context.version
-        self.chosen = addition.supported(context)
+        self.chosen = subject.chosen
         self.memories = Memories(context, self.chosen, chance)
         self.copies = context.pool(SIZE)
         self.models: list[Living] = []
@@ -145,7 +158,7 @@ class History:
         """The latest execution that was drawn of each model, by its number."""
         self.failing: PreparedModel | None = None
         self.said: list[str] = []
-        self._prepared = 0
+        self.allocated = self._prepared = 0
 
     def say(self, text: str) -> None:
         """Put a step in words."""
@@ -169,14 +182,23 @@ class History:
             return None
         return self.context.filled_pool(self.chosen.packed(recipe.constant))
 
-    def prepare(self, chance: random.Random) -> Living:
-        """Prepare one more model, which is supported."""
+    def prepare(self, chance: random.Random) -> Living | None:
+        """Prepare one more model, which is supported; None where its deadline was missed."""
         recipe = chance.choice(self.recipes)
         model = recipe.model(self.chosen, self.constants(recipe))
         if chance.random() < 0.5:
             with checks.about("NNHAL-SUPPORT-004"):
                 checks.that(all(self.context.supported_operations(model)), "a supported model is no longer supported")
-        preparation = self.context.prepare(model, priority=chance.randrange(3), preference=chance.randrange(3))
+        name = "short" if self.version >= Version.V1_3 and chance.random() < 0.2 else "none"
+        preparation = self.context.prepare(
+            model,
+            priority=chance.randrange(3),
+            preference=chance.randrange(3),
+            deadline=deadline(name, self.version),
+        )
+        if name == "short" and preparation.prepared_model is None:
+            checks.member(preparation.status, LATE, "status of a preparation with a deadline")
+            return None
         return self.add(recipe, model_of(preparation))
 
     @property

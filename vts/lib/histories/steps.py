@@ -16,13 +16,13 @@ from npu_conformance.harness.run.executing.execution import (
     ExecutionRecorder,
     config_of,
 )
-from npu_conformance.harness.run.executing.executors import execute, executors, run_reusable
+from npu_conformance.harness.run.executing.executors import execute, run_reusable
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, bursts, disturbances, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Ask, Bound, History, Living, OpenBurst, Saved
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, OpenBurst, Saved
 from npu_conformance.vts.lib.histories.memory import Place
 
 Does = Callable[[History, random.Random], None]
@@ -34,16 +34,16 @@ _MOST = 6
 def prepare(history: History, chance: random.Random) -> None:
     """Prepare a model."""
     if len(history.models) < _MOST:
-        history.say(f"prepare {history.prepare(chance)}")
+        living = history.prepare(chance)
+        history.say("a preparation misses its deadline" if living is None else f"prepare {living}")
 
 
 def run(history: History, chance: random.Random) -> None:
     """Execute a model in any way that ends at once."""
-    waits = {"fenced", "fenced_with_config", "reusable_fenced"} if history.pending else set()
-    ways = [one for one in executors(history.version) if one not in waits]
-    executor = chance.choice(ways)
+    living = chance.choice(history.models)
+    executor = chance.choice(bursts.ways(history, living))
     is_hidl_burst = executor == "burst" and not history.version.is_aidl
-    asked = _asked(history, chance, with_buffers=not is_hidl_burst)
+    asked = ask(history, living, chance, with_buffers=has_buffers(history) and not is_hidl_burst)
     if asked is None:
         return
     measured = chance.random() < 0.3
@@ -141,7 +141,8 @@ def run_bound(history: History, chance: random.Random) -> None:
     ready = [one for one in history.bound if waiting.is_free(history, one)]
     if not ready:
         return
-    bound = chance.choice(ready)
+    with_buffers = [one for one in ready if any(isinstance(place, Held) for place in one.ask.inputs)]
+    bound = chance.choice(with_buffers if with_buffers and chance.random() < 0.5 else ready)
     waiting.refill(history, bound.ask, chance)
     executor = "reusable" if history.pending else chance.choice(("reusable", "reusable_fenced"))
     history.say(f"run the {executor} execution of {bound.ask}")

@@ -18,6 +18,8 @@ from npu_conformance.vts.lib.histories.memory import LARGEST, Place
 
 _MOST = 8
 """That wait at once."""
+_WAITS = 3
+"""After so many calls that have waited for a fence, fences are signalled before."""
 
 
 class _Run(PreparedModel):
@@ -110,6 +112,8 @@ def _launch(
     roots: list[Root],
     chance: random.Random,
 ) -> None:
+    if history.known.waits >= _WAITS:
+        _signal(roots)
     measured = bound.is_measured if bound is not None else chance.random() < 0.3
     form = chance.choice(launching.forms(history.version))
     model = _Run(bound.execution) if bound is not None else asked.living.prepared_model
@@ -134,6 +138,7 @@ def _launch(
         bound.is_busy = True
     _mark(history)
     if not launched.is_waiting or launched.fence is None:
+        history.known.waits += 1
         finish(history, chance, may_fail=False)
 
 
@@ -209,7 +214,7 @@ def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
         for pending in history.pending:
             if [one for one in pending.roots if not one.is_settled] == [root]:
                 _write_late(history, pending)
-        if may_fail and chance.random() < 0.12:
+        if may_fail and chance.random() < 0.2:
             history.say("a fence fails")
             failed.append(root)
             root.is_settled = True
