@@ -247,6 +247,9 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
         with checks.about("NNHAL-FENCED-014"):
             checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
         history.spoil(pending.ask)
+        for one in pending.ask.inputs:
+            if isinstance(one, Held) and one.values is not None:
+                history.read(one, f"an input of a {what} that failed")
         return
     with checks.about("NNHAL-FENCED-012"):
         checks.status(outcome.status, {ErrorStatus.NONE}, what)
