@@ -18,6 +18,7 @@ AREAS = (
     "memory_domains",
     "burst",
     "executions",
+    "histories",
     "messages",
     "robustness",
     "generated",

@@ -1,4 +1,4 @@
-"""Random scenarios of the npu services: a failure has few steps, and its file runs them again without a seed."""
+"""Random scenarios: a failure has few steps, and its file runs them again without a seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from npu_conformance.faults import source_edits
+from npu_conformance.faults import registry, source_edits
+from npu_conformance.faults.fault import Edited
 from npu_conformance.faults.managers import EDITED, EDITED_BUFFERS
 from npu_conformance.faults.npu_scheduling import EDITED as EDITED_SCHEDULING
 from npu_conformance.harness.judge.verdicts import Failed
@@ -17,10 +18,14 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 
 EDITS = {row.id: row.edits for row in (*EDITED, *EDITED_BUFFERS, *EDITED_SCHEDULING)}
+EDITS |= {name: one.mechanism.edits for name, one in registry.faults().items() if isinstance(one.mechanism, Edited)}
 CASES = {
     "cts.npu_manager.machine.service": "manager-importance-in-fives",
     "cts.npu_buffers.machine.calls": "npu-buffers-load-resets-content",
     "vts.npu_scheduling.machine.bursts": "scheduling-newcomer-hears-requests-again",
+    "vts.npu_scheduling.machine.order": "scheduling-ranked-anew-with-job-500",
+    "vts.histories.driver.work": "history-output-offset-in-16-bits",
+    "vts.histories.driver.fences": "history-fence-of-another-model",
 }
 """Cases with a fault that each of them sees."""
 

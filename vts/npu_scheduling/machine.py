@@ -19,6 +19,7 @@ from npu_conformance.harness.run.random_search import payload, search
 from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
 from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
+from npu_conformance.vts.lib.npu_scheduling import order as ordered
 from npu_conformance.vts.lib.npu_scheduling.bursts import BurstScenario
 from npu_conformance.vts.lib.npu_scheduling.fixture import scheduling_fixture
 from npu_conformance.vts.lib.npu_scheduling.scenario import Step, WorkScenario
@@ -27,7 +28,8 @@ cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Gr
 
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40)}
 _TURNS_TAKEN = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (16, 28), Scope.FULL: (100, 40)}
-"""How many scenarios, of how many steps, by scope; and those in which apps take turns."""
+_ORDERS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (20, 40), Scope.FULL: (100, 50)}
+"""How many scenarios, of how many steps, by scope; those in which apps take turns; and those in which they compete."""
 
 _REQUIREMENTS = (
     "NPU-HAL-007", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-013", "NPU-HAL-014", "NPU-HAL-015",
@@ -48,6 +50,10 @@ _PRIORITIES = (0, 100, 255, 257, 400, 999, 1000)
 _JOBS = (0, 1, 255, 500, 513, 1000)
 _SPREADS = (-1, -1, 0, 1, 300)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
+_RIVALS = (*("run",) * 6, *("pass",) * 7, *("update", "set", "swap") * 2, "cancel", "system")
+_RIVAL_APPS = 4
+_RIVAL_PRIORITIES, _RIVAL_JOBS = (0, 100, 400, 700, 1000), (0, 300, 600)
+"""Of which many sums are equal."""
 _DISTURBANCES = ("cancel", "system", "fail")
 """Each scenario has one of them: so the reason of every end is known."""
 
@@ -76,9 +82,42 @@ def ended_bursts(context: CaseContext) -> None:
     _search_bursts(context, early=4)
 
 
+@cases.case("order", "NPU-HAL-009", "NPU-HAL-003", "NPU-HAL-001", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032")
+def order(context: CaseContext) -> None:
+    """Under a promise to interrupt weaker work the strongest is never held up, and none is paused for weaker."""
+    examples, length = _ORDERS[context.scope]
+    devices: list[int | None] = []
+
+    def attempt(chance: random.Random, steps: list[ordered.Step]) -> None:
+        with scheduling_fixture(context) as npu:
+            scenario = ordered.Order(npu, tuple(devices))
+            scenario.steps, devices[:] = steps, scenario.devices
+            for kind in chance.choices(_RIVALS, k=length):
+                scenario.run(_rivalry(kind, chance))
+            scenario.judge()
+
+    search(context, examples, attempt, partial(_replay_order, context))
+
+
+def _rivalry(kind: str, chance: random.Random) -> ordered.Step:
+    """A step of this kind."""
+    app, device = chance.randrange(_RIVAL_APPS), chance.randrange(2)
+    number = chance.choice({"run": _RIVAL_JOBS, "pass": _SPANS_MS}.get(kind, _RIVAL_PRIORITIES))
+    return ordered.Step(kind, app, number, device)
+
+
+def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:
+    context.attach(lambda: payload(context, steps))
+    with scheduling_fixture(context) as npu:
+        ordered.replay(npu, steps)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     found = next(case for case in cases() if case.id == listed["id"])
+    if found.id.endswith("order"):
+        rivals = msgspec.convert(listed["steps"], list[ordered.Step])
+        return replace(found, run=partial(_replay_order, steps=rivals))
     if found.id.endswith("bursts"):
         bursts = msgspec.convert(listed["steps"], list[draw.Step])
         return replace(found, run=partial(_replay_bursts, steps=bursts))

@@ -36,6 +36,8 @@ _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""
 _PAUSES_MS = (20, 35, 48, 50, 51, 70)
 _INTO_MS = 103
+_SOON_MS, _INTERRUPTIONS = (3, 7, 12), 8
+"""How soon after each turn the stronger work comes again."""
 
 
 def _promised_ms(npu: SchedulingFixture) -> int:
@@ -140,6 +142,31 @@ def goes_on(context: CaseContext) -> None:
             together = _time_of(events, COMPLETED) - _time_of(events, STARTED)
             what = f"both works, the stronger {offset} ms into the weaker: {together} ms, one after the other {alone}"
             checks.that(alone - 1 <= together <= alone + 2 * promised, what)
+
+
+@cases.case("goes_on_each_time", "NPU-HAL-031")
+def goes_on_each_time(context: CaseContext) -> None:
+    """Work that is interrupted again and again takes no longer than without, but for what the stronger had."""
+    with scheduling_fixture(context) as npu:
+        promised = _promised_ms(npu)
+        npu.need_profile_of_page()
+        strong, weak = npu.strong_and_weak(debounce_ms=0)
+        alone = _length_ms(npu, weak)
+        for offset in _SOON_MS:
+            seen, seen_weak = len(strong.events()), len(weak.events())
+            weak.start()
+            for _ in range(_INTERRUPTIONS):
+                npu.pass_ms(offset)
+                strong.start()
+                npu.pass_ms(promised + offset)
+                strong.cancel()
+            npu.settle()
+            theirs, ours = strong.events()[seen:], weak.events()[seen_weak:]
+            lost = sum(event.work.timestamp_ms for event in events_of(theirs, USER))
+            lost -= sum(event.work.timestamp_ms for event in events_of(theirs, STARTED))
+            took = _time_of(ours, COMPLETED) - _time_of(ours, STARTED) - lost
+            what = f"{took} ms for work that was interrupted {_INTERRUPTIONS} times, {alone} ms without"
+            checks.that(alone - 1 <= took <= alone + 2 * promised, what)
 
 
 @cases.case("several", "NPU-HAL-009", "NPU-HAL-031")

@@ -45,7 +45,7 @@ from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition, Pair
 NONE, INVALID, GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Shape = tuple[int, ...]
 
-_DECLINED = (
+DECLINED = (
     ErrorStatus.GENERAL_FAILURE,
     ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
     ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
@@ -129,7 +129,7 @@ class BufferFixture:
         try:
             made = allocation.ask(self.device)
         except ServiceError as error:
-            if error.status in _DECLINED:
+            if error.status in DECLINED:
                 raise NotApplicable("the device declines to allocate such a buffer") from None
             checks.status(error.status, {NONE, GENERAL}, "allocate of valid roles")
             raise

@@ -1,0 +1,52 @@
+"""Random histories of a driver: their models are valid, and what they expect follows from the model alone."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.vts import histories
+from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
+from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+from npu_conformance.vts.lib.histories.steps import STEPS
+
+CASES = {case.id: case for case in histories.cases()}
+
+
+@pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.operand_type.name)
+def test_recipes_are_valid_models(chosen: Addition) -> None:
+    pool = Memory("ashmem", SIZE, 1)
+    for recipe, version in itertools.product(RECIPES, (chosen.since, Version.V1_3, NEWEST)):
+        memory = Memory("ashmem", SIZE, 1) if not version.is_aidl else pool
+        assert not validate_model(recipe.model(chosen, memory), version), (recipe, version)
+
+
+def test_what_recipes_give() -> None:
+    assert Recipe(2, ((0, 1),)).expected([(1.0, -2.0), (0.5, 1.0)]) == [(1.5, -1.0)]
+    assert Recipe(2, ((0, 1),), is_clipped=True).expected([(1.0, -2.0), (0.5, 1.0)]) == [(1.5, 0.0)]
+    assert Recipe(1, ((0, 1), (0, 0)), constant=(4.0, 8.0)).expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 4.0)]
+
+
+def test_every_step_that_is_drawn_exists() -> None:
+    drawn = {*histories._WORK, *histories._BUFFERS, *histories._FENCES, *histories._DISTURBED}
+    assert drawn | {"settle"} == set(STEPS)
+
+
+@pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, Version.FL8], ids=lambda version: version.value)
+def test_a_seed_that_nobody_has_tried_is_green(version: Version) -> None:
+    subject = open_subject("reference", isolation="inprocess", version=version)
+    for case in CASES.values():
+        if case.since <= version:
+            context = CaseContext(case, subject, seed=77, scope=Scope.SMOKE)
+            try:
+                case.run(context)
+            finally:
+                context.close()
+    subject.close()

@@ -1,0 +1,133 @@
+"""Random histories of one driver: several models, and everything else that it makes, live and work beside each other.
+
+A small model says what each execution gives, what each buffer holds, and that no other byte changes. What fails is cut
+down to the steps that matter, which the failure file holds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import payload, search
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.history import History, Known, known
+from npu_conformance.vts.lib.histories.steps import STEPS
+
+cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
+
+_EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
+"""How many histories, of how many steps, by scope."""
+_ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
+_WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2)
+_BUFFERS = (
+    *_ALWAYS,
+    *("allocate", "fill", "read", "run") * 3,
+    *("bind", "run_bound", "run_bound") * 2,
+    *("drop", "prepare") * 3,
+)
+_FENCES = (*_ALWAYS, *("launch",) * 16, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 4)
+_DISTURBANCES = (
+    "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
+    "late", "empty_buffer", "in_burst",
+)  # fmt: skip
+_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2)
+
+_REQUIREMENTS = (
+    "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",
+    "NNHAL-BURST-009", "NNHAL-BURST-017", "NNHAL-TIMING-001", "NNHAL-SHAPE-002",
+)  # fmt: skip
+_OF_BUFFERS = (
+    "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-014", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-022", "NNHAL-MEMDOMAIN-026",
+    "NNHAL-MEMDOMAIN-032",
+)  # fmt: skip
+_OF_FENCES = ("NNHAL-FENCED-005", "NNHAL-FENCED-007", "NNHAL-FENCED-010", "NNHAL-FENCED-012")
+_OF_FAILURES = ("NNHAL-REQUEST-001", "NNHAL-MEMDOMAIN-016", "NNHAL-QOS-003", "NNHAL-BURST-012")
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What is done, and the dice that say how."""
+
+    do: str
+    dice: int
+
+
+@cases.case("work", *_REQUIREMENTS, "NNHAL-CACHE-010")
+def work(context: CaseContext) -> None:
+    """Models, bursts, reusable executions and caches come and go, and every output is right."""
+    _search(context, _WORK)
+
+
+@cases.case("buffers", *_REQUIREMENTS, *_OF_BUFFERS, since=Version.V1_3)
+def buffers(context: CaseContext) -> None:
+    """The same with buffers of the driver between models."""
+    _search(context, _BUFFERS)
+
+
+@cases.case("fences", *_REQUIREMENTS, *_OF_FENCES, since=Version.V1_3)
+def fences(context: CaseContext) -> None:
+    """The same while executions wait for fences, and for each other; fences may fail."""
+    _search(context, _FENCES)
+
+
+@cases.case("disturbed", *_REQUIREMENTS, *_OF_FAILURES)
+def disturbed(context: CaseContext) -> None:
+    """What fails or is refused in between leaves nothing behind."""
+    _search(context, _DISTURBED)
+
+
+def case_from(listed: Any) -> Case:
+    """The case of a failure file: it runs the steps that are listed there."""
+    found = next(case for case in cases() if case.id == listed["id"])
+    return replace(found, run=partial(_replay_listed, steps=msgspec.convert(listed["steps"], list[Step])))
+
+
+def _search(context: CaseContext, kinds: Sequence[str]) -> None:
+    examples, length = _EXAMPLES[context.scope]
+    subject = known(context)
+
+    def attempt(chance: random.Random, steps: list[Step]) -> None:
+        drawn = ["start", "prepare", "prepare", *chance.choices(kinds, k=length), "settle"]
+        steps += [Step(kind, chance.randrange(1 << 32)) for kind in drawn]
+        _live(context, subject, steps)
+
+    search(context, examples, attempt, lambda steps: _live(context, subject, steps))
+
+
+def _live(context: CaseContext, subject: Known, steps: Sequence[Step]) -> None:
+    """Run a history to its end. A step that needs what is not there does nothing."""
+    dice = next((step.dice for step in steps if step.do == "start"), 0)
+    history = History(context, subject, random.Random(dice))
+    for step in steps:
+        if step.do in STEPS and (history.models or step.do == "prepare"):
+            with _told(history):
+                STEPS[step.do](history, random.Random(step.dice))
+                with checks.about("NNHAL-EXECUTE-002"):
+                    history.memories.check("which nobody was to write")
+
+
+@contextmanager
+def _told(history: History) -> Iterator[None]:
+    """Name what was done with what has failed."""
+    try:
+        yield
+    except Failed as failure:
+        listed = "".join(f"\n  {number}. {said}" for number, said in enumerate(history.said, 1))
+        told = Failed(f"{failure}. What was done:{listed}", failure.expected, failure.found)
+        told.about = failure.about
+        raise told from None
+
+
+def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
+    context.attach(lambda: payload(context, steps))
+    _live(context, known(context), steps)

@@ -1,0 +1,76 @@
+"""Buffers of the driver: for some roles of some models, filled and read by the client and by executions."""
+
+from __future__ import annotations
+
+import random
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.vts.lib.histories.asking import drawn_values, has_buffers
+from npu_conformance.vts.lib.histories.history import Held, History
+from npu_conformance.vts.lib.memory_domains.fixture import DECLINED, Allocation, status_of
+
+_MOST = 6
+
+
+def allocate(history: History, chance: random.Random) -> None:
+    """Allocate for inputs and outputs of one to three models; the device may decline."""
+    if not has_buffers(history) or len(history.buffers) >= _MOST:
+        return
+    models = chance.sample(history.models, chance.randint(1, min(3, len(history.models))))
+    inputs = [(at, index) for at, one in enumerate(models) for index in range(one.recipe.inputs)]
+    outputs = [(at, index) for at, one in enumerate(models) for index in range(len(one.recipe.terms))]
+    inputs = chance.sample(inputs, min(len(inputs), chance.randint(0, 3)))
+    outputs = chance.sample(outputs, min(len(outputs), chance.randint(0 if inputs else 1, 3)))
+    dimensions = (history.chosen.elements,) if chance.random() < 0.5 else ()
+    prepared = tuple(one.prepared_model for one in models)
+    try:
+        made = Allocation(prepared, tuple(inputs), tuple(outputs), dimensions).ask(history.context.device)
+    except ServiceError as error:
+        with checks.about("NNHAL-MEMDOMAIN-001"):
+            checks.status(error.status, {*DECLINED}, "allocate of valid roles")
+        return
+    with checks.about("NNHAL-MEMDOMAIN-004"):
+        tokens = {one.made.token for one in history.buffers}
+        checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
+    roles = [(models[at].number, "input", index) for at, index in inputs]
+    roles += [(models[at].number, "output", index) for at, index in outputs]
+    history.allocated += 1
+    held = Held(history.allocated, made, frozenset(roles))
+    history.buffers.append(held)
+    history.say(f"allocate {held} as {roles}")
+
+
+def fill(history: History, chance: random.Random) -> None:
+    """Copy values into a buffer."""
+    held = _chosen(history, chance)
+    if held is None:
+        return
+    values = drawn_values(chance)
+    history.copies.write(0, history.chosen.packed(values))
+    dimensions = (history.chosen.elements,) if chance.random() < 0.5 else ()
+    history.say(f"copy {values} into {held}")
+    with checks.about("NNHAL-MEMDOMAIN-015"):
+        status = status_of(lambda: held.made.buffer.copy_from(history.copies.memory, dimensions))
+        checks.status(status, {ErrorStatus.NONE}, f"copyFrom of {held}")
+    held.values = values
+
+
+def read(history: History, chance: random.Random) -> None:
+    """Copy a buffer out; one without content has none to give."""
+    held = _chosen(history, chance)
+    if held is None:
+        return
+    history.say(f"read {held}")
+    if held.values is not None:
+        history.read(held, "read")
+        return
+    with checks.about("NNHAL-MEMDOMAIN-014"):
+        status = status_of(lambda: held.made.buffer.copy_to(history.copies.memory))
+        checks.status(status, {ErrorStatus.GENERAL_FAILURE}, f"copyTo of {held}, which is uninitialised")
+
+
+def _chosen(history: History, chance: random.Random) -> Held | None:
+    free = [one for one in history.buffers if one not in history.busy]
+    return chance.choice(free) if free else None

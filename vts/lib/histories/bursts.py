@@ -1,0 +1,51 @@
+"""Bursts that stay open, and the names by which they know memory."""
+
+from __future__ import annotations
+
+import random
+
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
+from npu_conformance.harness.run.executing.executors import executors
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.history import Ask, History, Living, OpenBurst
+
+_NAMES = (0, 1, 2, 5, 255, 256, 257, 512, 65_536, 2**31 - 2)
+"""By which bursts know memory; many of them agree in their lowest bits."""
+
+
+def begin(history: History, chance: random.Random) -> None:
+    """A model has one burst at a time, which is all that some devices have."""
+    free = [one for one in history.models if all(one is not burst.living for burst in history.bursts)]
+    if not free or history.version < Version.V1_2:
+        return
+    living = chance.choice(free)
+    try:
+        burst = Burst(history.context, living.prepared_model)
+    except NotSupported:
+        return
+    history.bursts.append(OpenBurst(living, burst, chance.sample(_NAMES, len(history.memories.pools) + 1)))
+    history.say(f"open a burst of {living}")
+
+
+def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool) -> list[int]:
+    """Names of a request's pools; a name means its pool until it is released."""
+    names = []
+    for entry in asked.entries:
+        if not isinstance(entry, int) or (may_hide and chance.random() < 0.1):
+            names.append(NO_IDENTITY)
+            continue
+        if entry not in burst.names:
+            burst.names[entry] = chance.choice([name for name in burst.free if name not in burst.names.values()])
+        names.append(burst.names[entry])
+    return names
+
+
+def ways(history: History, *models: Living, finding_shapes: bool = False) -> list[str]:
+    """The executors that end at once: with no second burst of these models, nor behind executions that wait."""
+    found = executors(history.version, finding_shapes=finding_shapes)
+    if history.pending:
+        found = tuple(one for one in found if "fenced" not in one)
+    if any(burst.living is one for burst in history.bursts for one in models):
+        found = tuple(one for one in found if "burst" not in one)
+    return list(found)

@@ -1,0 +1,207 @@
+"""What has to fail, or may, and must leave nothing behind."""
+
+from __future__ import annotations
+
+import random
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import SIZE
+from npu_conformance.vts.lib.deadlines import LATE, deadline
+from npu_conformance.vts.lib.histories import bursts
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers
+from npu_conformance.vts.lib.histories.history import Ask, History
+from npu_conformance.vts.lib.histories.memory import Place
+from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
+
+_INVALID = {ErrorStatus.INVALID_ARGUMENT}
+_NO_ACTIVATION = (7.5, -3.25)
+"""Whatever the type, its bytes are no number of an activation."""
+
+
+def refused_request(history: History, chance: random.Random) -> None:
+    """A request has an argument too few, or in a pool that there is not."""
+    asked = _asked(history, chance, with_buffers=False)
+    if asked is None:
+        return
+    inputs, outputs = asked.request.inputs, asked.request.outputs
+    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(asked.request.pools)))
+    wrong = [
+        replace(asked.request, inputs=inputs[1:]),
+        replace(asked.request, outputs=outputs[1:]),
+        replace(asked.request, outputs=(nowhere, *outputs[1:])),
+    ]
+    history.say(f"a wrong request for {asked.living}")
+    execution = _executed(history, asked, chance.choice(wrong), chance)
+    with checks.about("NNHAL-REQUEST-001"):
+        checks.status(execution.status, _INVALID, "execution of a wrong request")
+    history.spoil(asked)
+
+
+def request_of_another(history: History, chance: random.Random) -> None:
+    """A request that was right for one model is wrong for another."""
+    asked = _asked(history, chance, with_buffers=False)
+    if asked is None:
+        return
+    counts = (asked.living.recipe.inputs, len(asked.living.recipe.terms))
+    others = [one for one in history.models if (one.recipe.inputs, len(one.recipe.terms)) != counts]
+    if not others:
+        return
+    other = chance.choice(others)
+    executor = chance.choice(bursts.ways(history, asked.living, other))
+    for living in (asked.living, other):
+        what = f"{executor} execution by {living} of {asked}"
+        history.say(what)
+        execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor=executor)
+        if living is not other:
+            history.judge(asked, execution, measured=False, what=what)
+            continue
+        with checks.about("NNHAL-REQUEST-001"):
+            checks.status(execution.status, _INVALID, what)
+    history.spoil(asked)
+
+
+def wrong_data(history: History, chance: random.Random) -> None:
+    """An execution gets an activation that there is not."""
+    if history.failing is None:
+        model = addition_with_activation(history.chosen)
+        if not all(history.context.supported_operations(model)):
+            return
+        history.failing = history.context.prepare(model).prepared_model
+    free = history.memories.free()
+    if history.failing is None or len(free) < 4:
+        return
+    first, second, code, output = chance.sample(free, 4)
+    for place in (first, second, code):
+        history.memories.write(place, _NO_ACTIVATION)
+    history.memories.clear(output)
+    arguments = [
+        RequestArgument(location=DataLocation(at, place.offset, 4 if place is code else SIZE))
+        for at, place in enumerate((first, second, code, output))
+    ]
+    pools = tuple(
+        RequestMemoryPool(pool=history.memories.pools[place.pool].memory) for place in (first, second, code, output)
+    )
+    history.say("an activation that there is not")
+    request = Request(tuple(arguments[:3]), (arguments[3],), pools)
+    execution = execute(
+        history.context, history.failing, request, measure=False, executor=chance.choice(bursts.ways(history))
+    )
+    with checks.about("NNHAL-ROBUST-001"):
+        checks.that(execution.status != ErrorStatus.NONE, "an activation that there is not, found NONE")
+    history.memories.clear(output)
+
+
+def refused_model(history: History, chance: random.Random) -> None:
+    """An operation of a model reads what there is not."""
+    recipe = chance.choice([one for one in history.recipes if not one.in_pool])
+    model = recipe.model(history.chosen)
+    first, *others = model.main.operations
+    wrong = replace(first, inputs=(len(model.main.operands), *first.inputs[1:]))
+    history.say("prepare a wrong model")
+    preparation = history.context.prepare(replace(model, main=replace(model.main, operations=(wrong, *others))))
+    with checks.about("NNHAL-MODEL-038"):
+        checks.status(preparation.launch_status, _INVALID, "prepareModel of a wrong model")
+
+
+def refused_allocation(history: History, chance: random.Random) -> None:
+    """A buffer is to have no role."""
+    if not has_buffers(history):
+        return
+    history.say("allocate a buffer without roles")
+    living = chance.choice(history.models)
+    with checks.about("NNHAL-MEMDOMAIN-005"):
+        checks.raises_status(
+            lambda: Allocation((living.prepared_model,)).ask(history.context.device),
+            {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE},
+            "allocate without roles",
+        )
+
+
+def no_room(history: History, chance: random.Random) -> None:
+    """An output has too little room."""
+    asked = _asked(history, chance, with_buffers=history.version.is_aidl)
+    if asked is None:
+        return
+    places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
+    if not places:
+        return
+    at = chance.choice(places)
+    outputs = list(asked.request.outputs)
+    location = outputs[at].location
+    outputs[at] = replace(outputs[at], location=replace(location, length=location.length - 1))
+    history.say(f"too little room: {asked}")
+    request = replace(asked.request, outputs=tuple(outputs))
+    execution = _executed(history, asked, request, chance, finding_shapes=True)
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    history.spoil(asked)
+
+
+def late(history: History, chance: random.Random) -> None:
+    """The deadline of an execution has passed; it may succeed all the same."""
+    ways = [one for one in executors(history.version) if one in ("synchronous", "asynchronous", "reusable")]
+    asked = _asked(history, chance) if history.version >= Version.V1_3 else None
+    if asked is None:
+        return
+    executor = chance.choice(ways)
+    what = f"late {executor} execution of {asked}"
+    history.say(what)
+    past = deadline("past", history.version)
+    execution = execute(
+        history.context, asked.living.prepared_model, asked.request, measure=False, executor=executor, deadline=past
+    )
+    with checks.about("NNHAL-QOS-003"):
+        checks.status(execution.status, LATE, what)
+    if execution.status == ErrorStatus.NONE:
+        history.judge(asked, execution, measured=False, what=what)
+    else:
+        history.spoil(asked)
+
+
+def empty_buffer(history: History, chance: random.Random) -> None:
+    """An input is a buffer without content."""
+    empty = [one for one in history.buffers if one.values is None and one not in history.busy]
+    wanted = [
+        (living, held, index)
+        for living in history.models
+        for held in empty
+        for number, direction, index in held.roles
+        if direction == "input" and number == living.number
+    ]
+    if not wanted:
+        return
+    living, held, index = chance.choice(sorted(wanted, key=lambda one: (one[0].number, one[1].number, one[2])))
+    asked = ask(history, living, chance, with_buffers=False, given={index: held})
+    if asked is None:
+        return
+    history.say(f"without content: {asked}")
+    execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor="synchronous")
+    with checks.about("NNHAL-MEMDOMAIN-014"):
+        checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
+    history.spoil(asked)
+
+
+def _executed(
+    history: History, asked: Ask, request: Request, chance: random.Random, *, finding_shapes: bool = False
+) -> Execution:
+    """Execute another request with the same pools, in an open burst where the model has one, or in any other way."""
+    mine = [one for one in history.bursts if one.living is asked.living]
+    if mine and chance.random() < 0.6:
+        names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
+        return mine[0].burst.execute(request, names)
+    executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=finding_shapes))
+    return execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
+
+
+def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+    """An execution, mostly of a model with an open burst."""
+    in_bursts = [one.living for one in history.bursts if one.living in history.models]
+    living = chance.choice(in_bursts if in_bursts and chance.random() < 0.6 else history.models)
+    return ask(history, living, chance, with_buffers=with_buffers and has_buffers(history))

@@ -1,0 +1,257 @@
+"""One history of a driver while it goes on: what lives, what is in memory, and what an execution has to give."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.caching import Cache, CacheClient
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.burst import Burst
+from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.launching import Launched
+from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
+from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
+from npu_conformance.specs.neuralnetworks.types import Memory, Request
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.deadlines import LATE, deadline
+from npu_conformance.vts.lib.histories.memory import Memories, Place
+from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+
+
+class Living(msgspec.Struct, eq=False):
+    """A prepared model. number: of its preparation, from 1 on."""
+
+    number: int
+    recipe: Recipe
+    prepared_model: PreparedModel
+
+    def __str__(self) -> str:
+        return f"model {self.number} ({self.recipe})"
+
+
+class Held(msgspec.Struct, eq=False):
+    """A buffer of the driver. roles: model number, direction and index. values: None where it is uninitialised."""
+
+    number: int
+    made: DeviceBuffer
+    roles: frozenset[tuple[int, str, int]]
+    values: Pair | None = None
+
+    def __str__(self) -> str:
+        return f"buffer {self.number}"
+
+
+class OpenBurst(msgspec.Struct, eq=False):
+    """A burst. free: names that it uses, one more than there are pools. names: of those that it knows, by number."""
+
+    living: Living
+    burst: Burst
+    free: list[int]
+    names: dict[int, int] = msgspec.field(default_factory=dict)
+
+
+class Ask(msgspec.Struct, eq=False):
+    """An execution that is asked for. entries: number of the pool, or the buffer, that each pool of the request is."""
+
+    living: Living
+    inputs: Sequence[Place | Held]
+    outputs: Sequence[Place | Held]
+    request: Request
+    entries: Sequence[int | Held]
+
+    def __str__(self) -> str:
+        inputs, outputs = (", ".join(map(str, places)) for places in (self.inputs, self.outputs))
+        return f"{self.living} from {inputs} to {outputs}"
+
+
+class Bound(msgspec.Struct, eq=False):
+    """A reusable execution. is_busy: a run of it waits for fences."""
+
+    ask: Ask
+    execution: ReusableExecution
+    is_measured: bool
+    is_busy: bool = False
+
+
+class Saved(msgspec.Struct, eq=False):
+    """A cache of a model, and the token under which it was saved."""
+
+    recipe: Recipe
+    cache: Cache
+    token: bytes
+
+
+class Root(msgspec.Struct, eq=False):
+    """A fence of the client on which executions wait. is_settled: it was needed early, inside a call that waits."""
+
+    fence: SettableFence
+    is_settled: bool = False
+
+    def signal(self) -> None:
+        """Signal it."""
+        self.is_settled = True
+        self.fence.signal()
+
+
+class Pending(msgspec.Struct, eq=False):
+    """A fenced execution that waits. roots: the client's fences on which it depends.
+
+    late: inputs that get their values when the last root is about to signal. bound: whose run it is.
+    """
+
+    ask: Ask
+    launched: Launched
+    roots: list[Root]
+    late: dict[Place, Pair]
+    is_measured: bool
+    bound: Bound | None = None
+
+
+class Known(msgspec.Struct):
+    """What all histories of a case share.
+
+    recipes: those that the device supports. waits: how often a call has waited for a fence of the client.
+    """
+
+    chosen: Addition
+    recipes: tuple[Recipe, ...]
+    waits: int = 0
+
+
+def known(context: CaseContext) -> Known:
+    """Ask the device what it supports. NotSupported where it is less than two models."""
+    chosen, pool = addition.supported(context), context.pool(SIZE)
+    found = [one for one in RECIPES if all(context.supported_operations(one.model(chosen, pool.memory)))]
+    if len(found) < 2:
+        raise NotSupported("no two models of additions are supported")
+    return Known(chosen, tuple(found))
+
+
+class History:
+    """What one client has done so far. said: each step in words."""
+
+    def __init__(self, context: CaseContext, subject: Known, chance: random.Random) -> None:
+        """chance: says where tensors lie."""
+        self.context, self.known, self.recipes = context, subject, subject.recipes
+        self.version = context.version
+        self.chosen = subject.chosen
+        self.memories = Memories(context, self.chosen, chance)
+        self.copies = context.pool(SIZE)
+        self.models: list[Living] = []
+        self.buffers: list[Held] = []
+        self.bursts: list[OpenBurst] = []
+        self.bound: list[Bound] = []
+        self.saved: list[Saved] = []
+        self.roots: list[Root] = []
+        self.pending: list[Pending] = []
+        self.asked: dict[int, Ask] = {}
+        """The latest execution that was drawn of each model, by its number."""
+        self.failing: PreparedModel | None = None
+        self.said: list[str] = []
+        self.allocated = self._prepared = 0
+
+    def say(self, text: str) -> None:
+        """Put a step in words."""
+        self.said.append(text)
+
+    def cache_client(self) -> CacheClient | None:
+        """The client of compilation caching; None where the device does not cache."""
+        client = CacheClient(self.context)
+        return client if client.caches else None
+
+    def add(self, recipe: Recipe, prepared_model: PreparedModel) -> Living:
+        """Keep a prepared model."""
+        self._prepared += 1
+        living = Living(self._prepared, recipe, prepared_model)
+        self.models.append(living)
+        return living
+
+    def constants(self, recipe: Recipe) -> Memory | None:
+        """A pool with the constant of a recipe that has it in one."""
+        if not recipe.in_pool or recipe.constant is None:
+            return None
+        return self.context.filled_pool(self.chosen.packed(recipe.constant))
+
+    def prepare(self, chance: random.Random) -> Living | None:
+        """Prepare one more model, which is supported; None where its deadline was missed."""
+        recipe = chance.choice(self.recipes)
+        model = recipe.model(self.chosen, self.constants(recipe))
+        if chance.random() < 0.5:
+            with checks.about("NNHAL-SUPPORT-004"):
+                checks.that(all(self.context.supported_operations(model)), "a supported model is no longer supported")
+        name = "short" if self.version >= Version.V1_3 and chance.random() < 0.2 else "none"
+        preparation = self.context.prepare(
+            model,
+            priority=chance.randrange(3),
+            preference=chance.randrange(3),
+            deadline=deadline(name, self.version),
+        )
+        if name == "short" and preparation.prepared_model is None:
+            checks.member(preparation.status, LATE, "status of a preparation with a deadline")
+            return None
+        return self.add(recipe, model_of(preparation))
+
+    @property
+    def busy(self) -> set[Held]:
+        """The buffers of executions that wait."""
+        used = [one for pending in self.pending for one in (*pending.ask.inputs, *pending.ask.outputs)]
+        return {one for one in used if isinstance(one, Held)}
+
+    def value(self, argument: Place | Held) -> Pair:
+        """What an input holds."""
+        values = argument.values if isinstance(argument, Held) else self.memories.values[argument]
+        assert values is not None
+        return values
+
+    def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
+        """See that an execution succeeded, and that its outputs are what its inputs give."""
+        timing_rules(self.context, execution, measured=measured)
+        shape_rules(execution)
+        with checks.about("NNHAL-EXECUTE-001"):
+            checks.status(execution.status, {ErrorStatus.NONE}, what)
+        for shape in execution.output_shapes:
+            found = (shape.dimensions, shape.is_sufficient)
+            with checks.about("NNHAL-SHAPE-002"):
+                checks.equal(found, ((self.chosen.elements,), True), f"shape of an output, {what}")
+        self.take(ask, what)
+
+    @checks.about("NNHAL-PREPARE-013")
+    def take(self, ask: Ask, what: str) -> None:
+        """See that the outputs are right, and know them from now on."""
+        expected = ask.living.recipe.expected([self.value(one) for one in ask.inputs])
+        for number, (output, values) in enumerate(zip(ask.outputs, expected, strict=True)):
+            if isinstance(output, Held):
+                output.values = values
+                if self.chosen.scale:  # it may be off by a step, from which further sums begin
+                    output.values = self.read(output, f"output {number}, {what}")
+            else:
+                self.memories.take(output, values, f"output {number}, {what}")
+
+    def spoil(self, ask: Ask) -> None:
+        """An execution has failed: what its outputs hold is not said, and its buffers are uninitialised."""
+        for output in ask.outputs:
+            if isinstance(output, Held):
+                output.values = None
+            else:
+                self.memories.clear(output)
+
+    @checks.about("NNHAL-MEMDOMAIN-022")
+    def read(self, held: Held, what: str) -> Pair:
+        """See that a buffer holds its values; returns them as they are."""
+        assert held.values is not None
+        self.copies.write(0, b"\xa5" * SIZE)
+        checks.succeeds(lambda: held.made.buffer.copy_to(self.copies.memory), f"copyTo, {what}")
+        data = bytes(self.copies.read(0, SIZE))
+        self.chosen.check(data, held.values, f"{held}, {what}")
+        first, second, *_ = self.chosen.unpacked(data)
+        return first, second

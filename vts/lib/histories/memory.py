@@ -1,0 +1,104 @@
+"""The memory of a history: pools with places for tensors, and a copy that says what each byte has to be."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+
+_CELL, _CELLS = 64, 6
+_FAR = 1 << 16
+_SHIFTS = (0, 0, 4, 8, 20)
+"""Where in its cell a place may lie; the same in all pools, so that requests can differ in nothing but their pools."""
+_POOLS = ("ashmem", "ashmem", "ashmem", "mmap_fd", "ashmem")
+"""Kinds of the pools. The last one is large, and has half of its places behind 64 KiB."""
+FILL = b"\xa5" * SIZE
+LARGEST = 10.0
+"""What was computed is an input again up to here: sums of four more fit the types of 8 bits."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a tensor lies."""
+
+    pool: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"pool {self.pool} at {self.offset}"
+
+
+class Memories:
+    """Pools, and what is known of their bytes. pools: of the client's; the driver may write what a request says."""
+
+    def __init__(self, context: CaseContext, chosen: Addition, chance: random.Random) -> None:
+        self._chosen = chosen
+        large = _FAR + _CELLS // 2 * _CELL
+        sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [large]
+        self.pools: list[Pool] = [context.pool(size, kind) for size, kind in zip(sizes, _POOLS, strict=True)]
+        self._spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, _CELLS // 2 * _CELL), (_FAR, large - _FAR)]]
+        self._copies = [bytearray(size) for size in sizes]
+        shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]
+        self.places = [
+            Place(number, start + cell * _CELL + shifts[cell])
+            for number, spans in enumerate(self._spans)
+            for start, length in spans
+            for cell in range(length // _CELL)
+        ]
+        self.values: dict[Place, Pair] = {}
+        """What lies where there is a tensor."""
+        self.busy: set[Place] = set()
+        """Places of executions that are under way."""
+        for number, pool in enumerate(self.pools):
+            for start, length in self._spans[number]:
+                self._put(pool, number, start, b"\xa5" * length)
+
+    def write(self, place: Place, values: Pair) -> None:
+        """Store a tensor."""
+        self._put(self.pools[place.pool], place.pool, place.offset, self._chosen.packed(values))
+        self.values[place] = values
+
+    def clear(self, place: Place) -> None:
+        """Store what no sum is."""
+        self._put(self.pools[place.pool], place.pool, place.offset, FILL)
+        self.values.pop(place, None)
+
+    def take(self, place: Place, expected: Pair, what: str) -> None:
+        """See that a tensor was computed, and know it from now on: as it is, since types of 8 bits round."""
+        data = bytes(self.pools[place.pool].read(place.offset, SIZE))
+        self._chosen.check(data, expected, what)
+        self._copies[place.pool][place.offset : place.offset + SIZE] = data
+        first, second, *_ = self._chosen.unpacked(data)
+        if data == self._chosen.packed((first, second)):
+            self.values[place] = (first, second)
+
+    def free(self, without: Iterable[Place] = ()) -> list[Place]:
+        """Places that nobody uses."""
+        taken = {*self.busy, *without}
+        return [place for place in self.places if place not in taken]
+
+    def known(self, without: Collection[Place] = ()) -> list[Place]:
+        """Places with a tensor that can be added to again."""
+        return [
+            place
+            for place in self.free(without)
+            if place in self.values and max(map(abs, self.values[place])) <= LARGEST
+        ]
+
+    def check(self, what: str) -> None:
+        """See that no byte has changed but those that a request has named."""
+        for number, pool in enumerate(self.pools):
+            for start, length in self._spans[number]:
+                found, expected = pool.read(start, length), self._copies[number][start : start + length]
+                if found != expected:
+                    at = next(at for at in range(length) if found[at] != expected[at])
+                    checks.fail(f"byte {start + at} of pool {number}, {what}", str(expected[at]), str(found[at]))
+
+    def _put(self, pool: Pool, number: int, offset: int, data: bytes) -> None:
+        pool.write(offset, data)
+        self._copies[number][offset : offset + len(data)] = data

@@ -1,0 +1,230 @@
+"""The steps of a history: each draws what it does from dice of its own, and knows what has to come of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.caching import outcome
+from npu_conformance.harness.run.executing.execution import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
+    ExecutionOptions,
+    ExecutionRecorder,
+    config_of,
+)
+from npu_conformance.harness.run.executing.executors import execute, run_reusable
+from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib.histories import buffers, bursts, disturbances, waiting
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, OpenBurst, Saved
+from npu_conformance.vts.lib.histories.memory import Place
+
+Does = Callable[[History, random.Random], None]
+
+_MOST = 6
+"""Of each kind that live at once."""
+
+
+def prepare(history: History, chance: random.Random) -> None:
+    """Prepare a model."""
+    if len(history.models) < _MOST:
+        living = history.prepare(chance)
+        history.say("a preparation misses its deadline" if living is None else f"prepare {living}")
+
+
+def run(history: History, chance: random.Random) -> None:
+    """Execute a model in any way that ends at once."""
+    living = chance.choice(history.models)
+    executor = chance.choice(bursts.ways(history, living))
+    is_hidl_burst = executor == "burst" and not history.version.is_aidl
+    asked = ask(history, living, chance, with_buffers=has_buffers(history) and not is_hidl_burst)
+    if asked is None:
+        return
+    measured = chance.random() < 0.3
+    what = f"{executor} execution of {asked}"
+    history.say(what)
+    execution = execute(
+        history.context, asked.living.prepared_model, asked.request, measure=measured, executor=executor
+    )
+    history.judge(asked, execution, measured=measured, what=what)
+
+
+def in_burst(history: History, chance: random.Random) -> None:
+    """Execute in a burst that stays open."""
+    if not history.bursts or (chance.random() < 0.25 and len(history.bursts) < _MOST):
+        bursts.begin(history, chance)
+    if not history.bursts:
+        return
+    burst = chance.choice(history.bursts)
+    asked = ask(history, burst.living, chance, with_buffers=history.version.is_aidl)
+    if asked is None:
+        return
+    names = bursts.named(burst, asked, chance, may_hide=history.version.is_aidl)
+    measured = chance.random() < 0.3
+    what = f"burst execution with names {names} of {asked}"
+    history.say(what)
+    execution = burst.burst.execute(asked.request, names, measure=measured)
+    history.judge(asked, execution, measured=measured, what=what)
+
+
+def release(history: History, chance: random.Random) -> None:
+    """Let a burst forget a memory."""
+    known = [(burst, pool) for burst in history.bursts for pool in burst.names]
+    if not known:
+        return
+    burst, pool = chance.choice(known)
+    name = burst.names.pop(pool)
+    history.say(f"release {name} in the burst of {burst.living}")
+    checks.succeeds(lambda: burst.burst.release(name), "release of a memory")
+
+
+def together(history: History, chance: random.Random) -> None:
+    """Launch executions, execute another one, and wait for all."""
+    if history.version > HIDL_LAST or history.pending:
+        return
+    launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
+    in_burst(history, chance)
+    seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
+    for asked, recorder in filter(None, launched):
+        history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
+        with checks.about("NNHAL-EXECUTE-003"):
+            checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+        _let_go(history, asked)
+        history.judge(asked, recorder.answers[0], measured=False, what=f"asynchronous execution of {asked}")
+
+
+def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRecorder] | None:
+    """Launch an asynchronous execution."""
+    asked = _asked(history, chance)
+    if asked is None:
+        return None
+    recorder = ExecutionRecorder()
+    history.say(f"launch {asked}")
+    _hold(history, asked)
+    launch = asked.living.prepared_model.execute
+    arguments = (asked.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    checks.succeeds(lambda: launch(*arguments), "execute")
+    return asked, recorder
+
+
+def _hold(history: History, asked: Ask) -> None:
+    history.memories.busy |= {one for one in (*asked.inputs, *asked.outputs) if isinstance(one, Place)}
+
+
+def _let_go(history: History, asked: Ask) -> None:
+    history.memories.busy -= {one for one in (*asked.inputs, *asked.outputs) if isinstance(one, Place)}
+
+
+def bind(history: History, chance: random.Random) -> None:
+    """Make a reusable execution."""
+    asked = _asked(history, chance) if history.version >= Version.FL8 and len(history.bound) < _MOST else None
+    if asked is None:
+        return
+    measured = chance.random() < 0.3
+    config = config_of(ExecutionOptions(measured))
+    history.say(f"bind {asked}")
+    execution = checks.succeeds(
+        lambda: asked.living.prepared_model.create_reusable_execution(asked.request, config), "createReusableExecution"
+    )
+    history.bound.append(Bound(asked, execution, measured))
+    run_bound(history, chance)
+
+
+def run_bound(history: History, chance: random.Random) -> None:
+    """Run a reusable execution once more, with other inputs."""
+    ready = [one for one in history.bound if waiting.is_free(history, one)]
+    if not ready:
+        return
+    with_buffers = [one for one in ready if any(isinstance(place, Held) for place in one.ask.inputs)]
+    bound = chance.choice(with_buffers if with_buffers and chance.random() < 0.5 else ready)
+    waiting.refill(history, bound.ask, chance)
+    executor = "reusable" if history.pending else chance.choice(("reusable", "reusable_fenced"))
+    history.say(f"run the {executor} execution of {bound.ask}")
+    execution = run_reusable(history.context, bound.execution, executor, NO_DEADLINE, measured=bound.is_measured)
+    history.judge(bound.ask, execution, measured=bound.is_measured, what=f"{executor} execution of {bound.ask}")
+
+
+def save(history: History, chance: random.Random) -> None:
+    """Prepare a model with a cache."""
+    client = history.cache_client() if len(history.saved) < 3 and len(history.models) < _MOST else None
+    if client is None:
+        return
+    recipe = chance.choice(history.recipes)
+    token = bytes([len(history.saved), *chance.randbytes(BYTE_SIZE_OF_CACHE_TOKEN - 1)])
+    saved = Saved(recipe, client.cache(), token)
+    model = recipe.model(history.chosen, history.constants(recipe))
+    preparation = client.save(model, saved.cache.handles(), token)
+    history.say(f"prepare {history.add(recipe, model_of(preparation))} and save it")
+    history.saved.append(saved)
+
+
+def restore(history: History, chance: random.Random) -> None:
+    """Prepare a model from a cache, where the driver has kept it."""
+    client = history.cache_client() if history.saved and len(history.models) < _MOST else None
+    if client is None:
+        return
+    saved = chance.choice(history.saved)
+    preparation = client.restore(saved.cache.handles(), saved.token)
+    with checks.about("NNHAL-CACHE-010"):
+        allowed = {ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE}
+        checks.status(outcome(preparation), allowed, "prepareModelFromCache")
+    if preparation.prepared_model is not None:
+        history.say(f"restore {history.add(saved.recipe, preparation.prepared_model)}")
+
+
+def drop(history: History, chance: random.Random) -> None:
+    """Let go of something. What a model has made lives on, but for HIDL's bursts, which AOSP's own lose with it."""
+    kinds: list[list[Any]] = [history.bursts, history.bound, history.buffers]
+    if len(history.models) > 2:
+        kinds += [history.models] * 2
+    kind = chance.choice(kinds)
+    mine = [one for one in kind if waiting.is_droppable(history, one)]
+    if not mine:
+        return
+    one = chance.choice(mine)
+    kind.remove(one)
+    if isinstance(one, Living):
+        if not history.version.is_aidl:
+            history.bursts[:] = [burst for burst in history.bursts if burst.living is not one]
+        one.prepared_model = None  # type: ignore[assignment]
+    history.say(f"let go of {one if not isinstance(one, OpenBurst | Bound) else type(one).__name__}")
+
+
+def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+    """An execution of any model that lives."""
+    living = chance.choice(history.models)
+    return ask(history, living, chance, with_buffers=with_buffers and has_buffers(history))
+
+
+STEPS: Mapping[str, Does] = {
+    "prepare": prepare,
+    "run": run,
+    "in_burst": in_burst,
+    "release": release,
+    "together": together,
+    "launch": waiting.launch,
+    "settle": waiting.settle,
+    "bind": bind,
+    "run_bound": run_bound,
+    "save": save,
+    "restore": restore,
+    "drop": drop,
+    "allocate": buffers.allocate,
+    "fill": buffers.fill,
+    "read": buffers.read,
+    "refused_request": disturbances.refused_request,
+    "request_of_another": disturbances.request_of_another,
+    "wrong_data": disturbances.wrong_data,
+    "refused_model": disturbances.refused_model,
+    "refused_allocation": disturbances.refused_allocation,
+    "no_room": disturbances.no_room,
+    "late": disturbances.late,
+    "empty_buffer": disturbances.empty_buffer,
+}
+"""What a step does, by its name."""

@@ -1,0 +1,266 @@
+"""Fenced executions that wait: for fences of the client, and for each other."""
+
+from __future__ import annotations
+
+import random
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing import launching
+from npu_conformance.harness.run.executing.launching import EXHAUSTED, FencedOptions
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
+from npu_conformance.vts.lib.histories.memory import LARGEST, Place
+
+_MOST = 8
+"""That wait at once."""
+_WAITS = 3
+"""After so many calls that have waited for a fence, fences are signalled before."""
+
+
+class _Run(PreparedModel):
+    """A reusable execution in the form in which models are launched."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+
+    def execute_fenced(
+        self,
+        request: Request,
+        wait_for: tuple[Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> FencedExecutionResult:
+        fences = tuple(fence for fence in wait_for if fence is not None)
+        return self._execution.execute_fenced(fences, deadline_ns, duration_ns)
+
+    def execute_fenced_with_config(
+        self,
+        request: Request,
+        wait_for: tuple[Fence, ...],
+        config: ExecutionConfig,
+        deadline_ns: int,
+        duration_ns: int,
+    ) -> FencedExecutionResult:
+        return self._execution.execute_fenced(wait_for, deadline_ns, duration_ns)
+
+
+def is_free(history: History, bound: Bound) -> bool:
+    """True where a reusable execution can be run: nothing that it touches waits, its buffers live and are filled."""
+    arguments = (*bound.ask.inputs, *bound.ask.outputs)
+    held = [one for one in arguments if isinstance(one, Held)]
+    if any(one in history.busy or one not in history.buffers for one in held):
+        return False
+    if any(not _is_input(one) for one in bound.ask.inputs if isinstance(one, Held)):
+        return False
+    return not bound.is_busy and not any(one in history.memories.busy for one in arguments)
+
+
+def _is_input(held: Held) -> bool:
+    return held.values is not None and max(map(abs, held.values)) <= LARGEST
+
+
+def is_droppable(history: History, one: object) -> bool:
+    """True for what no execution that waits needs."""
+    needed = [(pending.ask.living, pending.bound) for pending in history.pending]
+    return one not in history.busy and not any(one is other for pair in needed for other in pair)
+
+
+def refill(history: History, asked: Ask, chance: random.Random) -> None:
+    """Give the inputs of an execution new values, mostly, and overwrite its outputs."""
+    memories = history.memories
+    for place in asked.inputs:
+        if isinstance(place, Place) and (place not in memories.known() or chance.random() < 0.7):
+            memories.write(place, drawn_values(chance))
+    clear(history, asked.outputs)
+
+
+def launch(history: History, chance: random.Random) -> None:
+    """Launch an execution that waits for a fence of the client, at last."""
+    if history.version < Version.V1_3 or len(history.pending) >= _MOST:
+        return
+    before = [one for one in history.pending if one.launched.fence is not None]
+    before = chance.sample(before, chance.randint(0, min(2, len(before))))
+    bound = _ready(history, chance)
+    asked = bound.ask if bound is not None else _asked(history, before, chance)
+    if asked is None:
+        return
+    if bound is not None:
+        refill(history, asked, chance)
+    own = _roots(history, chance) if not before or chance.random() < 0.5 else []
+    roots = [*own, *(root for one in before for root in one.roots if root not in own)]
+    fences: list[Fence | None] = [*(root.fence for root in own), *(one.launched.fence for one in before)]
+    if chance.random() < 0.2:
+        fences.append(history.context.fence())
+        fences[-1].signal()  # type: ignore[union-attr]
+    chance.shuffle(fences)
+    _launch(history, asked, bound, fences, own, roots, chance)
+
+
+def _launch(
+    history: History,
+    asked: Ask,
+    bound: Bound | None,
+    fences: list[Fence | None],
+    own: list[Root],
+    roots: list[Root],
+    chance: random.Random,
+) -> None:
+    if history.known.waits >= _WAITS:
+        _signal(roots)
+    measured = bound.is_measured if bound is not None else chance.random() < 0.3
+    form = chance.choice(launching.forms(history.version))
+    model = _Run(bound.execution) if bound is not None else asked.living.prepared_model
+    what = f"{'reusable ' if bound else ''}{form} with {len(fences)} fences of {asked}"
+    history.say(what)
+    launched = launching.launch(
+        history.context,
+        model,
+        asked.request,
+        tuple(fences),
+        FencedOptions(measured, form=form),
+        settle=lambda: _signal(roots),
+        held_by=None if own else roots[0].fence,
+    )
+    if launched.status in EXHAUSTED:
+        history.spoil(asked)
+        return
+    checks.status(launched.status, {ErrorStatus.NONE}, what)
+    late = _late(history, asked, chance)
+    history.pending.append(Pending(asked, launched, roots, late, measured, bound))
+    if bound is not None:
+        bound.is_busy = True
+    _mark(history)
+    if not launched.is_waiting or launched.fence is None:
+        history.known.waits += 1
+        finish(history, chance, may_fail=False)
+
+
+def _signal(roots: list[Root]) -> None:
+    for root in roots:
+        root.signal()
+
+
+def _late(history: History, asked: Ask, chance: random.Random) -> dict[Place, Pair]:
+    """Inputs that the client writes once more before it signals: nobody may have read them yet."""
+    produced = {one for pending in history.pending for one in pending.ask.outputs if isinstance(one, Place)}
+    return {
+        place: drawn_values(chance)
+        for place in asked.inputs
+        if isinstance(place, Place) and place not in produced and chance.random() < 0.7
+    }
+
+
+def _ready(history: History, chance: random.Random) -> Bound | None:
+    """A reusable execution that can be run, sometimes."""
+    ready = [one for one in history.bound if is_free(history, one)]
+    return chance.choice(ready) if ready and chance.random() < 0.4 else None
+
+
+def _asked(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
+    """An execution that reads what one before it writes, where its sum is not too large."""
+    living = chance.choice(history.models)
+    written = [
+        place
+        for one in before
+        for place, values in zip(one.ask.outputs, _coming(history, one), strict=True)
+        if isinstance(place, Place) and values is not None and max(map(abs, values)) <= LARGEST
+    ]
+    given = {chance.randrange(living.recipe.inputs): chance.choice(written)} if written else {}
+    return ask(history, living, chance, given=given)
+
+
+def _coming(history: History, pending: Pending) -> list[Pair | None]:
+    """What an execution that waits is going to give."""
+    known: dict[Place | Held, Pair | None] = dict((*history.memories.values.items(), *pending.late.items()))
+    for one in history.pending:
+        if one is pending:
+            break
+        if any(place in one.ask.outputs for place in pending.ask.inputs):
+            known |= zip(one.ask.outputs, _coming(history, one), strict=True)
+    inputs = [one.values if isinstance(one, Held) else known.get(one) for one in pending.ask.inputs]
+    if any(one is None for one in inputs):
+        return [None] * len(pending.ask.outputs)
+    return list(pending.ask.living.recipe.expected([one for one in inputs if one is not None]))
+
+
+def _roots(history: History, chance: random.Random) -> list[Root]:
+    """One or two fences of the client, new ones or such as others wait for."""
+    open_ones = [one for one in history.roots if not one.is_settled]
+    if open_ones and chance.random() < 0.4:
+        return [chance.choice(open_ones)]
+    made = [Root(history.context.fence()) for _ in range(chance.choice((1, 1, 2)))]
+    history.roots += made
+    return made
+
+
+def settle(history: History, chance: random.Random) -> None:
+    """Signal the fences of the client, or let one fail, in any order, and see every execution end."""
+    finish(history, chance, may_fail=True)
+
+
+def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
+    """See every execution end. may_fail: fences of the client may."""
+    failed: list[Root] = []
+    for root in chance.sample(history.roots, len(history.roots)):
+        if root.is_settled:
+            continue
+        for pending in history.pending:
+            if [one for one in pending.roots if not one.is_settled] == [root]:
+                _write_late(history, pending)
+        if may_fail and chance.random() < 0.2:
+            history.say("a fence fails")
+            failed.append(root)
+            root.is_settled = True
+            root.fence.fail()
+        else:
+            root.signal()
+    history.roots = []
+    for pending in list(history.pending):
+        _end(history, pending, has_failed=any(root in failed for root in pending.roots))
+        history.pending.remove(pending)
+        _mark(history)
+
+
+def _write_late(history: History, pending: Pending) -> None:
+    for place, values in pending.late.items():
+        history.memories.write(place, values)
+
+
+def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
+    """See one execution end."""
+    if pending.bound is not None:
+        pending.bound.is_busy = False
+    what = f"fenced execution of {pending.ask}"
+    if has_failed and pending.launched.fence is not None:
+        with checks.about("NNHAL-FENCED-010"):
+            state = launching.wait(history.context, pending.launched.fence)
+            checks.equal(state, FenceState.ERROR, f"state of the returned fence after a wait fence has failed, {what}")
+    outcome = launching.finish(history.context, pending.launched, measured=pending.is_measured)
+    if has_failed:
+        with checks.about("NNHAL-FENCED-014"):
+            checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
+        history.spoil(pending.ask)
+        for one in pending.ask.inputs:
+            if isinstance(one, Held) and one.values is not None:
+                history.read(one, f"an input of a {what} that failed")
+        return
+    with checks.about("NNHAL-FENCED-012"):
+        checks.status(outcome.status, {ErrorStatus.NONE}, what)
+    if all(isinstance(one, Held) or one in history.memories.values for one in pending.ask.inputs):
+        with checks.about("NNHAL-FENCED-005"):
+            history.take(pending.ask, what)
+    else:
+        history.spoil(pending.ask)
+
+
+def _mark(history: History) -> None:
+    """Note what waiting executions touch."""
+    used = [one for pending in history.pending for one in (*pending.ask.inputs, *pending.ask.outputs)]
+    history.memories.busy = {one for one in used if isinstance(one, Place)}

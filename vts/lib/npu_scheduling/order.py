@@ -1,0 +1,204 @@
+"""Whose work has the NPU, under a promise to interrupt weaker work: nobody stronger waits, nobody is paused in vain.
+
+What is known of each run is its device, its effective priority, and when it ended. The strongest run of a device has to
+be over when it has had the device for as long as a run takes beside weaker ones. Equals may come in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.random_search import fail, must
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.npu.types import MAX_PRIORITY
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, REQUESTED, first_of
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
+
+_LOOK_MS = 10
+_MOST_RUNS = 6
+"""That are under way at once."""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that happens. number: a priority, a job priority, or milliseconds. device: its place in the list."""
+
+    do: str
+    app: int = 0
+    number: int = 0
+    device: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.do}: app {self.app}, number {self.number}, device {self.device}"
+
+
+class Timed(msgspec.Struct, eq=False):
+    """A run that is under way. since: when it became the strongest of its device; None while it is not."""
+
+    app: App
+    device: int | None
+    job: int
+    result: Run | ToolRun
+    since: int | None = None
+
+
+class Order:
+    """Apps, their runs, and the time. steps: what has been run so far."""
+
+    def __init__(self, npu: SchedulingFixture, devices: Devices = ()) -> None:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        promised = npu.context.manifest.npu_checkpoint_ms
+        if promised is None:
+            raise NotApplicable("the manifest promises no npu_checkpoint_ms")
+        self.npu, self._promised_ms = npu, promised
+        self.steps: list[Step] = []
+        uids = (npu.camera, npu.assistant, npu.gallery, npu.camera + UIDS_OF_A_USER)
+        self.apps = [npu.app(uid) for uid in uids]
+        self.devices = devices or devices_of(self.apps[0])
+        self._runs: list[Timed] = []
+        self._priorities: dict[int, int] = {}
+        self._ended_early: set[int] = set()
+        self._ranks: list[tuple[int, list[tuple[int, int | None, int]]]] = []
+        """From when on, uids that were under way with device and effective priority."""
+        self._measure()
+
+    def run(self, step: Step) -> None:
+        """Let it happen."""
+        self.steps.append(step)
+        _DEEDS[step.do](self, step)
+        self._note()
+
+    def judge(self) -> None:
+        """Let everything end, and look at the pauses that were told."""
+        for _ in range(len(self._runs) + 1):
+            for _ in range(self._longest_ms // _LOOK_MS):
+                if self._runs:
+                    self._pass(_LOOK_MS)
+        self.npu.settle()
+        must(self._judge_events, self.steps)
+
+    def _measure(self) -> None:
+        """How long a run takes beside a weaker one; every event is told, since nothing is debounced."""
+        self.npu.settle()
+        self.npu.register_recorder(0)
+        self.npu.configure(config(self.apps[0].uid, 0), config(self.apps[1].uid, MAX_PRIORITY))
+        device = self.devices[0]
+        weak = self.apps[1].start(InferenceRun(device_number=device))
+        self.npu.pass_ms(_LOOK_MS)
+        begun = self.npu.passed_ms
+        strong = self.apps[0].start(InferenceRun(device_number=device))
+        self.npu.end_of(strong, 1)
+        self._longest_ms = self.npu.passed_ms - begun + self._promised_ms + _LOOK_MS
+        self.npu.end_of(weak)
+        self.npu.settle()
+        self._shift_ms = first_of(self.apps[0].events(), REQUESTED).work.timestamp_ms - begun
+        self.npu.configure()
+        self._seen = len(self.npu.events())
+
+    def _pass(self, duration_ms: int) -> None:
+        """Let time pass, and look what has ended; the strongest run of a device must not take long."""
+        for _ in range(0, duration_ms, _LOOK_MS):
+            self.npu.pass_ms(min(_LOOK_MS, duration_ms))
+            self._note()
+            for run in self._runs:
+                waited = 0 if run.since is None else self.npu.passed_ms - run.since
+                if waited > self._longest_ms:
+                    what = f"the strongest work of device {run.device}, of uid {run.app.uid}"
+                    fail(f"{what}: expected its end within {self._longest_ms} ms, found none", self.steps)
+
+    def _note(self) -> None:
+        """Note what is under way, and which of it is the strongest of its device."""
+        now, under_way = self.npu.passed_ms, [run for run in self._runs if run.result.succeeded is None]
+        self._runs = under_way
+        for run in under_way:
+            rivals = [one for one in under_way if one is not run and one.device == run.device]
+            if any(self._effective(one) <= self._effective(run) for one in rivals):
+                run.since = None
+            elif run.since is None:
+                run.since = now
+        self._ranks.append((now, [(run.app.uid, run.device, self._effective(run)) for run in under_way]))
+
+    def _effective(self, run: Timed) -> int:
+        return self._priorities.get(run.app.uid, MAX_PRIORITY) + run.job
+
+    def _judge_events(self) -> None:
+        events = self.npu.events()[self._seen :]
+        observation.check_reasons(events)
+        observation.check_order(events, self._ended_early)
+        observation.check_times(events)
+        for event in events:
+            if event.notification == PAUSED:
+                self._judge_pause(event.work.uid, event.work.device_number, event.work.timestamp_ms - self._shift_ms)
+
+    def _judge_pause(self, uid: int, device: int, at_ms: int) -> None:
+        """A pause is for stronger work, of the same device, within the time of a checkpoint before it."""
+        begins = at_ms - self._promised_ms - _LOOK_MS
+        recent = [ranks for now, ranks in self._ranks if begins <= now <= at_ms]
+        before = [ranks for now, ranks in self._ranks if now < begins]
+        for ranks in (*before[-1:], *recent):
+            here = [one for one in ranks if one[1] in (None, device)]
+            own = [effective for other, _, effective in here if other == uid]
+            if own and min(effective for _, _, effective in here) < max(own):
+                return
+        checks.that(False, f"uid {uid} was paused on device {device}, and no stronger work was there")
+
+    def _begin(self, step: Step) -> None:
+        if len(self._runs) >= _MOST_RUNS:
+            return
+        app, device = self.apps[step.app], self.devices[step.device % len(self.devices)]
+        result = app.start(InferenceRun(step.number, device_number=device))
+        self._runs.append(Timed(app, device, step.number, result))
+
+    def _update(self, step: Step) -> None:
+        uid = self.apps[step.app].uid
+        self._priorities[uid] = step.number
+        self.npu.update(config(uid, step.number))
+
+    def _set(self, step: Step) -> None:
+        uid = self.apps[step.app].uid
+        self._priorities = {uid: step.number}
+        self.npu.configure(config(uid, step.number))
+
+    def _swap(self, step: Step) -> None:
+        """Two apps get each other's priority in one call."""
+        uids = [self.apps[step.app].uid, self.apps[step.app - 1].uid]
+        first, second = (self._priorities.get(uid, MAX_PRIORITY) for uid in uids)
+        self._priorities |= dict(zip(uids, (second, first), strict=True))
+        self.npu.update(*(config(uid, self._priorities[uid]) for uid in uids))
+
+    def _cancel(self, step: Step) -> None:
+        self._ended_early.add(self.apps[step.app].uid)
+        self.apps[step.app].cancel()
+
+    def _system(self, step: Step) -> None:
+        self._ended_early.add(self.apps[step.app].uid)
+        asked(lambda: self.npu.control().cancel_work(self.apps[step.app].uid), "cancelWork")
+
+    def _wait(self, step: Step) -> None:
+        self._pass(step.number)
+
+
+_DEEDS: dict[str, Callable[[Order, Step], None]] = {
+    "run": Order._begin,
+    "update": Order._update,
+    "set": Order._set,
+    "swap": Order._swap,
+    "cancel": Order._cancel,
+    "system": Order._system,
+    "pass": Order._wait,
+}
+
+
+def replay(npu: SchedulingFixture, steps: Sequence[Step]) -> None:
+    """Run listed steps."""
+    order = Order(npu)
+    for step in steps:
+        order.run(step)
+    order.judge()
