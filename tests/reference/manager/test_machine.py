@@ -9,7 +9,7 @@ import pytest
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
-from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
 from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
