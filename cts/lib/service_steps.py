@@ -102,6 +102,31 @@ def _rival(draw: _Draw) -> Step | None:
     return Step("ask", uid, draw.free_id(uid), fitting[-1], own=number % 3 == 0)
 
 
+def _equal(draw: _Draw) -> Step | None:
+    """An equal wants the room of a model that is loaded; where it waits already, the other completes work."""
+    model, number = draw.runner.model, draw.number
+    loaded = [tracked for tracked in model.live if tracked.loaded and not tracked.asked]
+    if not loaded:
+        return None
+    holder = loaded[number % len(loaded)]
+    others = [uid for uid in draw.runner.installed if uid != holder.uid]
+    equals = [uid for uid in others if model.importance[uid] == model.importance[holder.uid]]
+    if any(tracked.uid in equals and tracked.decision == LoadStatus.NOT_PRIORITIZED for tracked in model.live):
+        return Step("work", holder.uid, number=EndReason.COMPLETED)
+    if not equals:
+        return Step("move", others[number % len(others)], number=model.importance[holder.uid]) if others else None
+    uid = equals[number % len(equals)]
+    return Step("ask", uid, draw.free_id(uid), holder.request.size, own=number % 3 == 0)
+
+
+def _process(draw: _Draw) -> Step:
+    """One more process, which may have the number of one that is dead."""
+    clients = [client for client in draw.runner.fixture.clients if client.uid == draw.uid and client.pid]
+    alive = {client.pid for client in clients if client.alive}
+    dead = [client.pid for client in clients if client.pid not in alive]
+    return Step("spawn", draw.uid, number=dead[-1] if dead and draw.number % 4 else 6001 + draw.number % 3)
+
+
 def _hal(draw: _Draw) -> Step:
     """The HAL dies. While there is none, who waits becomes the strongest, or else an app moves to an edge."""
     parked = [each.uid for each in draw.runner.model.live if each.decision == LoadStatus.NOT_PRIORITIZED]
@@ -178,7 +203,8 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "perish": _perish,
     "outage": _outage,
     "suspension": _suspension,
-    "process": lambda draw: Step("spawn", draw.uid, number=6001 + draw.number % 3),
+    "process": _process,
+    "equal": _equal,
     "turn": lambda draw: Step("turn", draw.uid, number=draw.number),
     "pause": lambda draw: Step("pause", number=1100 if draw.number % 3 == 0 else 600),
     **dict.fromkeys(("die", "remove", "serve", "reinstall", "suspend", "resume", "wait"), _plain),

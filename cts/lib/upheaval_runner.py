@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from npu_conformance.cts.lib.manager_client import Client
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
@@ -69,7 +70,17 @@ class UpheavalRunner(ServiceRunner):
         if self._root_client is None:
             self._root_client = Client(self.fixture.context, ROOT_UID)
             self.fixture.clients.append(self._root_client)
+            self._work_of_root()
         return self._root_client
+
+    def _work_of_root(self) -> None:
+        """Nobody can install root afresh: what it completed in other scenarios is outdone, or counts as unknown."""
+        if self.hal.callback is None:
+            self.model.forgotten[ROOT_UID] = sys.maxsize
+            return
+        self.hal.works(ROOT_UID)
+        self.model.complete_work(ROOT_UID)
+        self.model.finished = None
 
     def _ask(self, step: Step) -> None:
         """Root may be refused; it is never weaker than a foreground app (NPU-PRI-003)."""
@@ -85,13 +96,14 @@ class UpheavalRunner(ServiceRunner):
 
     def _judge(self) -> None:
         if self._bereaved:
+            self.fixture.settle()
+            self._receive()
             self._mourn([tracked for tracked in self._bereaved if not tracked.ended])
             self._bereaved = []
         super()._judge()
 
     def _mourn(self, left: list[TrackedRequest]) -> None:
         """A manager ought to keep what other processes of an app have (NPU-LIF-020): its dump says whether it does."""
-        self.fixture.settle()
         text = self.fixture.settings.manager.dump()
         for uid in {tracked.uid for tracked in left} if self.model.gates else ():
             same = [tracked for tracked in left if tracked.uid == uid]

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
+from npu_conformance.cts.lib.scenario_runner import APPS
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.cts.lib.service_steps import MOVES, step_of
@@ -27,7 +28,7 @@ from npu_conformance.specs.npu.types import Policy
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
-_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (20, 40), Scope.FULL: (400, 60)}
+_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (14, 40), Scope.FULL: (400, 60)}
 """How many scenarios, of how many steps, by scope."""
 
 _REQUIREMENTS = (
@@ -73,7 +74,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "shortage", "again"))
+    _search(context, _budget, kinds=(*_KINDS, *_PRESSURE))
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
@@ -103,13 +104,13 @@ def in_flight(context: CaseContext) -> None:
 @cases.case("processes", *_REQUIREMENTS, "NPU-PRI-003", "NPU-OBS-001")
 def processes(context: CaseContext) -> None:
     """Random scenarios of several processes of each app, which come, ask, die and come again, break no promise."""
-    _search(context, _any_budget, kinds=(*_KINDS, *_PROCESSES), hurry=0.2)
+    _search(context, _any_budget, kinds=(*_KINDS, *_PROCESSES), hurry=0.4, crowd=2)
 
 
 @cases.case("outages", *_REQUIREMENTS, *_SERVICE)
 def outages(context: CaseContext) -> None:
     """Random scenarios in which much changes while there is no HAL, or pushes are suspended, break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, *_OUTAGES))
+    _search(context, _budget, kinds=(*_KINDS, *_OUTAGES), crowd=3)
 
 
 @cases.case("patience", *_REQUIREMENTS, "NPU-LIF-027")
@@ -162,12 +163,26 @@ _INSTALLATIONS = (
     "hal",
 )
 """What else happens where the manager is asked as a service, and where apps come and go."""
-_IN_FLIGHT = ("heat", "shortage", "policy", "policy", "update", "rival", "rival", "process", "turn", "root", "root")
+_PRESSURE = (*("heat", "shortage", "equal") * 2, "again")
+_IN_FLIGHT = (
+    *("equal",) * 2,
+    "heat",
+    "shortage",
+    "policy",
+    "policy",
+    "update",
+    "rival",
+    "rival",
+    "process",
+    "turn",
+    "root",
+    "root",
+)
 _PROCESSES = (*("process", "turn", "perish") * 5, *("root", "rival") * 3, "policy")
 _OUTAGES = (
     *("outage", "suspension") * 4,
     *("update", "flag", "edge", "heat", "shortage", "remove", "stranger", "work") * 2,
-    *("move", "attribute", "root") * 2,
+    *("move", "attribute", "root", "equal", "serve") * 2,
 )
 _PATIENT = (
     *("ask", "load") * 6,
@@ -179,7 +194,21 @@ _PATIENT = (
     "root",
 )
 _QUICK = {
-    *("ask", "load", "unload", "cancel", "rival", "move", "work", "serve", "policy", "heat", "shortage", "update"),
+    *(
+        "ask",
+        "load",
+        "unload",
+        "cancel",
+        "rival",
+        "move",
+        "work",
+        "serve",
+        "equal",
+        "policy",
+        "heat",
+        "shortage",
+        "update",
+    ),
     *("declare", "attribute", "die", "spawn", "process", "perish", "turn", "root"),
 }
 """What may happen before anything has arrived that the step before has brought about."""
@@ -211,10 +240,12 @@ def _search(
     kinds: Sequence[str] = (),
     begin: Sequence[Step] = (),
     hurry: float = 0.0,
+    crowd: int = APPS,
 ) -> None:
     """Run random scenarios; the first that fails is cut down and raised.
 
     begin: what comes first. hurry: the share of steps that the next one follows before anything has arrived.
+    crowd: how many of the apps do all that apps do.
     """
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock what comes late cannot be told from what comes wrongly")
@@ -225,7 +256,7 @@ def _search(
         def script(runner: UpheavalRunner) -> None:
             for step in begin:
                 runner.run(step)
-            _live(runner, policy, chance, chance.choices(kinds, k=length), hurry)
+            _live(runner, policy, chance, chance.choices(kinds, k=length), hurry, crowd)
 
         _run(context, script, steps)
 
@@ -233,7 +264,12 @@ def _search(
 
 
 def _live(
-    runner: UpheavalRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str], hurry: float
+    runner: UpheavalRunner,
+    policy: Callable[[int], Step],
+    chance: random.Random,
+    kinds: Sequence[str],
+    hurry: float,
+    crowd: int,
 ) -> None:
     """One scenario: a policy, apps at several importances, what happens, and its end."""
     runner.run(policy(chance.randrange(60)))
@@ -243,7 +279,11 @@ def _live(
         number = chance.randrange(60)
         if kind not in _QUICK:
             _rest(runner)
-        step = policy(number) if kind == "policy" else step_of(runner, kind, chance.choice(tuple(runner.apps)), number)
+        step = (
+            policy(number)
+            if kind == "policy"
+            else step_of(runner, kind, chance.choice(tuple(runner.apps)[-crowd:]), number)
+        )
         if step is not None:
             runner.run(replace(step, soon=bool(hurry) and kind in _QUICK and chance.random() < hurry))
     _rest(runner)

@@ -22,7 +22,7 @@ class TrackedRequest:
 
     events: all callbacks about it so far; new_events: those of the newest step.
     loaded, unloaded, cancelled: what the client did about it.
-    dropped: the policy it belonged to is gone.
+    dropped: the policy it belonged to is gone. overdue: it did not answer an unload request in time.
     """
 
     uid: int
@@ -35,6 +35,7 @@ class TrackedRequest:
     unloaded: bool = False
     cancelled: bool = False
     dropped: bool = False
+    overdue: bool = False
     dead: bool = False
 
     @property
@@ -103,6 +104,8 @@ class ManagerModel:
     """Whether pressure is so severe that the budget has to be reduced."""
     eased: bool = True
     """Whether there is no pressure at all: less than severe pressure may cost budget or not."""
+    most_under_pressure: int = 0
+    """What was held under the newest policy and pressure when something was granted: so much they leave at least."""
     pressing: bool = False
     """Whether pressure has changed in the newest step."""
     busy: bool = False
@@ -143,6 +146,7 @@ class ManagerModel:
         self.policy, self.weights = policy, weights
         self.maximum = maximum
         self.replaced = True
+        self.most_under_pressure = 0
         for tracked in self.live:
             tracked.dropped = True
 
@@ -159,7 +163,7 @@ class ManagerModel:
         """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
         self.replaced = self.replaced or bool(overdue)
         for tracked in overdue:
-            tracked.dropped = True
+            tracked.dropped = tracked.overdue = True
 
     def receive(self, tracked: TrackedRequest, event: Event) -> None:
         """A callback has arrived."""
@@ -188,6 +192,7 @@ class ManagerModel:
         """Name what ought not to be: the promises of the level SHOULD that are broken after a step."""
         yield from self._asked_once()
         yield from self._least_recent_first()
+        yield from self._idle_under_pressure()
 
     def _asked_once(self) -> Iterator[str]:
         """Nobody is asked to unload again before it has answered (NPU-LIF-017)."""
@@ -206,6 +211,19 @@ class ManagerModel:
             fits = tracked.weight <= favoured.weight and tracked.events[-1].notification != WAIT
             if fits and not tracked.holds and self._rank_of(tracked.uid) < self._rank_of(favoured.uid):
                 yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app completed work later"
+
+    def _idle_under_pressure(self) -> Iterator[str]:
+        """What pressure leaves of the budget, as earlier grants show, is given to who waits for it (NPU-POL-021)."""
+        if not self.gates or self.eased or self.pressing:
+            self.most_under_pressure = 0
+            return
+        if any(tracked.is_newly_granted for tracked in self.live) and not self.busy:
+            self.most_under_pressure = max(self.most_under_pressure, self.used)
+        wanting = [tracked for tracked in self.live if not tracked.holds and not tracked.loaded]
+        strongest = min((self.importance[tracked.uid] for tracked in wanting), default=0)
+        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+        if first and all(tracked.weight <= self.most_under_pressure - self.used for tracked in first):
+            yield f"{first[0].name}: not granted, though as much was granted under the same pressure"
 
     def _rank_of(self, uid: int) -> tuple[int, int]:
         return self.importance[uid], self.worked.get(uid, 0)
