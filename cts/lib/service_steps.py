@@ -24,6 +24,8 @@ MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _EDGES = (0, 1, 99, 101, 124, 126, 199, 255, 256, 257, 399, 401, 511, 512, 999, 1000)
 """Importances at the edges of classes and of numbers of 8 bits."""
+_WARM = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.SEVERE, ThermalStatus.NONE)
+"""What leaves a part of the budget."""
 _TARGETS = (36, 37, 38, 28, 1_000)
 """APIs for which apps are made."""
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -205,6 +207,7 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "suspension": _suspension,
     "process": _process,
     "equal": _equal,
+    "warm": lambda draw: Step("heat", number=_WARM[draw.number % len(_WARM)]),
     "turn": lambda draw: Step("turn", draw.uid, number=draw.number),
     "pause": lambda draw: Step("pause", number=1100 if draw.number % 3 == 0 else 600),
     **dict.fromkeys(("die", "remove", "serve", "reinstall", "suspend", "resume", "wait"), _plain),

@@ -30,6 +30,8 @@ cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MA
 
 _EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (14, 40), Scope.FULL: (400, 60)}
 """How many scenarios, of how many steps, by scope."""
+_MORE = 2
+"""How many times as many where more kinds of things happen."""
 
 _REQUIREMENTS = (
     "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
@@ -74,7 +76,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, *_PRESSURE))
+    _search(context, _budget, kinds=(*_KINDS, *_PRESSURE), share=_MORE)
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
@@ -98,25 +100,25 @@ def installations(context: CaseContext) -> None:
 @cases.case("in_flight", *_REQUIREMENTS, "NPU-POL-002", "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def in_flight(context: CaseContext) -> None:
     """Random scenarios in which things happen before what the one before has brought about arrives break no promise."""
-    _search(context, _any_budget, kinds=(*_KINDS, *_IN_FLIGHT), hurry=0.6)
+    _search(context, _any_budget, kinds=(*_KINDS, *_IN_FLIGHT), hurry=0.6, share=_MORE)
 
 
 @cases.case("processes", *_REQUIREMENTS, "NPU-PRI-003", "NPU-OBS-001")
 def processes(context: CaseContext) -> None:
     """Random scenarios of several processes of each app, which come, ask, die and come again, break no promise."""
-    _search(context, _any_budget, kinds=(*_KINDS, *_PROCESSES), hurry=0.4, crowd=2)
+    _search(context, _any_budget, kinds=_PROCESSES, hurry=0.6, crowd=2, share=_MORE)
 
 
 @cases.case("outages", *_REQUIREMENTS, *_SERVICE)
 def outages(context: CaseContext) -> None:
     """Random scenarios in which much changes while there is no HAL, or pushes are suspended, break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, *_OUTAGES), crowd=3)
+    _search(context, _budget, kinds=_OUTAGES, crowd=3, share=_MORE)
 
 
 @cases.case("patience", *_REQUIREMENTS, "NPU-LIF-027")
 def patience(context: CaseContext) -> None:
     """Random scenarios in which unload requests of several moments stay unanswered break no promise."""
-    _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),))
+    _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),), share=_MORE)
 
 
 def case_from(listed: Any) -> Case:
@@ -163,26 +165,20 @@ _INSTALLATIONS = (
     "hal",
 )
 """What else happens where the manager is asked as a service, and where apps come and go."""
-_PRESSURE = (*("heat", "shortage", "equal") * 2, "again")
-_IN_FLIGHT = (
-    *("equal",) * 2,
-    "heat",
-    "shortage",
-    "policy",
-    "policy",
-    "update",
-    "rival",
-    "rival",
-    "process",
-    "turn",
-    "root",
-    "root",
+_PRESSURE = (*("equal",) * 8, *("warm",) * 4, "heat", "shortage", "again")
+_IN_FLIGHT = (*("equal", "policy", "rival", "root") * 2, "heat", "shortage", "update", "process", "turn")
+_PROCESSES = (
+    *("ask", "perish") * 6,
+    *("process", "load", "turn") * 4,
+    *("root", "rival", "equal", "move") * 2,
+    *("unload", "cancel", "work", "policy"),
 )
-_PROCESSES = (*("process", "turn", "perish") * 5, *("root", "rival") * 3, "policy")
 _OUTAGES = (
-    *("outage", "suspension") * 4,
-    *("update", "flag", "edge", "heat", "shortage", "remove", "stranger", "work") * 2,
-    *("move", "attribute", "root", "equal", "serve") * 2,
+    *("ask", "load") * 5,
+    *("equal", "outage", "suspension") * 4,
+    *("move", "unload", "work") * 3,
+    *("rival", "serve", "update", "flag", "edge", "shortage", "remove", "attribute", "root") * 2,
+    *("heat", "stranger", "cancel", "die"),
 )
 _PATIENT = (
     *("ask", "load") * 6,
@@ -241,16 +237,18 @@ def _search(
     begin: Sequence[Step] = (),
     hurry: float = 0.0,
     crowd: int = APPS,
+    share: int = 1,
 ) -> None:
     """Run random scenarios; the first that fails is cut down and raised.
 
     begin: what comes first. hurry: the share of steps that the next one follows before anything has arrived.
-    crowd: how many of the apps do all that apps do.
+    crowd: how many of the apps do all that apps do. share: how many times as many scenarios as usual.
     """
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock what comes late cannot be told from what comes wrongly")
     kinds = kinds or _KINDS
     examples, length = _EXAMPLES[context.scope]
+    examples *= share
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         def script(runner: UpheavalRunner) -> None:
