@@ -14,7 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib import buffer_scenario as drawn
-from npu_conformance.cts.lib.buffer_scenario import BufferScenario, Step
+from npu_conformance.cts.lib.buffer_scenario import Step
+from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
@@ -29,8 +30,8 @@ _KINDS = (
     *("load",) * 4,
     *("put", "wrong", "unmap") * 3,
     *("mismap",) * 2,
-    "prefer",
-    "die",
+    *("overlap", "hurry", "world") * 2,
+    *("prefer", "die", "ask", "nothing", "kill"),
 )
 _EDGES = (0, 0, 0, 1, 500, 999, 1000, 1000)
 """Where parts begin and end, in thousandths."""
@@ -42,7 +43,7 @@ def calls(context: CaseContext) -> None:
     examples, length = _EXAMPLES[context.scope]
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
-        scenario = BufferScenario(context)
+        scenario = BufferUpheaval(context)
         scenario.steps = steps
         for kind in chance.choices(_KINDS, k=length):
             scenario.run(_step(kind, chance, scenario))
@@ -59,9 +60,9 @@ def case_from(listed: Any) -> Case:
     return replace(found, run=partial(_replay, steps=steps))
 
 
-def _step(kind: str, chance: random.Random, scenario: BufferScenario) -> Step:
+def _step(kind: str, chance: random.Random, scenario: BufferUpheaval) -> Step:
     """A step of this kind, mostly about a buffer that lives."""
-    app = chance.randrange(drawn.APPS)
+    app = chance.randrange(drawn.APPS + 1)
     live = [*scenario.buffers[app]]
     low = chance.choice(_EDGES)
     high = chance.choice([edge for edge in _EDGES if edge >= low])
@@ -73,7 +74,7 @@ def _step(kind: str, chance: random.Random, scenario: BufferScenario) -> Step:
     return Step(kind, app, ids, number, chance.randrange(7), chance.randrange(4), low, high, **ways)
 
 
-def _end(scenario: BufferScenario) -> None:
+def _end(scenario: BufferUpheaval) -> None:
     for app in scenario.apps:
         app.application.close()
 
@@ -81,7 +82,7 @@ def _end(scenario: BufferScenario) -> None:
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
     context.attach(lambda: payload(context, steps))
-    scenario = BufferScenario(context)
+    scenario = BufferUpheaval(context)
     for step in steps:
         scenario.run(step)
     scenario.judge()
