@@ -14,8 +14,11 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib import buffer_scenario as drawn
+from npu_conformance.cts.lib.buffer_fixture import BufferApp
 from npu_conformance.cts.lib.buffer_scenario import Step
+from npu_conformance.cts.lib.buffer_shortage import ALLOCATORS, IDS, Shortage
 from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
+from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
@@ -33,6 +36,7 @@ _KINDS = (
     *("overlap", "hurry", "world") * 2,
     *("prefer", "die", "ask", "nothing", "kill"),
 )
+_SHORT_KINDS = (*("ask",) * 8, *("hold", "release", "load", "free") * 3, *("prefer",) * 2, "die")
 _EDGES = (0, 0, 0, 1, 500, 999, 1000, 1000)
 """Where parts begin and end, in thousandths."""
 
@@ -49,6 +53,22 @@ def calls(context: CaseContext) -> None:
             scenario.run(_step(kind, chance, scenario))
         scenario.judge()
         _end(scenario)
+
+    search(context, examples, attempt, partial(_replay, context))
+
+
+@cases.case("shortage", *(f"NPU-BUF-0{number:02}" for number in (3, 7, 8, 9, 10, 12, 13)))
+def shortage(context: CaseContext) -> None:
+    """Where memory runs short, what becomes of each buffer is told, and so it is; nothing is lost without a word."""
+    examples, length = _EXAMPLES[context.scope]
+    largest = most(BufferApp(context).supported())
+
+    def attempt(chance: random.Random, steps: list[Step]) -> None:
+        scenario = Shortage(context, largest)
+        scenario.steps = steps
+        for kind in chance.choices(_SHORT_KINDS, k=length):
+            scenario.run(_shortage_step(kind, chance, scenario))
+        scenario.end()
 
     search(context, examples, attempt, partial(_replay, context))
 
@@ -74,6 +94,14 @@ def _step(kind: str, chance: random.Random, scenario: BufferUpheaval) -> Step:
     return Step(kind, app, ids, number, chance.randrange(7), chance.randrange(4), low, high, **ways)
 
 
+def _shortage_step(kind: str, chance: random.Random, scenario: Shortage) -> Step:
+    """The same where memory is short. stays: the next step comes at once."""
+    app = chance.randrange(ALLOCATORS)
+    live = [*scenario.buffers[app]]
+    identifier = chance.choice(live if live and kind != "ask" else IDS)
+    return Step(kind, app, (identifier,), chance.randrange(12), chance.randrange(10), stays=chance.random() < 0.4)
+
+
 def _end(scenario: BufferUpheaval) -> None:
     for app in scenario.apps:
         app.application.close()
@@ -82,6 +110,12 @@ def _end(scenario: BufferUpheaval) -> None:
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
     context.attach(lambda: payload(context, steps))
+    if context.case.id.endswith(".shortage"):
+        short = Shortage(context, most(BufferApp(context).supported()))
+        for step in steps:
+            short.run(step)
+        short.end()
+        return
     scenario = BufferUpheaval(context)
     for step in steps:
         scenario.run(step)
