@@ -282,6 +282,8 @@ class BufferScenario:
                 gone = is_rejected(lambda m=memory: app.open(m).read(0, 1))  # type: ignore[misc]
                 checks.that(gone, f"reading through a mapping of {what}: expected a rejection")
             checks.that(is_rejected(lambda o=one: o.buffer.map(1, o.protection, 0)), f"map of {what}: found success")  # type: ignore[misc]
+        for identifier in live if known else ():
+            self._judge_content(step.app, identifier)
 
     def _prefer(self, step: Step) -> None:
         """The priority of a known buffer is changed; of an unknown one EINVAL (NPU-BUF-014)."""

@@ -36,9 +36,11 @@ from npu_conformance.specs.npu.buffers import AllocRequest, Errno, NpuBuffer, Pr
 IDS = tuple(range(6))
 ALLOCATORS = 3
 """Two of one process, and one of another app."""
-QUARTERS = (1, 2, 2, 3, 4)
+QUARTERS = (1, 1, 2, 1, 4, 3)
 _PRIORITIES = (500, 0, 1000, 499, 501, 1)
 _GONE = (Errno.ENOMEM, Errno.ENOENT)
+_KNOWN = 64
+"""How many bytes of each buffer are looked at."""
 _PID, _OTHER_PID = 5201, 5202
 
 
@@ -48,7 +50,8 @@ class _Buffer:
 
     buffer: NpuBuffer
     size: int
-    content: bytes
+    protection: int
+    content: bytes = b""
     mappings: list[Memory] = field(default_factory=list)
     lost: bool = False
     loading: bytes | None = None
@@ -142,7 +145,7 @@ class Shortage:
         check_errno(answer.errno, allowed, f"errno of {request}")
         checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
         if answer.buffer is not None:
-            self.buffers[index][answer.id] = _Buffer(answer.buffer, request.size, b"")
+            self.buffers[index][answer.id] = _Buffer(answer.buffer, request.size, request.protection)
 
     def _end_load(self, index: int, identifier: int, errno: int, is_told: bool) -> None:
         one = self.buffers[index].get(identifier)
@@ -167,7 +170,7 @@ class Shortage:
         if one.lost:
             raises_errno(lambda: one.buffer.map(PAGE, Protection.READ, 0), _GONE, f"map of the lost {identifier}")
             return
-        memory = checks.succeeds(lambda: one.buffer.map(PAGE, READ_WRITE, 0), f"map of {identifier}, which is not lost")
+        memory = checks.succeeds(lambda: one.buffer.map(PAGE, one.protection, 0), f"map of {identifier}, not lost")
         self._judge_bytes(app, one, memory)
         checks.succeeds(lambda: one.buffer.unmap(memory.token), "unmap")
         for mapped in one.mappings:
@@ -180,10 +183,12 @@ class Shortage:
         elif memory.prot == READ_WRITE:
             one.content = self._pattern()
             pool.write(0, one.content)
+        else:
+            one.content = pool.read(0, _KNOWN)
 
     def _pattern(self) -> bytes:
         self._seed += 1
-        return pattern(self._seed, 64)
+        return pattern(self._seed, _KNOWN)
 
     def _ask(self, step: Step) -> None:
         """A buffer is wanted; what is unsupported fails (NPU-BUF-008), and so does a live id (NPU-BUF-007, -009)."""
@@ -191,7 +196,9 @@ class Shortage:
         if identifier in self._asked[step.app]:
             return
         size = self.most * QUARTERS[step.size % len(QUARTERS)] // 4
-        request = app.request(identifier, size, priority=_PRIORITIES[step.number % len(_PRIORITIES)])
+        protection = Protection.READ if step.number % 4 == 0 else READ_WRITE
+        priority = _PRIORITIES[step.number % len(_PRIORITIES)]
+        request = app.request(identifier, size, priority=priority, protection=protection)
         if identifier in self.buffers[step.app]:
             self._is_live(step.app, request)
             return
@@ -219,7 +226,7 @@ class Shortage:
     def _hold(self, step: Step) -> None:
         one = self._one(step)
         if one is not None and not one.lost and one.loading is None:
-            asked = READ_WRITE if step.number % 2 else Protection.READ
+            asked = one.protection if step.number % 2 else Protection.READ
             with suppress(InterfaceError):  # it may be lost by now; else the judge says so
                 one.mappings.append(one.buffer.map(PAGE, asked, 0))
 

@@ -28,15 +28,16 @@ cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 32), Scope.FULL: (100, 40)}
 """How many scenarios, of how many steps, by scope."""
 _KINDS = (
-    *("get",) * 6,
+    *("get",) * 9,
     *("map",) * 9,
     *("load",) * 4,
-    *("put", "wrong", "unmap") * 3,
+    *("wrong",) * 3,
+    *("put", "unmap") * 2,
     *("mismap",) * 2,
     *("overlap", "hurry", "world") * 2,
     *("prefer", "die", "ask", "nothing", "kill"),
 )
-_SHORT_KINDS = (*("ask",) * 8, *("hold", "release", "load", "free") * 3, *("prefer",) * 2, "die")
+_SHORT_KINDS = (*("ask",) * 10, *("release", "load") * 3, *("hold", "free", "prefer") * 2, "die")
 _EDGES = (0, 0, 0, 1, 500, 999, 1000, 1000)
 """Where parts begin and end, in thousandths."""
 
@@ -83,20 +84,26 @@ def case_from(listed: Any) -> Case:
 def _step(kind: str, chance: random.Random, scenario: BufferUpheaval) -> Step:
     """A step of this kind, mostly about a buffer that lives."""
     app = chance.randrange(drawn.APPS + 1)
+    if kind != "get" and not scenario.buffers[app]:
+        app = next((index for index, live in enumerate(scenario.buffers) if live), app)
     live = [*scenario.buffers[app]]
     low = chance.choice(_EDGES)
     high = chance.choice([edge for edge in _EDGES if edge >= low])
     ids = tuple(chance.sample(drawn.IDS, chance.randint(1, 3)))
-    if kind not in ("get", "put"):
+    if kind == "put":
+        ids = tuple(chance.sample(live, min(len(live), chance.randint(1, 2)))) + ids[: chance.randrange(2)]
+    elif kind != "get":
         ids = (chance.choice(live[:3]) if live and chance.random() < 0.9 else ids[0],)
     number = chance.randrange(12)
-    ways = {"with_file": chance.random() < 0.4, "stays": chance.random() < 0.5}
+    ways = {"with_file": chance.random() < 0.4, "stays": chance.random() < 0.7}
     return Step(kind, app, ids, number, chance.randrange(7), chance.randrange(4), low, high, **ways)
 
 
 def _shortage_step(kind: str, chance: random.Random, scenario: Shortage) -> Step:
     """The same where memory is short. stays: the next step comes at once."""
     app = chance.randrange(ALLOCATORS)
+    if kind not in ("ask", "die") and not scenario.buffers[app]:
+        app = next((index for index, live in enumerate(scenario.buffers) if live), app)
     live = [*scenario.buffers[app]]
     identifier = chance.choice(live if live and kind != "ask" else IDS)
     return Step(kind, app, (identifier,), chance.randrange(12), chance.randrange(10), stays=chance.random() < 0.4)
