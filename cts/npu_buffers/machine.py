@@ -71,7 +71,7 @@ def shortage(context: CaseContext) -> None:
             scenario.run(_shortage_step(kind, chance, scenario))
         scenario.end()
 
-    search(context, examples, attempt, partial(_replay, context))
+    search(context, examples, attempt, partial(_replay_shortage, context, largest))
 
 
 def case_from(listed: Any) -> Case:
@@ -118,13 +118,17 @@ def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
     context.attach(lambda: payload(context, steps))
     if context.case.id.endswith(".shortage"):
-        short = Shortage(context, most(BufferApp(context).supported()))
-        for step in steps:
-            short.run(step)
-        short.end()
+        _replay_shortage(context, most(BufferApp(context).supported()), steps)
         return
     scenario = BufferUpheaval(context)
     for step in steps:
         scenario.run(step)
     scenario.judge()
     _end(scenario)
+
+
+def _replay_shortage(context: CaseContext, largest: int, steps: Sequence[Step]) -> None:
+    scenario = Shortage(context, largest)
+    for step in steps:
+        scenario.run(step)
+    scenario.end()
