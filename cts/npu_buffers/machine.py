@@ -42,7 +42,7 @@ _EDGES = (0, 0, 0, 1, 500, 999, 1000, 1000)
 """Where parts begin and end, in thousandths."""
 
 
-@cases.case("calls", *(f"NPU-BUF-0{number:02}" for number in (2, 3, 6, 7, 9, 11, 12, 13, 14)))
+@cases.case("calls", *(f"NPU-BUF-0{number:02}" for number in (2, 3, 6, 7, 8, 9, 11, 12, 13, 14)))
 def calls(context: CaseContext) -> None:
     """Random allocations, mappings, loads and releases are answered as they have to be, and no byte is lost."""
     examples, length = _EXAMPLES[context.scope]

@@ -39,10 +39,11 @@ _REQUIREMENTS = (
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
     "NPU-POL-018", "NPU-LIF-003", "NPU-REQ-007", "NPU-LIF-020", "NPU-PRI-011", "NPU-PRI-012",
     "NPU-PRI-013", "NPU-PRI-014", "NPU-POL-023", "NPU-LIF-017", "NPU-LIF-025", "NPU-POL-013", "NPU-OBS-006",
+    "NPU-OBS-001", "NPU-POL-014", "NPU-POL-017",
 )  # fmt: skip
 
 _SERVICE = (
-    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011", "NPU-OBS-001",
+    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011",
     "NPU-OBS-002", "NPU-OBS-003", "NPU-OBS-004", "NPU-OBS-005", "NPU-POL-002", "NPU-POL-005",
     "NPU-POL-006", "NPU-POL-007", "NPU-POL-008", "NPU-POL-009", "NPU-PRI-003", "NPU-PRI-005", "NPU-PRI-006",
     "NPU-PRI-007", "NPU-PRI-009", "NPU-PRI-010",
@@ -103,13 +104,13 @@ def in_flight(context: CaseContext) -> None:
     _search(context, _any_budget, kinds=(*_KINDS, *_IN_FLIGHT), hurry=0.6, share=_MORE)
 
 
-@cases.case("processes", *_REQUIREMENTS, "NPU-PRI-003", "NPU-OBS-001")
+@cases.case("processes", *_REQUIREMENTS, "NPU-PRI-003")
 def processes(context: CaseContext) -> None:
     """Random scenarios of several processes of each app, which come, ask, die and come again, break no promise."""
     _search(context, _any_budget, kinds=_PROCESSES, hurry=0.6, crowd=2, share=_MORE)
 
 
-@cases.case("outages", *_REQUIREMENTS, *_SERVICE)
+@cases.case("outages", *_REQUIREMENTS, *_SERVICE, "NPU-POL-026", "NPU-POL-027")
 def outages(context: CaseContext) -> None:
     """Random scenarios in which much changes while there is no HAL, or pushes are suspended, break no promise."""
     _search(context, _budget, kinds=_OUTAGES, crowd=3, share=_MORE)
