@@ -46,6 +46,8 @@ class ScenarioRunner:
         """The process of each request."""
         self.under_way = False
         """Whether nothing has arrived yet of the step before."""
+        self.joins_in = False
+        """Whether that was so when the newest step began."""
         self._read: dict[Client, int] = {}
         self._pressures: dict[str, tuple[int, bool]] = {}
         self._importance: dict[int, int] = {}
@@ -67,6 +69,7 @@ class ScenarioRunner:
         self.steps.append(step)
         if not self.under_way:
             self.model.begin()
+        self.joins_in = self.under_way
         self.model.busy = self.under_way or step.soon
         self.under_way = step.soon
         getattr(self, f"_{step.do}")(step)

@@ -83,8 +83,11 @@ class UpheavalRunner(ServiceRunner):
         self.model.finished = None
 
     def _ask(self, step: Step) -> None:
-        """Root may be refused; it is never weaker than a foreground app (NPU-PRI-003)."""
-        if step.uid == ROOT_UID and self._is_root_refused:
+        """Root may be refused; it is never weaker than a foreground app (NPU-PRI-003).
+
+        While something is under way no id is used again: it would be open which request a callback is about.
+        """
+        if (step.uid == ROOT_UID and self._is_root_refused) or (self.joins_in and self.tracked(step) is not None):
             return
         try:
             super()._ask(step)
