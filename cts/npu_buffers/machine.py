@@ -27,8 +27,6 @@ cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
 
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 32), Scope.FULL: (100, 40)}
 """How many scenarios, of how many steps, by scope."""
-_SHORT_EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (14, 32), Scope.FULL: (100, 40)}
-"""The same where memory is short."""
 _KINDS = (
     *("get",) * 9,
     *("map",) * 9,
@@ -63,7 +61,7 @@ def calls(context: CaseContext) -> None:
 @cases.case("shortage", *(f"NPU-BUF-0{number:02}" for number in (3, 7, 8, 9, 10, 12, 13)))
 def shortage(context: CaseContext) -> None:
     """Where memory runs short, what becomes of each buffer is told, and so it is; nothing is lost without a word."""
-    examples, length = _SHORT_EXAMPLES[context.scope]
+    examples, length = _EXAMPLES[context.scope]
     largest = most(BufferApp(context).supported())
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:

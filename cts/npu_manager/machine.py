@@ -113,13 +113,13 @@ def processes(context: CaseContext) -> None:
 @cases.case("outages", *_REQUIREMENTS, *_SERVICE, "NPU-POL-026", "NPU-POL-027")
 def outages(context: CaseContext) -> None:
     """Random scenarios in which much changes while there is no HAL, or pushes are suspended, break no promise."""
-    _search(context, _budget, kinds=_OUTAGES, crowd=3)
+    _search(context, _budget, kinds=_OUTAGES, crowd=3, share=_MORE)
 
 
 @cases.case("patience", *_REQUIREMENTS, "NPU-LIF-027")
 def patience(context: CaseContext) -> None:
     """Random scenarios in which unload requests of several moments stay unanswered break no promise."""
-    _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),))
+    _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),), share=_MORE)
 
 
 def case_from(listed: Any) -> Case:
