@@ -81,9 +81,9 @@ def test_where_several_things_happen_at_once_what_may_have_crossed_breaks_nothin
 
 def test_what_a_turn_frees_under_pressure_is_known_by_what_stays() -> None:
     held, small = tracked(1, GRANT, loaded=True, weight=2), tracked(2, PARKED, weight=2)
-    pressed: dict[str, object] = {"pressed": True, "eased": False, "finished": 1}
-    assert "not asked to unload" in broken(held, small, **pressed)
-    assert broken(held, tracked(2, PARKED, weight=3), **pressed) == ""
+    heavy = tracked(2, PARKED, weight=3)
+    assert "not asked to unload" in broken(held, small, pressed=True, eased=False, finished=1)
+    assert broken(held, heavy, pressed=True, eased=False, finished=1) == ""
 
 
 def test_what_was_granted_under_the_same_pressure_is_granted_again() -> None:
