@@ -7,8 +7,9 @@ read once: nothing else changes them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -18,6 +19,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     PAGE,
     READ_WRITE,
     AllocatorRecorder,
+    Answer,
     BufferApp,
     errno_raised,
     is_rejected,
@@ -37,6 +39,10 @@ WRONG = 6
 """How many ways there are to ask for what cannot be."""
 APPS = 3
 """Allocators: two of one process, and one of another app."""
+
+
+Deed = Callable[[Any, "Step"], None]
+"""What a step does to a scenario."""
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,7 +75,19 @@ class _Buffer:
 
 
 class BufferScenario:
-    """Allocators, their buffers, and what both have to be."""
+    """Allocators, their buffers, and what both have to be. deeds: what the steps of each kind do."""
+
+    deeds: ClassVar[Mapping[str, Deed]] = {
+        "get": lambda self, step: self._get(step),
+        "map": lambda self, step: self._map(step),
+        "unmap": lambda self, step: self._unmap(step),
+        "mismap": lambda self, step: self._mismap(step),
+        "load": lambda self, step: self._load(step),
+        "put": lambda self, step: self._put(step),
+        "prefer": lambda self, step: self._prefer(step),
+        "wrong": lambda self, step: self._ask_wrongly(step),
+        "die": lambda self, step: self._die(step),
+    }
 
     def __init__(self, context: CaseContext) -> None:
         self.context = context
@@ -84,7 +102,7 @@ class BufferScenario:
     def run(self, step: Step) -> None:
         """Let it happen, and judge it."""
         self.steps.append(step)
-        self._must(lambda: _DEEDS[step.do](self, step))
+        self._must(lambda: self.deeds[step.do](self, step))
 
     def judge(self) -> None:
         """Each buffer has its content, nothing was told that was not asked for, and all can be freed."""
@@ -110,13 +128,17 @@ class BufferScenario:
         app.get(*(request for request, _ in requests))
         for request, loaded in requests:
             answer = next(each for each in reversed(app.recorder.answers) if each.id == request.id)
-            checks.that(answer.errno in (0, Errno.ENOMEM), f"errno of onGetBuffer for {request}: {answer.errno}")
-            checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
-            if answer.buffer is not None:
-                live[request.id] = _Buffer(answer.buffer, request.size, request.protection)
-                self._fill(step.app, request.id, loaded)
+            self._take(step.app, request, loaded, answer)
         for request, _ in requests:
             self._judge_callbacks(app, request.id)
+
+    def _take(self, index: int, request: AllocRequest, loaded: tuple[bytes, int] | None, answer: Answer) -> None:
+        """Take over what was answered."""
+        checks.that(answer.errno in (0, Errno.ENOMEM), f"errno of onGetBuffer for {request}: {answer.errno}")
+        checks.equal(answer.buffer is not None, answer.errno == 0, f"whether {request} has a buffer")
+        if answer.buffer is not None:
+            self.buffers[index][request.id] = _Buffer(answer.buffer, request.size, request.protection)
+            self._fill(index, request.id, loaded)
 
     def _judge_callbacks(self, app: BufferApp, identifier: int) -> None:
         app.flush()
@@ -135,7 +157,7 @@ class BufferScenario:
         request = app.request(identifier, size, protection=protection, priority=priority)
         if not step.with_file:
             return request, None
-        start, stop = _part(step, size)
+        start, stop = part_of(step, size)
         content = self._pattern(stop - start + 50)
         segment = app.segment(content, 30, stop - start, start)
         return msgspec.structs.replace(request, file_segment=segment), (content[30 : 30 + stop - start], start)
@@ -174,7 +196,7 @@ class BufferScenario:
         one = self.buffers[step.app].get(identifier)
         if one is None:
             return
-        start, stop = _part(step, one.size)
+        start, stop = part_of(step, one.size)
         start -= start % PAGE  # as mmap wants it
         asked = one.protection & step.protection
         memory = checks.succeeds(lambda: one.buffer.map(stop - start, asked, start), f"map of {start} to {stop}")
@@ -228,10 +250,11 @@ class BufferScenario:
         app, (identifier,) = self.apps[step.app], step.ids
         one = self.buffers[step.app].get(identifier)
         size = SIZES[step.size % len(SIZES)] if one is None else one.size
-        start, stop = _part(step, size)
+        start, stop = part_of(step, size)
         length = stop - start
         content = self._pattern(length + 40)
         wrong = {1: (30, length, size - length + 1), 2: (30, length + 11, start), 3: (-1, length, start)}
+        wrong[4] = (30, length, -length)
         offset, count, place = wrong.get(step.number, (30, length, start))
         errno = app.loaded(identifier, app.segment(content, offset, count, place, position=step.low))
         if one is None:
@@ -259,6 +282,8 @@ class BufferScenario:
                 gone = is_rejected(lambda m=memory: app.open(m).read(0, 1))  # type: ignore[misc]
                 checks.that(gone, f"reading through a mapping of {what}: expected a rejection")
             checks.that(is_rejected(lambda o=one: o.buffer.map(1, o.protection, 0)), f"map of {what}: found success")  # type: ignore[misc]
+        for identifier in live if known else ():
+            self._judge_content(step.app, identifier)
 
     def _prefer(self, step: Step) -> None:
         """The priority of a known buffer is changed; of an unknown one EINVAL (NPU-BUF-014)."""
@@ -308,20 +333,7 @@ class BufferScenario:
                 self._judge_content(index, identifier)
 
 
-_DEEDS: dict[str, Callable[[BufferScenario, Step], None]] = {
-    "get": BufferScenario._get,
-    "map": BufferScenario._map,
-    "unmap": BufferScenario._unmap,
-    "mismap": BufferScenario._mismap,
-    "load": BufferScenario._load,
-    "put": BufferScenario._put,
-    "prefer": BufferScenario._prefer,
-    "wrong": BufferScenario._ask_wrongly,
-    "die": BufferScenario._die,
-}
-
-
-def _part(step: Step, size: int) -> tuple[int, int]:
+def part_of(step: Step, size: int) -> tuple[int, int]:
     """A part of so many bytes that is not empty: where it begins and ends."""
     start = min(size - 1, size * step.low // 1000)
     return start, max(start + 1, size * step.high // 1000)

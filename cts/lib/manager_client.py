@@ -30,12 +30,13 @@ from npu_conformance.specs.npu.types import (
     PERMISSION,
     LoadStatus,
     ModelLoadRequest,
+    ModelPriority,
     Policy,
 )
 
 __all__ = [
     "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
-    "answered", "barrier", "control", "install", "install_only", "package_of", "pass_time",
+    "answered", "barrier", "control", "install", "install_only", "opportunistic_of", "package_of", "pass_time",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
@@ -197,3 +198,8 @@ def _remove(manager_control: ManagerControl, uid: int) -> None:
         manager_control.remove_app(uid)
     except IllegalArgument:  # no case ran with this uid before: nothing to remove
         return
+
+
+def opportunistic_of(context: CaseContext) -> int:
+    """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC: the manifest's, where it has one."""
+    return context.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)

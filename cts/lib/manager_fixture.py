@@ -241,6 +241,11 @@ class RequestedModel:
             checks.equal(received, wanted[0], what)
         checks.member(received, wanted, what)
 
+    def is_answered(self) -> None:
+        """Check that any callback comes."""
+        self.app.fixture.wait(lambda: bool(self.received))
+        checks.that(bool(self.received), f"{self.name}: expected an answer, found none")
+
     def asked_because(self, reason: UnloadReason) -> None:
         """Warn where the last unload request names another reason; naming none is as good."""
         given = [event.status for event in self.events if event.kind == "unload"][-1:]

@@ -22,19 +22,34 @@ class DumpJudge:
         self._states: dict[str, str] = {}
 
     def problems(
-        self, text: str, model: ManagerModel, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None
+        self,
+        text: str,
+        model: ManagerModel,
+        uids: list[int],
+        at_hal: Mapping[int, SchedulingConfig] | None,
+        ranks: Mapping[int, int] | None,
     ) -> Iterator[str]:
-        """Name what is wrong. at_hal: the HAL's table; None where it need not be that of the manager."""
+        """Name what is wrong.
+
+        at_hal: the HAL's table; None where it need not be that of the manager. ranks: the importances of apps that
+        declare the feature; None where they may count otherwise.
+        """
         yield from _wrong_policy(text, model)
         if model.gates:
             for uid in uids:
-                yield from self._wrong_requests(text, uid, [each for each in model.live if each.uid == uid])
-        yield from _wrong_priorities(text, uids, at_hal)
+                late = sum(each.uid == uid and each.overdue and not each.completed for each in model.requests)
+                yield from self._wrong_requests(text, uid, [each for each in model.live if each.uid == uid], late)
+        yield from _wrong_priorities(text, uids, at_hal, ranks or {})
 
-    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest]) -> Iterator[str]:
-        """Each has a line; states tell what is loaded from what is not, and parked requests from others."""
+    def _wrong_requests(self, text: str, uid: int, live: list[TrackedRequest], late: int) -> Iterator[str]:
+        """Each has a line; states tell what is loaded from what is not, and parked requests from others.
+
+        late: how many are overdue, and were not completed: they may have lines (NPU-LIF-027).
+        """
         lines = re.findall(rf"^ +{uid} \[{re.escape(package_of(uid))}\]: (.+)$", text, re.MULTILINE)
         due = Counter(map(_kind, live))
+        if len(live) < len(lines) <= len(live) + late:
+            return
         if len(lines) != len(live):
             yield f"{len(lines)} requests of uid {uid}, expected {len(live)}"
         elif len(due) == 1:  # each state of these means this
@@ -60,14 +75,19 @@ def _wrong_policy(text: str, model: ManagerModel) -> Iterator[str]:
     yield from (f"expected {part!r}" for part in parts if part not in text)
 
 
-def _wrong_priorities(text: str, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None) -> Iterator[str]:
-    """The table ascends, and is the one that the HAL has."""
+def _wrong_priorities(
+    text: str, uids: list[int], at_hal: Mapping[int, SchedulingConfig] | None, ranks: Mapping[int, int]
+) -> Iterator[str]:
+    """The table ascends, follows importances (NPU-PRI-002), and is the one that the HAL has."""
     lines = [(int(uid), package, int(number)) for uid, package, number in _PRIORITY.findall(text)]
     priorities = [priority for _, _, priority in lines]
     if priorities != sorted(priorities):
         yield f"priorities in the order {priorities}"
     yield from (f"uid {uid} as {name!r}" for uid, name, _ in lines if uid in uids and name != package_of(uid))
     known = {uid: priority for uid, _, priority in lines}
+    for uid, rank in ranks.items():
+        if known.get(uid) != rank:
+            yield f"priority {known.get(uid)} of uid {uid}, whose importance counts {rank}"
     for uid in uids if at_hal is not None else ():
         expected = at_hal[uid].priority if at_hal and uid in at_hal else None
         if known.get(uid) != expected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.harness.judge.manager_events import CANCELLED
 from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.specs.npu.types import Atom, EndReason, ModelPriority, ModelSize, WorkInfo

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, Event
+from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, Event, opportunistic_of
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
@@ -34,60 +33,6 @@ _ROUNDS = 2
 """How often every request may have to wait for all others before it counts as starved."""
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that happens. uid, id: of the request; number: size, importance, level, maximum or reason.
-
-    unit: of a policy's maximum and weights. The number of `declare` and `attribute` is 1 or 0. own: the request has
-    a callback object of its own. first: the listener is that of the first decision, not of the newest.
-    """
-
-    do: str
-    uid: int = 0
-    id: int = 0
-    number: int = 0
-    priority: int = 0
-    unit: int = 1
-    own: bool = False
-    first: bool = False
-
-    def __str__(self) -> str:
-        return _TEXTS[self.do].format(self=self, policy=Policy(self.priority).name if self.do == "policy" else "")
-
-
-_TEXTS = {
-    "policy": "the policy becomes {policy} maximum {self.number} times {self.unit}, the smallest weight",
-    "ask": "uid {self.uid} asks for model {self.id} of size {self.number}, priority {self.priority}",
-    "load": "uid {self.uid} has loaded model {self.id}",
-    "unload": "uid {self.uid} has unloaded model {self.id}",
-    "cancel": "uid {self.uid} cancels model {self.id}",
-    "meddle": "uid {self.uid} cancels and unloads model {self.id}, which is another app's",
-    "move": "uid {self.uid} comes to importance {self.number}",
-    "work": "work of uid {self.uid} ends with reason {self.number}",
-    "die": "all processes of uid {self.uid} die, and one starts again",
-    "spawn": "uid {self.uid} starts one more process, with pid {self.number}, which asks from here on",
-    "declare": "an update of uid {self.uid} declares the feature (1) or does not (0): {self.number}",
-    "attribute": "uid {self.uid} may attribute work (1) or may not (0): {self.number}",
-    "heat": "the thermal status becomes {self.number}",
-    "shortage": "the memory pressure becomes {self.number}",
-    "serve": "work that another app does for uid {self.uid} is completed",
-    "wait": "unload requests that nobody has answered are overdue",
-    "weigh": "the budget policy is set with parameters {self.number} of the list",
-    "deny": "uid {self.uid} loses the permission, makes call {self.number} of the list, and gets it back; "
-    "with the right to dump: {self.own}",
-    "refuse": "wrong arguments {self.number} of the list",
-    "dump": "dump {self.number} of the list, with uid {self.uid}",
-    "shell": "shell command {self.number} of the list, with uid {self.uid}",
-    "system": "root or the system comes to importance {self.number}, where that can be: uid {self.uid}",
-    "stranger": "work of uid {self.uid}, which has no app, is reported",
-    "hal": "the HAL dies, uid {self.uid} comes to importance {self.number}, and a HAL comes",
-    "suspend": "root suspends pushes",
-    "resume": "root resumes pushes",
-    "flag": "flag {self.id} of the list is on (1) or off (0): {self.number}",
-    "update": "an update of uid {self.uid} for API {self.id} declares the feature (1) or does not (0): {self.number}",
-    "reinstall": "uid {self.uid} is removed, and installed again",
-}
-
-
 class ScenarioRunner:
     """A fixture of some apps with a HAL below, and the model that judges it. steps: what has been run so far."""
 
@@ -97,16 +42,20 @@ class ScenarioRunner:
         self.model = ManagerModel()
         self.apps: dict[int, ClientApp] = {}
         self.steps: list[Step] = []
+        self.owners: dict[TrackedRequest, Client] = {}
+        """The process of each request."""
+        self.under_way = False
+        """Whether nothing has arrived yet of the step before."""
+        self.joins_in = False
+        """Whether that was so when the newest step began."""
         self._read: dict[Client, int] = {}
         self._pressures: dict[str, tuple[int, bool]] = {}
         self._importance: dict[int, int] = {}
         self._undeclared: set[int] = set()
         """Apps that do not declare the feature."""
         self._attributing: set[int] = set()
-        constants = fixture.context.manifest.constants
-        opportunistic = constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
-        self.model.opportunistic = opportunistic
-        self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, opportunistic)
+        self.model.opportunistic = opportunistic_of(fixture.context)
+        self.priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND, self.model.opportunistic)
         first = None
         for number in range(APPS):
             is_last = number == APPS - 1
@@ -118,9 +67,14 @@ class ScenarioRunner:
     def run(self, step: Step) -> None:
         """Let it happen, where it can, and judge what follows. Raises Failed with all steps so far."""
         self.steps.append(step)
-        self.model.begin()
+        if not self.under_way:
+            self.model.begin()
+        self.joins_in = self.under_way
+        self.model.busy = self.under_way or step.soon
+        self.under_way = step.soon
         getattr(self, f"_{step.do}")(step)
-        self._judge()
+        if not step.soon:
+            self._judge()
 
     def drain(self) -> None:
         """Relieve the device, and let every app load what it is granted and unload it: all that fits gets its turn.
@@ -186,7 +140,12 @@ class ScenarioRunner:
 
         Pressure may weaken priorities, and who has no rank need not be in the table.
         """
-        return [*(problem for uid in self.apps for problem in self._entry(uid)), *self.hal.wrong]
+        return [*(problem for uid in self.installed for problem in self._entry(uid)), *self.hal.wrong]
+
+    @property
+    def installed(self) -> list[int]:
+        """The uids of the apps that are there."""
+        return [*self.apps]
 
     def _entry(self, uid: int) -> Iterator[str]:
         found, expected = self.hal.table.get(uid), self.model.importance[uid]
@@ -215,12 +174,18 @@ class ScenarioRunner:
 
     def _ask(self, step: Step) -> None:
         request = ModelLoadRequest(step.id, step.number, step.priority)
-        app = self.apps[step.uid]
+        client = self.client_of(step.uid)
         if step.number not in self.model.weights and self.model.gates:
-            checks.raises(lambda: app.client.request(request), IllegalArgument, f"request of size {step.number}")
+            checks.raises(lambda: client.request(request), IllegalArgument, f"request of size {step.number}")
             return
-        self.model.requests.append(TrackedRequest(step.uid, request, self.model.weight(step.number)))
-        app.client.request(request, self.recorder_of(step))
+        tracked = TrackedRequest(step.uid, request, self.model.weight(step.number))
+        self.model.requests.append(tracked)
+        self.owners[tracked] = client
+        client.request(request, self.recorder_of(step))
+
+    def client_of(self, uid: int) -> Client:
+        """The process that asks for this uid."""
+        return self.apps[uid].client
 
     def recorder_of(self, step: Step) -> CallbackRecorder | None:
         """The callback object of a request; None: that of its process."""
@@ -243,7 +208,7 @@ class ScenarioRunner:
         tracked = self.tracked(step)
         if tracked is not None:
             tracked.cancelled = tracked.cancelled or not tracked.ended
-            self.apps[step.uid].client.manager.cancel_model_load(tracked.request)
+            self.client_of(step.uid).manager.cancel_model_load(tracked.request)
 
     def _meddle(self, step: Step) -> None:
         """The app behind it in the list uses its own listener, where it has one, and its own connection."""
@@ -280,26 +245,32 @@ class ScenarioRunner:
     def _work(self, step: Step) -> None:
         if step.number == EndReason.COMPLETED:
             self.model.complete_work(step.uid)
-        self.hal.works(step.uid, step.number)
+        self.hal.works(step.uid, step.number, arrives=not step.soon)
 
     def _serve(self, step: Step) -> None:
         self.model.complete_work(step.uid)
-        self.hal.works(self.fixture.settings.uid, original=step.uid)
+        self.hal.works(self.fixture.settings.uid, original=step.uid, arrives=not step.soon)
 
     def _wait(self, step: Step) -> None:
         """More time than an unload may take, and less than for two of which one follows from the other."""
-        self.model.expire()
+        self.model.expire([tracked for tracked in self.model.live if tracked.asked])
         with self.fixture.unload_timeout(UNLOAD_TIMEOUT_NS):
             self.fixture.control.advance_clock(UNLOAD_TIMEOUT_NS * 4 // 3)
 
     def _die(self, step: Step) -> None:
-        app = self.apps[step.uid]
+        self._bury(step.uid)
+        self.fixture.control.kill_client(step.uid)
+        if not step.soon:
+            self.fixture.settle()
+        self.apps[step.uid].restarts()
+
+    def _bury(self, uid: int, pid: int = 0) -> None:
+        """The processes of a uid, or those with this pid, are dead, and what they asked for vanishes (NPU-LIF-019)."""
+        dead = [client for client in self.fixture.clients if client.uid == uid and pid in (0, client.pid)]
+        for client in dead:
+            client.alive = False
         for tracked in self.model.live:
-            tracked.dead = tracked.dead or tracked.uid == step.uid
-        for client in self.fixture.clients:
-            client.alive = client.alive and client.uid != step.uid
-        app.dies()
-        app.restarts()
+            tracked.dead = self.owners[tracked] in dead
 
     def _spawn(self, step: Step) -> None:
         self.apps[step.uid].restarts()
@@ -313,7 +284,7 @@ class ScenarioRunner:
         self.fixture.control.set_memory_pressure(step.number)
 
     def _press(self, what: str, level: int, *, severe: bool) -> None:
-        self.model.pressing = self._pressures.get(what, (0, False))[0] != level
+        self.model.pressing = self.model.pressing or self._pressures.get(what, (0, False))[0] != level
         self._pressures[what] = (level, severe)
         self.model.pressed = any(severe for _, severe in self._pressures.values())
         self.model.eased = not any(level for level, _ in self._pressures.values())

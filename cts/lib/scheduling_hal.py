@@ -80,20 +80,26 @@ class RecordingHal(Scheduling):
         reason: int = EndReason.COMPLETED,
         original: int | None = None,
         start: int = StartReason.INITIAL,
+        *,
+        arrives: bool = True,
     ) -> None:
-        """Report work from its request to its end. original: for whom; by default for the uid itself."""
+        """Report work from its request to its end. original: for whom; by default for the uid itself.
+
+        arrives: wait until what that brings about has arrived.
+        """
         manager = self._manager
         manager.on_work_requested(self._work(uid, original))
         manager.on_work_started(self._work(uid, original), start)
         manager.on_work_ended(self._work(uid, original), reason)
-        self._settle()
+        self._settle(arrives=arrives)
 
-    def _settle(self) -> None:
+    def _settle(self, *, arrives: bool = True) -> None:
         """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
         manager = self._fixture.context.subject.interfaces.manager
         with suppress(SecurityDenied):
             barrier(self._fixture.context.present(manager, "manager"))
-        self._fixture.settle()
+        if arrives:
+            self._fixture.settle()
 
     @property
     def _manager(self) -> SchedulingCallback:

@@ -1,83 +1,72 @@
-"""The steps of random scenarios about the manager as a service: rights, dumps, the shell, HALs, installations."""
+"""The steps of random scenarios about what is around the manager: HALs, flags, installations; and what is logged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, install_only
-from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
-from npu_conformance.cts.lib.manager_observation import shell_of
-from npu_conformance.cts.lib.scenario_dump import DumpJudge
+from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_metrics import ExpectedRecords
-from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
+from npu_conformance.cts.lib.service_calls import ServiceCalls
 from npu_conformance.cts.lib.service_choices import (
-    COMMANDS,
-    DENIED,
     FLAGS,
-    PARAMETERS,
-    POLICY_COMMANDS,
-    REFUSED,
-    REFUSED_ID,
     STRANGERS,
 )
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, TrackedRequest
+from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.random_search import must
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
     DUMP_PERMISSION,
     MAX_PRIORITY,
-    PERMISSION,
     ROOT_UID,
-    SHELL_UID,
     SYSTEM_UID,
     Atom,
     Flag,
-    ModelLoadRequest,
-    Policy,
-    PolicyParameters,
-    ShellResult,
 )
 
 
-class ServiceRunner(ScenarioRunner):
+class ServiceRunner(ServiceCalls):
     """A scenario runner that knows these steps as well."""
 
     def __init__(self, fixture: ManagerFixture, hal: RecordingHal) -> None:
         super().__init__(fixture, hal)
-        self.suspended = False
         self._pushes = 0
         """How many came before the newest step."""
         self._seen = 0
         """How many callbacks came before the newest step."""
         self._old_priority: int | None = None
+        self._reported = 0
+        """How much work was reported before the newest step."""
         self._targets: dict[int, int] = {}
         self._flags = dict.fromkeys(FLAGS, True)
         self._own: list[tuple[Client, CallbackRecorder]] = []
         self._places: dict[TrackedRequest, CallbackRecorder] = {}
         self._taken: dict[CallbackRecorder, int] = {}
-        self._dumps = DumpJudge()
-        self._warned: set[str] = set()
-        self._connected: dict[int, Client] = {}
         self._records = ExpectedRecords()
         self._logs = True
         """Whether the metrics can be read."""
+        fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
 
     def run(self, step: Step) -> None:
         """Let it happen, and judge what follows."""
-        self._pushes, self._seen = len(self.hal.pushes), self._received()
-        found = self.hal.table.get(step.uid)
-        self._old_priority = None if found is None else found.priority
-        reported = len(self.hal.reported)
-        self._take_metrics()
+        if not self.under_way:
+            self._pushes, self._seen = len(self.hal.pushes), self._received()
+            found = self.hal.table.get(step.uid)
+            self._old_priority = None if found is None else found.priority
+            self._reported = len(self.hal.reported)
+            self._take_metrics()
         super().run(step)
-        self._judge_push(step)
+        if step.soon:
+            return
+        if not self.model.busy:
+            self._judge_push(step)
         self._judge_forms()
-        self._judge_metrics(step, reported)
+        self._judge_metrics(step)
+        self._judge_dump(self.fixture.settings.manager.dump())
 
     def drain(self) -> None:
         """Resume pushes, and let all that fits have its turn."""
@@ -101,7 +90,7 @@ class ServiceRunner(ScenarioRunner):
 
     def recorder_of(self, step: Step) -> CallbackRecorder | None:
         """A new one where the step says so."""
-        client = self.apps[step.uid].client
+        client = self.client_of(step.uid)
         recorder = CallbackRecorder() if step.own else client.recorder
         self._places[self.model.requests[-1]] = recorder
         if not step.own:
@@ -127,6 +116,8 @@ class ServiceRunner(ScenarioRunner):
             self._taken[recorder] = len(recorder.events)
 
     def _table(self) -> list[str]:
+        if self.absent:
+            return []
         if not self.suspended:
             return [*super()._table(), *self._fixed()]
         pushes = len(self.hal.pushes)
@@ -169,16 +160,11 @@ class ServiceRunner(ScenarioRunner):
             if any(event.kind == "unload" and event.status is not None for event in tracked.new_events):
                 self._warn("asked to unload with a reason, though the flag is off")
 
-    def _judge_metrics(self, step: Step, reported: int) -> None:
+    def _judge_metrics(self, step: Step) -> None:
         found = self._take_metrics()
-        missing = self._records.missing(self.model, step, self.hal.reported[reported:], found)
-        for record in missing if self._logs else ():
+        missing = self._records.missing(self.model, step, self.hal.reported[self._reported :], found)
+        for record in missing if self._logs and not self.model.busy else ():
             self._warn(f"expected a metric {record}")
-
-    def _warn(self, text: str) -> None:
-        if text not in self._warned:
-            self._warned.add(text)
-            self.fixture.context.warn_quality(text)
 
     def _take_metrics(self) -> tuple[Atom, ...]:
         if not self._logs:
@@ -191,128 +177,6 @@ class ServiceRunner(ScenarioRunner):
 
     def _received(self) -> int:
         return sum(len(client.recorder.events) for client in self.fixture.clients)
-
-    def _weigh(self, step: Step) -> None:
-        parameters = PARAMETERS[step.number]
-        given = parameters or PolicyParameters()
-        weights = {size: given.model_size_weights.get(str(size), weight) for size, weight in DEFAULT_WEIGHTS.items()}
-        maximum = weights[max(weights)] if given.max_budget is None else given.max_budget
-        self.model.replace_policy(Policy.BUDGET, maximum, weights)
-        self.fixture.settings.manager.set_policy(Policy.BUDGET, parameters)
-
-    def _deny(self, step: Step) -> None:
-        """Without the permission nobody sets a policy (NPU-ACC-004); requests ought to be rejected (NPU-ACC-005)."""
-        app, grant = self.apps[step.uid], self.fixture.control.grant_permission
-        grant(step.uid, PERMISSION, False)
-        grant(step.uid, DUMP_PERMISSION, step.own)
-        if step.number == 0:
-            self._denied_request(app)
-        elif step.number < DENIED - len(POLICY_COMMANDS):
-            policy, parameters = (Policy.STATUS_QUO, None) if step.number == 1 else REFUSED[step.uid % len(REFUSED)]
-            what = f"setPolicy({policy}) of uid {step.uid} without the permission"
-            self._must(
-                lambda: checks.raises(lambda: app.client.manager.set_policy(policy, parameters), SecurityDenied, what)
-            )
-        else:
-            self._is_no_command(step.uid, POLICY_COMMANDS[step.number - (DENIED - len(POLICY_COMMANDS))])
-        grant(step.uid, PERMISSION, True)
-        grant(step.uid, DUMP_PERMISSION, False)
-
-    def _denied_request(self, app: ClientApp) -> None:
-        request = ModelLoadRequest(REFUSED_ID)
-        try:
-            app.client.request(request, CallbackRecorder())
-        except SecurityDenied:
-            return
-        self._warn("a request without the permission is taken")
-        self.fixture.control.grant_permission(app.uid, PERMISSION, True)
-        app.client.manager.cancel_model_load(request)
-
-    def _refuse(self, step: Step) -> None:
-        """What is wrong is rejected, and leaves no trace (NPU-REQ-011, -013, NPU-POL-002, -007, -008)."""
-        if step.number < len(REFUSED):
-            policy, parameters = REFUSED[step.number]
-            what = f"setPolicy({policy}, {parameters})"
-            manager = self.fixture.settings.manager
-            self._must(lambda: checks.raises(lambda: manager.set_policy(policy, parameters), IllegalArgument, what))
-            return
-        client = self.apps[step.uid].client
-        request = ModelLoadRequest(REFUSED_ID)
-        try:
-            client.manager.request_can_load_model(request, None)
-        except IllegalArgument:
-            return
-        self._warn("a request without a callback is taken")
-        client.manager.cancel_model_load(request)
-
-    def _dump(self, step: Step) -> None:
-        app, grant = self.apps[step.uid], self.fixture.control.grant_permission
-        if step.number == 0:
-            self._judge_dump(self._say(SHELL_UID, "info").output)
-        elif step.number == 1:
-            self._is_not_told(lambda: app.client.manager.dump())
-            self._is_not_told(lambda: self._say(app.uid, "info").output)
-        else:
-            grant(app.uid, DUMP_PERMISSION, True)
-            self._judge_dump(app.client.manager.dump())
-            grant(app.uid, DUMP_PERMISSION, False)
-            self._is_not_told(lambda: app.client.manager.dump())
-
-    def _is_not_told(self, call: Callable[[], str]) -> None:
-        """Who may not dump sees nothing of it (NPU-OBS-002)."""
-        try:
-            text = call()
-        except SecurityDenied:
-            return
-        if "Policy:" in text or "Priorities:" in text:
-            self.fail("a dump was given to an app without the permission to it")
-
-    def _judge_dump(self, text: str) -> None:
-        """See that it says of policy, requests and priorities what is so (NPU-OBS-001, -003)."""
-        at_hal = None if self.suspended or self.model.pressed else self.hal.table
-        problem = next(self._dumps.problems(text, self.model, [*self.apps], at_hal), None)
-        if problem is not None:
-            self.fail(f"{problem}, in the dump {text!r}")
-
-    def _command(self, step: Step) -> str:
-        return COMMANDS[step.number % len(COMMANDS)]
-
-    def _shell(self, step: Step) -> None:
-        command = self._command(step)
-        if command in POLICY_COMMANDS:
-            policy = Policy(POLICY_COMMANDS.index(command))
-            self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else DEFAULT_WEIGHTS[2])
-            self._must(
-                lambda: checks.equal(self._say(SHELL_UID, command).exit_code, 0, f"exit code of cmd npu {command}")
-            )
-        elif command in ("enable", "disable"):
-            for uid in (step.uid, SHELL_UID, SYSTEM_UID):
-                self._is_no_command(uid, command)
-        else:
-            self._judge_usage(self._say(SHELL_UID, *([command] if command else [])))
-
-    def _judge_usage(self, result: ShellResult) -> None:
-        """An unknown command prints the usage, with another exit code than 0 (NPU-OBS-004)."""
-        if result.exit_code == 0 or "usage: cmd npu" not in result.output:
-            self.fail(f"an unknown command: exit code {result.exit_code}, output {result.output!r}")
-
-    def _is_no_command(self, uid: int, command: str) -> None:
-        """Who has no right to a command does not hear that it is done (NPU-OBS-005, NPU-ACC-004)."""
-        with suppress(SecurityDenied):
-            if self._say(uid, command).exit_code == 0:
-                self.fail(f"cmd npu {command} of uid {uid}: expected a rejection, found exit code 0")
-
-    def _say(self, uid: int, *words: str) -> ShellResult:
-        if uid in self.apps:
-            return self.apps[uid].client.manager.shell_command(words)
-        if uid not in self._connected:
-            self._connected[uid] = Client(self.fixture.context, uid)
-        return self._connected[uid].manager.shell_command(words)
-
-    def _root(self, command: str) -> None:
-        """While root's command lasts the HAL, which is the suite's, may be told something."""
-        shell = shell_of(self.fixture.context, ROOT_UID)
-        self._must(lambda: checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}"))
 
     def _suspend(self, step: Step) -> None:
         self._root("disable")
@@ -327,7 +191,7 @@ class ServiceRunner(ScenarioRunner):
             self.hal.callback = None
         self._root("enable")
         self.fixture.settle()
-        if was_suspended:
+        if was_suspended and not self.absent:
             self._judge_introduction(before)
 
     def _hal(self, step: Step) -> None:
@@ -337,13 +201,15 @@ class ServiceRunner(ScenarioRunner):
             self.hal.dead = True
         else:
             control.kill_hal()
-        self._importance[step.uid] = step.number
-        self._rank(step.uid)
-        control.set_importance(step.uid, step.number)
+        self._move(step)
+        self._connect()
+
+    def _connect(self) -> None:
+        self.absent = False
         self.hal = RecordingHal(self.fixture)
-        control.connect_hal(self.hal)
+        self.fixture.control.connect_hal(self.hal)
         self.fixture.settle()
-        self._pushes = 0
+        self._pushes = self._reported = 0
         if not self.suspended:
             self._judge_introduction(0)
 
@@ -390,19 +256,15 @@ class ServiceRunner(ScenarioRunner):
     def _reinstall(self, step: Step) -> None:
         """Its requests vanish, and it begins at 1000 and without rights (NPU-PRI-009 to -011, NPU-LIF-019)."""
         app = self.apps[step.uid]
-        for tracked in self.model.live:
-            tracked.dead = tracked.dead or tracked.uid == step.uid
-        for client in self.fixture.clients:
-            client.alive = client.alive and client.uid != step.uid
-        self._undeclared.discard(step.uid)
-        self._attributing.discard(step.uid)
-        self._targets.pop(step.uid, None)
-        self._importance[step.uid] = MAX_PRIORITY
-        self._rank(step.uid)
-        self.model.forget(step.uid)
+        self._uninstall(step.uid)
         app.client = install_only(self.fixture.context, step.uid)
         self.fixture.clients.append(app.client)
 
-    def _must(self, check: Callable[[], object]) -> None:
-        """Name the steps with what a check says."""
-        must(check, self.steps)
+    def _uninstall(self, uid: int) -> None:
+        self._bury(uid)
+        self._undeclared.discard(uid)
+        self._attributing.discard(uid)
+        self._targets.pop(uid, None)
+        self._importance[uid] = MAX_PRIORITY
+        self._rank(uid)
+        self.model.forget(uid)

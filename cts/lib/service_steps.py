@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
-from npu_conformance.cts.lib.service_runner import ServiceRunner
+from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.specs.npu.types import (
+    ROOT_UID,
     SYSTEM_UID,
     EndReason,
     Importance,
@@ -23,6 +24,8 @@ MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _OTHER_ENDS = (EndReason.FAILED, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED)
 _EDGES = (0, 1, 99, 101, 124, 126, 199, 255, 256, 257, 399, 401, 511, 512, 999, 1000)
 """Importances at the edges of classes and of numbers of 8 bits."""
+_WARM = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.SEVERE, ThermalStatus.NONE)
+"""What leaves a part of the budget."""
 _TARGETS = (36, 37, 38, 28, 1_000)
 """APIs for which apps are made."""
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -41,7 +44,7 @@ _COUNTS = {
 class _Draw(msgspec.Struct, frozen=True):
     """What was drawn of a step, and the scenario so far. number: decides whatever is open."""
 
-    runner: ServiceRunner
+    runner: UpheavalRunner
     kind: str
     uid: int
     number: int
@@ -62,13 +65,19 @@ class _Draw(msgspec.Struct, frozen=True):
         return _EDGES[self.number % len(_EDGES)]
 
     def free_id(self, uid: int) -> int:
-        """The first id that the app has free."""
-        live: set[int] = {tracked.request.id for tracked in self.runner.model.live if tracked.uid == uid}
-        return next(each for each in _IDS if each not in live)
+        """The first id that the app has free.
+
+        While something is under way it is one that the app never used: whose completion comes would be open.
+        """
+        model, is_open = self.runner.model, self.runner.under_way
+        used = {each.request.id for each in (model.requests if is_open else model.live) if each.uid == uid}
+        return next(each for each in _IDS if each not in used)
 
 
-def step_of(runner: ServiceRunner, kind: str, uid: int, number: int) -> Step | None:
+def step_of(runner: UpheavalRunner, kind: str, uid: int, number: int) -> Step | None:
     """A step of this kind that is possible now; None where there is none."""
+    if uid in runner.removed:
+        return Step("reinstall", uid)
     return _MAKERS.get(kind, _about_a_request)(_Draw(runner, kind, uid, number))
 
 
@@ -93,6 +102,31 @@ def _rival(draw: _Draw) -> Step | None:
     uid = stronger[number % len(stronger)]
     fitting = [size for size, weight in model.weights.items() if weight <= model.maximum] or [0]
     return Step("ask", uid, draw.free_id(uid), fitting[-1], own=number % 3 == 0)
+
+
+def _equal(draw: _Draw) -> Step | None:
+    """An equal wants the room of a model that is loaded; where it waits already, the other completes work."""
+    model, number = draw.runner.model, draw.number
+    loaded = [tracked for tracked in model.live if tracked.loaded and not tracked.asked]
+    if not loaded:
+        return None
+    holder = loaded[number % len(loaded)]
+    others = [uid for uid in draw.runner.installed if uid != holder.uid]
+    equals = [uid for uid in others if model.importance[uid] == model.importance[holder.uid]]
+    if any(tracked.uid in equals and tracked.decision == LoadStatus.NOT_PRIORITIZED for tracked in model.live):
+        return Step("work", holder.uid, number=EndReason.COMPLETED)
+    if not equals:
+        return Step("move", others[number % len(others)], number=model.importance[holder.uid]) if others else None
+    uid = equals[number % len(equals)]
+    return Step("ask", uid, draw.free_id(uid), holder.request.size, own=number % 3 == 0)
+
+
+def _process(draw: _Draw) -> Step:
+    """One more process, which may have the number of one that is dead."""
+    clients = [client for client in draw.runner.fixture.clients if client.uid == draw.uid and client.pid]
+    alive = {client.pid for client in clients if client.alive}
+    dead = [client.pid for client in clients if client.pid not in alive]
+    return Step("spawn", draw.uid, number=dead[-1] if dead and draw.number % 4 else 6001 + draw.number % 3)
 
 
 def _hal(draw: _Draw) -> Step:
@@ -127,6 +161,29 @@ def _suitable(kind: str, live: list[TrackedRequest]) -> list[TrackedRequest]:
     return live
 
 
+def _root(draw: _Draw) -> Step:
+    """Root asks, as apps do."""
+    size = _SIZES[draw.number % 3]
+    return Step("ask", ROOT_UID, draw.free_id(ROOT_UID), size, draw.runner.priorities[draw.number % 2])
+
+
+def _perish(draw: _Draw) -> Step | None:
+    """A process that has a number of its own dies."""
+    clients = draw.runner.fixture.clients
+    pids = [client.pid for client in clients if client.alive and client.uid == draw.uid and client.pid]
+    return Step("perish", draw.uid, number=pids[draw.number % len(pids)]) if pids else None
+
+
+def _outage(draw: _Draw) -> Step:
+    """The HAL dies, or one comes."""
+    return Step("revive") if draw.runner.absent else Step("halt", own=draw.is_odd)
+
+
+def _suspension(draw: _Draw) -> Step:
+    """Pushes are suspended, or resumed."""
+    return Step("resume" if draw.runner.suspended else "suspend")
+
+
 def _plain(draw: _Draw) -> Step:
     return Step(draw.kind, draw.uid)
 
@@ -144,7 +201,16 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "rival": _rival,
     "hal": _hal,
     "again": _again,
-    **dict.fromkeys(("die", "serve", "reinstall", "suspend", "resume", "wait"), _plain),
+    "root": _root,
+    "perish": _perish,
+    "outage": _outage,
+    "suspension": _suspension,
+    "process": _process,
+    "equal": _equal,
+    "warm": lambda draw: Step("heat", number=_WARM[draw.number % len(_WARM)]),
+    "turn": lambda draw: Step("turn", draw.uid, number=draw.number),
+    "pause": lambda draw: Step("pause", number=1100 if draw.number % 3 == 0 else 600),
+    **dict.fromkeys(("die", "remove", "serve", "reinstall", "suspend", "resume", "wait"), _plain),
     **dict.fromkeys(("declare", "attribute"), _one_of_two),
     **dict.fromkeys(_COUNTS, _counted),
     "move": lambda draw: Step("move", draw.uid, number=MOVES[draw.number % len(MOVES)]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, opportunistic_of
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -314,8 +314,8 @@ def every_request_answered(context: CaseContext) -> None:
     fixture.app(FOREGROUND).loads(MEDIUM)
     weak = fixture.app(CACHED)
     for size in (LARGE, LARGE, MEDIUM, SMALL):
-        _is_answered(weak.asks(size))
-    _is_answered(fixture.app(VISIBLE).asks(LARGE))
+        weak.asks(size).is_answered()
+    fixture.app(VISIBLE).asks(LARGE).is_answered()
 
 
 @cases.case("priority_within_an_app", "NPU-POL-025", "NPU-REQ-004")
@@ -395,13 +395,3 @@ def _filled(context: CaseContext, parameters: PolicyParameters | None, *sizes: i
     models = [app.loads(size) for size in sizes]
     app.asks(SMALL).receives(PARKED)
     return models
-
-
-def _is_answered(model: RequestedModel) -> None:
-    model.app.fixture.wait(lambda: bool(model.received))
-    checks.that(bool(model.received), f"{model.name}: expected an answer, found none")
-
-
-def opportunistic_of(context: CaseContext) -> int:
-    """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC: the manifest's, where it has one."""
-    return context.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)

@@ -15,22 +15,23 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
-from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.scenario_runner import APPS
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
-from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.cts.lib.service_steps import MOVES, step_of
+from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import payload, search
-from npu_conformance.specs.npu.types import (
-    Policy,
-)
+from npu_conformance.specs.npu.types import Policy
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
-_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (20, 40), Scope.FULL: (400, 60)}
+_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (14, 40), Scope.FULL: (400, 60)}
 """How many scenarios, of how many steps, by scope."""
+_MORE = 2
+"""How many times as many where more kinds of things happen."""
 
 _REQUIREMENTS = (
     "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
@@ -38,10 +39,11 @@ _REQUIREMENTS = (
     "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
     "NPU-POL-018", "NPU-LIF-003", "NPU-REQ-007", "NPU-LIF-020", "NPU-PRI-011", "NPU-PRI-012",
     "NPU-PRI-013", "NPU-PRI-014", "NPU-POL-023", "NPU-LIF-017", "NPU-LIF-025", "NPU-POL-013", "NPU-OBS-006",
+    "NPU-OBS-001", "NPU-POL-014", "NPU-POL-017",
 )  # fmt: skip
 
 _SERVICE = (
-    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011", "NPU-OBS-001",
+    "NPU-ACC-004", "NPU-ACC-007", "NPU-ACC-009", "NPU-ACC-010", "NPU-REQ-011",
     "NPU-OBS-002", "NPU-OBS-003", "NPU-OBS-004", "NPU-OBS-005", "NPU-POL-002", "NPU-POL-005",
     "NPU-POL-006", "NPU-POL-007", "NPU-POL-008", "NPU-POL-009", "NPU-PRI-003", "NPU-PRI-005", "NPU-PRI-006",
     "NPU-PRI-007", "NPU-PRI-009", "NPU-PRI-010",
@@ -75,7 +77,7 @@ def changing_policies(context: CaseContext) -> None:
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
 def pressure(context: CaseContext) -> None:
     """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
-    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage", "shortage", "again"))
+    _search(context, _budget, kinds=(*_KINDS, *_PRESSURE))
 
 
 @cases.case("deadlines", *_REQUIREMENTS, "NPU-LIF-027")
@@ -94,6 +96,30 @@ def service(context: CaseContext) -> None:
 def installations(context: CaseContext) -> None:
     """Random scenarios in which apps are updated, removed and installed again, and flags change, break no promise."""
     _search(context, _budget, kinds=(*_KINDS, *_INSTALLATIONS))
+
+
+@cases.case("in_flight", *_REQUIREMENTS, "NPU-POL-002", "NPU-POL-026", "NPU-POL-027", "NPU-PRI-005")
+def in_flight(context: CaseContext) -> None:
+    """Random scenarios in which things happen before what the one before has brought about arrives break no promise."""
+    _search(context, _any_budget, kinds=(*_KINDS, *_IN_FLIGHT), hurry=0.6, share=_MORE)
+
+
+@cases.case("processes", *_REQUIREMENTS, "NPU-PRI-003")
+def processes(context: CaseContext) -> None:
+    """Random scenarios of several processes of each app, which come, ask, die and come again, break no promise."""
+    _search(context, _any_budget, kinds=_PROCESSES, hurry=0.6, crowd=2, share=_MORE)
+
+
+@cases.case("outages", *_REQUIREMENTS, *_SERVICE, "NPU-POL-026", "NPU-POL-027")
+def outages(context: CaseContext) -> None:
+    """Random scenarios in which much changes while there is no HAL, or pushes are suspended, break no promise."""
+    _search(context, _budget, kinds=_OUTAGES, crowd=3, share=_MORE)
+
+
+@cases.case("patience", *_REQUIREMENTS, "NPU-LIF-027")
+def patience(context: CaseContext) -> None:
+    """Random scenarios in which unload requests of several moments stay unanswered break no promise."""
+    _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),), share=_MORE)
 
 
 def case_from(listed: Any) -> Case:
@@ -140,6 +166,49 @@ _INSTALLATIONS = (
     "hal",
 )
 """What else happens where the manager is asked as a service, and where apps come and go."""
+_PRESSURE = (*("equal",) * 8, *("warm",) * 4, "heat", "shortage", "again")
+_IN_FLIGHT = (*("equal", "policy", "rival", "root") * 2, "heat", "shortage", "update", "process", "turn")
+_PROCESSES = (
+    *("ask", "perish") * 6,
+    *("process", "load", "turn") * 4,
+    *("root", "rival", "equal", "move") * 2,
+    *("unload", "cancel", "work", "policy"),
+)
+_OUTAGES = (
+    *("ask", "load") * 5,
+    *("equal", "outage", "suspension") * 4,
+    *("move", "unload", "work") * 3,
+    *("rival", "serve", "update", "flag", "edge", "shortage", "remove", "attribute", "root") * 2,
+    *("heat", "stranger", "cancel", "die"),
+)
+_PATIENT = (
+    *("ask", "load") * 6,
+    *("rival",) * 6,
+    *("pause",) * 6,
+    *("move",) * 4,
+    *("heat", "unload", "serve") * 2,
+    "cancel",
+    "root",
+)
+_QUICK = {
+    *(
+        "ask",
+        "load",
+        "unload",
+        "cancel",
+        "rival",
+        "move",
+        "work",
+        "serve",
+        "equal",
+        "policy",
+        "heat",
+        "shortage",
+        "update",
+    ),
+    *("declare", "attribute", "die", "spawn", "process", "perish", "turn", "root"),
+}
+"""What may happen before anything has arrived that the step before has brought about."""
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _UNITS = (1, 257, 65_537, 1, 2**28 - 1)
 """What the smallest model weighs: sums go up to a 32-bit integer."""
@@ -154,42 +223,84 @@ def _policy(number: int, policy: Policy) -> Step:
     return Step("policy", number=maximum, priority=policy, unit=unit if maximum * unit < 2**31 else 1)
 
 
+def _any_budget(number: int) -> Step:
+    return _policy(number, (Policy.BUDGET, Policy.BUDGET, Policy.TURN_TAKING)[number % 3])
+
+
 def _any_policy(number: int) -> Step:
     return _policy(number, tuple(Policy)[number % 3])
 
 
-def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
-    """Run random scenarios; the first that fails is cut down and raised."""
+def _search(
+    context: CaseContext,
+    policy: Callable[[int], Step],
+    kinds: Sequence[str] = (),
+    begin: Sequence[Step] = (),
+    hurry: float = 0.0,
+    crowd: int = APPS,
+    share: int = 1,
+) -> None:
+    """Run random scenarios; the first that fails is cut down and raised.
+
+    begin: what comes first. hurry: the share of steps that the next one follows before anything has arrived.
+    crowd: how many of the apps do all that apps do. share: how many times as many scenarios as usual.
+    """
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock what comes late cannot be told from what comes wrongly")
     kinds = kinds or _KINDS
     examples, length = _EXAMPLES[context.scope]
+    examples *= share
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
-        _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
+        def script(runner: UpheavalRunner) -> None:
+            for step in begin:
+                runner.run(step)
+            _live(runner, policy, chance, chance.choices(kinds, k=length), hurry, crowd)
+
+        _run(context, script, steps)
 
     search(context, examples, attempt, partial(_replay, context))
 
 
-def _live(runner: ServiceRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
+def _live(
+    runner: UpheavalRunner,
+    policy: Callable[[int], Step],
+    chance: random.Random,
+    kinds: Sequence[str],
+    hurry: float,
+    crowd: int,
+) -> None:
     """One scenario: a policy, apps at several importances, what happens, and its end."""
     runner.run(policy(chance.randrange(60)))
     for uid in runner.apps:
         runner.run(Step("move", uid, number=chance.choice(MOVES)))
     for kind in kinds:
         number = chance.randrange(60)
-        step = policy(number) if kind == "policy" else step_of(runner, kind, chance.choice(tuple(runner.apps)), number)
+        if kind not in _QUICK:
+            _rest(runner)
+        step = (
+            policy(number)
+            if kind == "policy"
+            else step_of(runner, kind, chance.choice(tuple(runner.apps)[-crowd:]), number)
+        )
         if step is not None:
-            runner.run(step)
+            runner.run(replace(step, soon=bool(hurry) and kind in _QUICK and chance.random() < hurry))
+    _rest(runner)
     runner.drain()
 
 
-def _run(context: CaseContext, script: Callable[[ServiceRunner], None], steps: list[Step] | None = None) -> None:
+def _rest(runner: UpheavalRunner) -> None:
+    """Let what is under way arrive."""
+    if runner.under_way:
+        runner.run(Step("rest"))
+
+
+def _run(context: CaseContext, script: Callable[[UpheavalRunner], None], steps: list[Step] | None = None) -> None:
     """Run a scenario on a device without history. steps: gets the steps."""
     fixture = ManagerFixture(context, Policy.STATUS_QUO)
     try:
         with recording_hal(fixture) as hal:
-            runner = ServiceRunner(fixture, hal)
+            runner = UpheavalRunner(fixture, hal)
             if steps is not None:
                 runner.steps = steps
             try:
@@ -205,7 +316,7 @@ def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
     context.attach(lambda: payload(context, steps))
 
-    def script(runner: ServiceRunner) -> None:
+    def script(runner: UpheavalRunner) -> None:
         for step in steps:
             runner.run(step)
 

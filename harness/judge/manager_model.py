@@ -7,7 +7,7 @@ names each promise that is broken. So any policy may decide as it likes within t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event
@@ -22,7 +22,7 @@ class TrackedRequest:
 
     events: all callbacks about it so far; new_events: those of the newest step.
     loaded, unloaded, cancelled: what the client did about it.
-    dropped: the policy it belonged to is gone.
+    dropped: the policy it belonged to is gone. overdue: it did not answer an unload request in time.
     """
 
     uid: int
@@ -35,6 +35,7 @@ class TrackedRequest:
     unloaded: bool = False
     cancelled: bool = False
     dropped: bool = False
+    overdue: bool = False
     dead: bool = False
 
     @property
@@ -103,8 +104,13 @@ class ManagerModel:
     """Whether pressure is so severe that the budget has to be reduced."""
     eased: bool = True
     """Whether there is no pressure at all: less than severe pressure may cost budget or not."""
+    most_under_pressure: int = 0
+    """What was held under the newest policy and pressure when something was granted: so much they leave at least."""
     pressing: bool = False
     """Whether pressure has changed in the newest step."""
+    busy: bool = False
+    """Whether the newest step is several, which came before anything of the first had arrived: each may have been
+    decided on before the next, so that the order of what was received says less."""
     replaced: bool = False
     """Whether requests had to end in the newest step: the policy was replaced, or unload requests were overdue."""
 
@@ -130,7 +136,7 @@ class ManagerModel:
     def begin(self) -> None:
         """A step begins."""
         self.previous = dict(self.importance)
-        self.pressing = self.replaced = False
+        self.pressing = self.replaced = self.busy = False
         self.finished = None
         for tracked in self.requests:
             tracked.new_events = []
@@ -140,6 +146,7 @@ class ManagerModel:
         self.policy, self.weights = policy, weights
         self.maximum = maximum
         self.replaced = True
+        self.most_under_pressure = 0
         for tracked in self.live:
             tracked.dropped = True
 
@@ -152,11 +159,11 @@ class ManagerModel:
         """The app of a uid was removed: the next of that uid has completed no work, or is taken for the one before."""
         self.forgotten[uid] = max(self.forgotten.get(uid, 0), self.worked.pop(uid, 0))
 
-    def expire(self) -> None:
+    def expire(self, overdue: Collection[TrackedRequest]) -> None:
         """Unload requests that nobody answered are overdue (NPU-LIF-027): what they were about has ended."""
-        self.replaced = True
-        for tracked in self.live:
-            tracked.dropped = tracked.asked
+        self.replaced = self.replaced or bool(overdue)
+        for tracked in overdue:
+            tracked.dropped = tracked.overdue = True
 
     def receive(self, tracked: TrackedRequest, event: Event) -> None:
         """A callback has arrived."""
@@ -185,6 +192,7 @@ class ManagerModel:
         """Name what ought not to be: the promises of the level SHOULD that are broken after a step."""
         yield from self._asked_once()
         yield from self._least_recent_first()
+        yield from self._idle_under_pressure()
 
     def _asked_once(self) -> Iterator[str]:
         """Nobody is asked to unload again before it has answered (NPU-LIF-017)."""
@@ -195,7 +203,7 @@ class ManagerModel:
 
     def _least_recent_first(self) -> Iterator[str]:
         """Of parked equals, who completed work least recently goes first (NPU-POL-023)."""
-        if not self.gates or not self.eased or self.replaced:
+        if not self.gates or not self.eased or self.replaced or self.busy:
             return
         parked = [tracked for tracked in self.live if _decision(tracked.earlier_events) == PARKED[1]]
         granted = [tracked for tracked in parked if tracked.is_newly_granted and not tracked.ungranted]
@@ -204,6 +212,19 @@ class ManagerModel:
             if fits and not tracked.holds and self._rank_of(tracked.uid) < self._rank_of(favoured.uid):
                 yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app completed work later"
 
+    def _idle_under_pressure(self) -> Iterator[str]:
+        """What pressure leaves of the budget, as earlier grants show, is given to who waits for it (NPU-POL-021)."""
+        if not self.gates or self.eased or self.pressing:
+            self.most_under_pressure = 0
+            return
+        if any(tracked.is_newly_granted for tracked in self.live) and not self.busy:
+            self.most_under_pressure = max(self.most_under_pressure, self.used)
+        wanting = [tracked for tracked in self.live if not tracked.holds and not tracked.loaded]
+        strongest = min((self.importance[tracked.uid] for tracked in wanting), default=0)
+        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+        if first and all(tracked.weight <= self.most_under_pressure - self.used for tracked in first):
+            yield f"{first[0].name}: not granted, though as much was granted under the same pressure"
+
     def _rank_of(self, uid: int) -> tuple[int, int]:
         return self.importance[uid], self.worked.get(uid, 0)
 
@@ -211,8 +232,10 @@ class ManagerModel:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
         new = [event.notification for event in tracked.new_events]
         before = tracked.earlier_events
-        if new and (tracked.dead or any(event.kind == "complete" for event in before)):
+        if new and ((tracked.dead and not self.busy) or any(event.kind == "complete" for event in before)):
             yield f"{tracked.name}: {tracked.new_events[0]} after its end"
+        if any(kind == "complete" for kind, _ in new[:-1]) and new[-1][0] != "complete":
+            yield f"{tracked.name}: {tracked.new_events[-1]} behind its completion"
         if new and tracked.dropped and not self.replaced:
             yield f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
         if new.count(GRANT) > 1:
@@ -236,6 +259,8 @@ class ManagerModel:
         """The manager may cancel what was granted or waits for it; parked and loaded requests only its client may."""
         if tracked.cancelled or tracked.dropped or self.pressing:
             return True
+        if self.busy:  # what its client said of it may have crossed the cancellation
+            return any(event.notification in (GRANT, WAIT) for event in tracked.events)
         return not tracked.loaded and tracked.decision in (GRANT[1], WAIT[1])
 
     def _answered(self, tracked: TrackedRequest) -> Iterator[str]:
@@ -252,6 +277,8 @@ class ManagerModel:
     def _within_budget(self) -> Iterator[str]:
         """No grant goes beyond the budget, nor beyond what pressure leaves of it (NPU-POL-010, -027)."""
         granted = [tracked for tracked in self.live if tracked.is_newly_granted]
+        if self.busy and (self.pressing or any(tracked.ungranted for tracked in self.live)):
+            return
         most = self.maximum - 1 if self.pressed else self.maximum
         if granted and self.used > most:
             what = "under pressure the budget is less than" if self.pressed else "the budget is"
@@ -259,7 +286,8 @@ class ManagerModel:
 
     def _rightly_displaced(self) -> Iterator[str]:
         """Only a stronger app takes room from another, or an equal whose turn it is (NPU-POL-015 to -018)."""
-        if self.pressing or self.replaced or any(tracked.ungranted and tracked.holds for tracked in self.requests):
+        ungranted = any(tracked.ungranted and tracked.holds for tracked in self.requests)
+        if self.pressing or self.replaced or self.busy or ungranted:
             return
         for victim in self.requests:
             new = [event.notification for event in victim.new_events]
@@ -271,7 +299,7 @@ class ManagerModel:
 
     def _weakest_first(self) -> Iterator[str]:
         """No model is asked to leave while one of a less important app stays (NPU-POL-013, -026)."""
-        if self.replaced or self.finished is not None:
+        if self.replaced or self.busy or self.finished is not None:
             return
         staying = [tracked for tracked in self.live if tracked.loaded and not tracked.asked]
         asked = [tracked for tracked in self.live if tracked.is_newly_asked]
@@ -289,7 +317,7 @@ class ManagerModel:
 
     def _opportunistic_last(self) -> Iterator[str]:
         """No opportunistic request goes before an earlier normal one of its uid (NPU-REQ-004)."""
-        if not self.eased or self.replaced:
+        if not self.eased or self.replaced or self.busy:
             return
         for place, favoured in enumerate(self.requests):
             is_granted = favoured.is_newly_granted and favoured.request.priority == self.opportunistic
@@ -339,7 +367,8 @@ class ManagerModel:
 
         What an unload was asked for may be kept for whom it was asked.
         """
-        if not self.eased or any(tracked.asked for tracked in self.requests if tracked.new_events or not tracked.ended):
+        asked = any(tracked.asked for tracked in self.requests if tracked.new_events or not tracked.ended)
+        if not self.eased or self.busy or asked:
             return
         granted = [tracked for tracked in self.live if tracked.is_newly_granted]
         for tracked, favoured in itertools.product(self.live, granted):
@@ -351,16 +380,19 @@ class ManagerModel:
     def _turn_is_over(self) -> Iterator[str]:
         """All models of the app that has completed work leave, where an equal one's request is parked (NPU-POL-018)."""
         uid = self.finished
-        if uid is None or not self.eased or not any(self._waits_for(uid, tracked) for tracked in self.live):
+        if uid is None or self.busy:
             return
-        for tracked in self.live:
-            if tracked.uid == uid and tracked.loaded and not tracked.asked:
+        staying = [tracked for tracked in self.live if tracked.uid == uid and tracked.loaded and not tracked.asked]
+        # What stays under pressure fits what that leaves of the budget, and so does what is no heavier.
+        most = self.maximum if self.eased else max((tracked.weight for tracked in staying), default=0)
+        if any(self._waits_for(uid, tracked, most) for tracked in self.live):
+            for tracked in staying:
                 yield f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits"
 
-    def _waits_for(self, uid: int, tracked: TrackedRequest) -> bool:
+    def _waits_for(self, uid: int, tracked: TrackedRequest, most: int) -> bool:
         was_parked = _decision(tracked.earlier_events) == PARKED[1] and not tracked.loaded
         is_equal = tracked.uid != uid and self.importance[tracked.uid] == self.importance[uid]
-        return was_parked and is_equal and tracked.weight <= self.maximum
+        return was_parked and is_equal and tracked.weight <= most
 
 
 def _decision(events: list[Event]) -> int | None:

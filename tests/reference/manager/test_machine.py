@@ -9,7 +9,7 @@ import pytest
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
-from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
 from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
@@ -51,6 +51,7 @@ def test_an_orderly_life_breaks_nothing() -> None:
     [
         ("not answered", [tracked(1)]),
         ("after its end", [tracked(1, GRANT, COMPLETE, GRANT, new=1)]),
+        ("behind its completion", [tracked(1, GRANT, COMPLETE, UNLOAD, loaded=True, new=2)]),
         ("completed 2 times", [tracked(1, GRANT, CANCELLED, CANCELLED, new=2)]),
         ("granted 2 times", [tracked(1, GRANT, GRANT, new=2)]),
         ("granted though it is loaded", [tracked(1, GRANT, GRANT, loaded=True, new=1)]),
@@ -66,6 +67,33 @@ def test_an_orderly_life_breaks_nothing() -> None:
 )
 def test_each_promise_can_be_broken(message: str, requests: list[TrackedRequest]) -> None:
     assert message in broken(*requests)
+
+
+def test_where_several_things_happen_at_once_what_may_have_crossed_breaks_nothing() -> None:
+    crossed = tracked(1, GRANT, CANCELLED, loaded=True, new=1)
+    assert broken(crossed, busy=True) == ""
+    assert "cancelled though it is parked" in broken(tracked(1, PARKED, CANCELLED, new=1), busy=True)
+    dead = tracked(1, GRANT, new=1)
+    dead.dead = True
+    assert broken(dead, busy=True) == ""
+    assert "after its end" in broken(dead)
+
+
+def test_what_a_turn_frees_under_pressure_is_known_by_what_stays() -> None:
+    held, small = tracked(1, GRANT, loaded=True, weight=2), tracked(2, PARKED, weight=2)
+    heavy = tracked(2, PARKED, weight=3)
+    assert "not asked to unload" in broken(held, small, pressed=True, eased=False, finished=1)
+    assert broken(held, heavy, pressed=True, eased=False, finished=1) == ""
+
+
+def test_what_was_granted_under_the_same_pressure_is_granted_again() -> None:
+    granted = tracked(1, GRANT, weight=2, new=1)
+    model = ManagerModel(Policy.BUDGET, 8, requests=[granted], importance={1: 200, 2: 200}, pressed=True, eased=False)
+    assert list(model.doubtful()) == []
+    model.begin()
+    granted.dead = True
+    model.requests.append(tracked(2, PARKED, weight=2))
+    assert "under the same pressure" in "; ".join(model.doubtful())
 
 
 def test_the_weakest_leave_first_and_enough_of_them_under_pressure() -> None:

@@ -1,0 +1,189 @@
+"""The steps of random scenarios about the manager as a service: rights, wrong arguments, dumps, the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client
+from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_observation import shell_of
+from npu_conformance.cts.lib.scenario_dump import DumpJudge
+from npu_conformance.cts.lib.scenario_runner import ScenarioRunner
+from npu_conformance.cts.lib.scenario_step import Step
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal
+from npu_conformance.cts.lib.service_choices import (
+    COMMANDS,
+    DENIED,
+    PARAMETERS,
+    POLICY_COMMANDS,
+    REFUSED,
+    REFUSED_ID,
+)
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS
+from npu_conformance.harness.run.random_search import must
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.npu.types import (
+    DUMP_PERMISSION,
+    PERMISSION,
+    ROOT_UID,
+    SHELL_UID,
+    SYSTEM_UID,
+    ModelLoadRequest,
+    Policy,
+    PolicyParameters,
+    ShellResult,
+)
+
+
+class ServiceCalls(ScenarioRunner):
+    """A scenario runner that knows these steps as well.
+
+    suspended: root has suspended pushes. absent: there is no HAL.
+    """
+
+    def __init__(self, fixture: ManagerFixture, hal: RecordingHal) -> None:
+        super().__init__(fixture, hal)
+        self.suspended = False
+        self.absent = False
+        self._dumps = DumpJudge()
+        self._warned: set[str] = set()
+        self._connected: dict[int, Client] = {}
+
+    def _weigh(self, step: Step) -> None:
+        parameters = PARAMETERS[step.number]
+        given = parameters or PolicyParameters()
+        weights = {size: given.model_size_weights.get(str(size), weight) for size, weight in DEFAULT_WEIGHTS.items()}
+        maximum = weights[max(weights)] if given.max_budget is None else given.max_budget
+        self.model.replace_policy(Policy.BUDGET, maximum, weights)
+        self.fixture.settings.manager.set_policy(Policy.BUDGET, parameters)
+
+    def _deny(self, step: Step) -> None:
+        """Without the permission nobody sets a policy (NPU-ACC-004); requests ought to be rejected (NPU-ACC-005)."""
+        app, grant = self.apps[step.uid], self.fixture.control.grant_permission
+        grant(step.uid, PERMISSION, False)
+        grant(step.uid, DUMP_PERMISSION, step.own)
+        if step.number == 0:
+            self._denied_request(app)
+        elif step.number < DENIED - len(POLICY_COMMANDS):
+            policy, parameters = (Policy.STATUS_QUO, None) if step.number == 1 else REFUSED[step.uid % len(REFUSED)]
+            what = f"setPolicy({policy}) of uid {step.uid} without the permission"
+            self._must(
+                lambda: checks.raises(lambda: app.client.manager.set_policy(policy, parameters), SecurityDenied, what)
+            )
+        else:
+            self._is_no_command(step.uid, POLICY_COMMANDS[step.number - (DENIED - len(POLICY_COMMANDS))])
+        grant(step.uid, PERMISSION, True)
+        grant(step.uid, DUMP_PERMISSION, False)
+
+    def _denied_request(self, app: ClientApp) -> None:
+        request = ModelLoadRequest(REFUSED_ID)
+        try:
+            app.client.request(request, CallbackRecorder())
+        except SecurityDenied:
+            return
+        self._warn("a request without the permission is taken")
+        self.fixture.control.grant_permission(app.uid, PERMISSION, True)
+        app.client.manager.cancel_model_load(request)
+
+    def _refuse(self, step: Step) -> None:
+        """What is wrong is rejected, and leaves no trace (NPU-REQ-011, -013, NPU-POL-002, -007, -008)."""
+        if step.number < len(REFUSED):
+            policy, parameters = REFUSED[step.number]
+            what = f"setPolicy({policy}, {parameters})"
+            manager = self.fixture.settings.manager
+            self._must(lambda: checks.raises(lambda: manager.set_policy(policy, parameters), IllegalArgument, what))
+            return
+        client = self.apps[step.uid].client
+        request = ModelLoadRequest(REFUSED_ID)
+        try:
+            client.manager.request_can_load_model(request, None)
+        except IllegalArgument:
+            return
+        self._warn("a request without a callback is taken")
+        client.manager.cancel_model_load(request)
+
+    def _dump(self, step: Step) -> None:
+        app, grant = self.apps[step.uid], self.fixture.control.grant_permission
+        if step.number == 0:
+            self._judge_dump(self._say(SHELL_UID, "info").output)
+        elif step.number == 1:
+            self._is_not_told(lambda: app.client.manager.dump())
+            self._is_not_told(lambda: self._say(app.uid, "info").output)
+        else:
+            grant(app.uid, DUMP_PERMISSION, True)
+            self._judge_dump(app.client.manager.dump())
+            grant(app.uid, DUMP_PERMISSION, False)
+            self._is_not_told(lambda: app.client.manager.dump())
+
+    def _is_not_told(self, call: Callable[[], str]) -> None:
+        """Who may not dump sees nothing of it (NPU-OBS-002)."""
+        try:
+            text = call()
+        except SecurityDenied:
+            return
+        if "Policy:" in text or "Priorities:" in text:
+            self.fail("a dump was given to an app without the permission to it")
+
+    def _judge_dump(self, text: str) -> None:
+        """See that it says of policy, requests and priorities what is so (NPU-OBS-001, -003)."""
+        is_known = not (self.suspended or self.absent or self.model.pressed)
+        ranks = None if self.model.pressed else {uid: self.model.importance[uid] for uid in self._ranked}
+        table = self.hal.table if is_known else None
+        problem = next(self._dumps.problems(text, self.model, self.installed, table, ranks), None)
+        if problem is not None:
+            self.fail(f"{problem}, in the dump {text!r}")
+
+    @property
+    def _ranked(self) -> list[int]:
+        return [uid for uid in self.installed if uid not in self._undeclared]
+
+    def _command(self, step: Step) -> str:
+        return COMMANDS[step.number % len(COMMANDS)]
+
+    def _shell(self, step: Step) -> None:
+        command = self._command(step)
+        if command in POLICY_COMMANDS:
+            policy = Policy(POLICY_COMMANDS.index(command))
+            self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else DEFAULT_WEIGHTS[2])
+            self._must(
+                lambda: checks.equal(self._say(SHELL_UID, command).exit_code, 0, f"exit code of cmd npu {command}")
+            )
+        elif command in ("enable", "disable"):
+            for uid in (step.uid, SHELL_UID, SYSTEM_UID):
+                self._is_no_command(uid, command)
+        else:
+            self._judge_usage(self._say(SHELL_UID, *([command] if command else [])))
+
+    def _judge_usage(self, result: ShellResult) -> None:
+        """An unknown command prints the usage, with another exit code than 0 (NPU-OBS-004)."""
+        if result.exit_code == 0 or "usage: cmd npu" not in result.output:
+            self.fail(f"an unknown command: exit code {result.exit_code}, output {result.output!r}")
+
+    def _is_no_command(self, uid: int, command: str) -> None:
+        """Who has no right to a command does not hear that it is done (NPU-OBS-005, NPU-ACC-004)."""
+        with suppress(SecurityDenied):
+            if self._say(uid, command).exit_code == 0:
+                self.fail(f"cmd npu {command} of uid {uid}: expected a rejection, found exit code 0")
+
+    def _say(self, uid: int, *words: str) -> ShellResult:
+        if uid in self.apps:
+            return self.apps[uid].client.manager.shell_command(words)
+        if uid not in self._connected:
+            self._connected[uid] = Client(self.fixture.context, uid)
+        return self._connected[uid].manager.shell_command(words)
+
+    def _root(self, command: str) -> None:
+        """While root's command lasts the HAL, which is the suite's, may be told something."""
+        shell = shell_of(self.fixture.context, ROOT_UID)
+        self._must(lambda: checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}"))
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            self.fixture.context.warn_quality(text)
+
+    def _must(self, check: Callable[[], object]) -> None:
+        """Name the steps with what a check says."""
+        must(check, self.steps)

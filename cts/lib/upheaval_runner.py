@@ -1,0 +1,203 @@
+"""The steps of random scenarios about what comes and goes: processes, apps, HALs, and the time that unloads take."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from npu_conformance.cts.lib.manager_client import Client
+from npu_conformance.cts.lib.manager_fixture import ManagerFixture
+from npu_conformance.cts.lib.scenario_step import Step
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal
+from npu_conformance.cts.lib.service_runner import ServiceRunner
+from npu_conformance.harness.judge.manager_model import TrackedRequest
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.types import ROOT_UID, UNLOAD_TIMEOUT_NS, Importance
+
+_NS = 1_000_000_000
+_SLACK = 0.05
+"""Of the time for an unload: what steps between two pauses take at the most."""
+
+
+class UpheavalRunner(ServiceRunner):
+    """A scenario runner that knows these steps as well."""
+
+    def __init__(self, fixture: ManagerFixture, hal: RecordingHal) -> None:
+        super().__init__(fixture, hal)
+        self.removed: set[int] = set()
+        self._root_client: Client | None = None
+        self._is_root_refused = False
+        self._bereaved: list[TrackedRequest] = []
+        """Requests of other processes of an app of which one has just died."""
+        self._patience_ns = 0
+        self._ages: dict[TrackedRequest, tuple[float, float]] = {}
+        """How long models have been asked to unload, at least and at most, in parts of the time that they have."""
+        self._youngest = 0.0
+        """The most of it that has passed for those that the newest step has brought to be asked."""
+        self.model.importance[ROOT_UID] = Importance.FOREGROUND
+
+    @property
+    def installed(self) -> list[int]:
+        """The uids of the apps that are there."""
+        return [uid for uid in self.apps if uid not in self.removed]
+
+    def run(self, step: Step) -> None:
+        """Let it happen; what is not there does nothing."""
+        if step.uid in self.removed and step.do != "reinstall":
+            return
+        super().run(step)
+        for tracked in self.model.live:
+            if tracked.asked and not step.soon:
+                self._ages.setdefault(tracked, (0.0, self._youngest))
+        self._youngest = 0.0
+
+    def drain(self) -> None:
+        """Let a HAL come, and all that fits have its turn."""
+        self.run(Step("revive"))
+        super().drain()
+
+    def leave(self) -> None:
+        """Leave the device as it was."""
+        if self._patience_ns:
+            self.fixture.control.set_unload_timeout(UNLOAD_TIMEOUT_NS)
+        super().leave()
+
+    def client_of(self, uid: int) -> Client:
+        """The process that asks for this uid; root has one too."""
+        if uid != ROOT_UID:
+            return super().client_of(uid)
+        if self._root_client is None:
+            self._root_client = Client(self.fixture.context, ROOT_UID)
+            self.fixture.clients.append(self._root_client)
+            self._work_of_root()
+        return self._root_client
+
+    def _work_of_root(self) -> None:
+        """Nobody can install root afresh: what it completed in other scenarios is outdone, or counts as unknown."""
+        if self.hal.callback is None:
+            self.model.forgotten[ROOT_UID] = sys.maxsize
+            return
+        self.hal.works(ROOT_UID)
+        self.model.complete_work(ROOT_UID)
+        self.model.finished = None
+
+    def _ask(self, step: Step) -> None:
+        """Root may be refused; it is never weaker than a foreground app (NPU-PRI-003).
+
+        While something is under way no id is used again: it would be open which request a callback is about.
+        """
+        if (step.uid == ROOT_UID and self._is_root_refused) or (self.joins_in and self.tracked(step) is not None):
+            return
+        try:
+            super()._ask(step)
+        except SecurityDenied:
+            if step.uid != ROOT_UID:
+                raise
+            self._is_root_refused = True
+            self.model.requests.pop()
+
+    def _judge(self) -> None:
+        if self._bereaved:
+            self.fixture.settle()
+            self._receive()
+            self._mourn([tracked for tracked in self._bereaved if not tracked.ended])
+            self._bereaved = []
+        super()._judge()
+
+    def _mourn(self, left: list[TrackedRequest]) -> None:
+        """A manager ought to keep what other processes of an app have (NPU-LIF-020): its dump says whether it does."""
+        text = self.fixture.settings.manager.dump()
+        for uid in {tracked.uid for tracked in left} if self.model.gates else ():
+            same = [tracked for tracked in left if tracked.uid == uid]
+            others = sum(tracked.uid == uid for tracked in self.model.live) - len(same)
+            if len(re.findall(rf"^ +{uid} \[[^\]]*\]: ", text, re.MULTILINE)) <= others:
+                self._warn("the death of one process drops the requests of another process of the same uid")
+                for tracked in same:
+                    tracked.dead = True
+
+    def _judge_dump(self, text: str) -> None:
+        super()._judge_dump(text)
+        for uid in self.removed:
+            if re.search(rf"^ +{uid} \[", text, re.MULTILINE):
+                self.fail(f"uid {uid}, which is removed, in the dump {text!r}")
+
+    def _judge_introduction(self, before: int) -> None:
+        super()._judge_introduction(before)
+        if left := self.removed & {*self.hal.table}:
+            self.fail(f"the uids {sorted(left)}, which are removed, in the table for a HAL (NPU-PRI-010)")
+
+    def _perish(self, step: Step) -> None:
+        if not self.model.gates or all(client.pid != step.number for client in self._processes(step.uid)):
+            return
+        self._bury(step.uid, step.number)
+        self._bereaved += [tracked for tracked in self.model.live if tracked.uid == step.uid]
+        self.fixture.control.kill_client(step.uid, step.number)
+        app = self.apps[step.uid]
+        if not app.client.alive:
+            left = self._processes(step.uid)
+            if left:
+                app.client = left[-1]
+            else:
+                app.restarts()
+
+    def _processes(self, uid: int) -> list[Client]:
+        return [client for client in self.fixture.clients if client.alive and client.uid == uid]
+
+    def _turn(self, step: Step) -> None:
+        processes = self._processes(step.uid)
+        self.apps[step.uid].client = processes[step.number % len(processes)]
+
+    def _rest(self, step: Step) -> None:
+        """Let what is under way arrive."""
+
+    def _meddle(self, step: Step) -> None:
+        if not self.removed:
+            super()._meddle(step)
+
+    def _remove(self, step: Step) -> None:
+        """Its requests vanish, and nobody tracks its uid (NPU-PRI-010)."""
+        self._uninstall(step.uid)
+        self.removed.add(step.uid)
+        self.fixture.control.remove_app(step.uid)
+
+    def _reinstall(self, step: Step) -> None:
+        self.removed.discard(step.uid)
+        super()._reinstall(step)
+
+    def _halt(self, step: Step) -> None:
+        """Until another one comes there is no HAL, and the manager goes on (NPU-PRI-007)."""
+        if self.absent:
+            return
+        if not step.own:
+            self.fixture.control.kill_hal()
+        self.hal.dead, self.absent = True, True
+        self.hal.callback = None
+        self.hal.table.clear()
+
+    def _revive(self, step: Step) -> None:
+        if self.absent:
+            self._connect()
+
+    def _patience(self, step: Step) -> None:
+        self._patience_ns = step.number * _NS
+        try:
+            self.fixture.control.set_unload_timeout(self._patience_ns)
+        except Unsupported as error:
+            raise NotApplicable(f"the time for an unload cannot be set: {error}") from None
+
+    def _pause(self, step: Step) -> None:
+        """Who has been asked for longer than the time for an unload is overdue, and nobody else (NPU-LIF-027).
+
+        Nothing happens where it would be open who is.
+        """
+        part = step.number / 1000
+        asked = {tracked: self._ages[tracked] for tracked in self.model.live if tracked.asked}
+        oldest = max((most for _, most in asked.values()), default=0.0)
+        is_open = any(least + part < 1 + _SLACK and most + part > 1 - _SLACK for least, most in asked.values())
+        if is_open or part > 2 - oldest - _SLACK:
+            return
+        self.model.expire([tracked for tracked, (least, _) in asked.items() if least + part > 1])
+        self._ages = {tracked: (least + part, most + part) for tracked, (least, most) in asked.items()}
+        self._youngest = max(0.0, part - (1 - oldest) + _SLACK)
+        self.fixture.control.advance_clock(int(self._patience_ns * part))
