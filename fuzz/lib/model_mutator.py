@@ -22,6 +22,7 @@ _TIMES = (1, 1, 1, 2, 4)
 """How often another model is joined."""
 _POOL = {"kind": "ashmem", "size": 4096, "token": 1, "prot": 3, "offset": 0, "description": None}
 _CHANNEL_QUANT = {"channelQuant": {"scales": [0.5, 0.25], "channelDim": 0}, "extension": None}
+_LONG_NAME = "vendor." + "x" * 300
 _EMPTY_GRAPH: dict[str, Any] = {"operands": [], "operations": [], "inputIndexes": [], "outputIndexes": []}
 
 _TYPES = (*map(int, OperandType), 20, 0x10001)
@@ -31,7 +32,7 @@ _GRAMMAR = Grammar(
         "extraParams": (None, _CHANNEL_QUANT, {"channelQuant": None, "extension": "AAE="}),
         "pools": ([], [_POOL], [_POOL, {**_POOL, "size": 0}]),
         "referenced": ([], [_EMPTY_GRAPH]),
-        "extensionNameToPrefix": ([], [{"name": "vendor.example", "prefix": 1}]),
+        "extensionNameToPrefix": ([], *([{"name": name, "prefix": 1}] for name in ("vendor.example", _LONG_NAME))),
     },
     encoded=frozenset({"operandValues", "extension"}),
 )
