@@ -48,7 +48,7 @@ def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str
     assert kind_of(found.value) == kind
     assert where_of(found.value).startswith(where)
     smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data))
-    assert len(msgspec.json.decode(smallest, type=RequestInput).edits) <= 2
+    assert len(msgspec.json.decode(smallest, type=RequestInput).edits) <= 3  # to move an argument takes three
 
 
 @pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, NEWEST])
