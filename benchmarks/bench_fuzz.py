@@ -15,6 +15,7 @@ from statistics import median
 import msgspec
 
 from benchmarks.figures import Figure
+from npu_conformance.fuzz import wire
 from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
@@ -137,7 +138,7 @@ def models_a_second() -> float:
 def lines_a_second() -> float:
     """Lines of changed conversations that a server takes, answers, and is judged by."""
     subject, lines = open_subject("reference", isolation="inprocess"), 0
-    target = importlib.import_module("npu_conformance.fuzz.wire").FUZZER.target(Attacked(subject, "reference", {}))
+    target = wire.FUZZER.target(Attacked(subject, "reference", {}))
 
     def attack(data: bytes) -> frozenset[int]:
         nonlocal lines
