@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import importlib
+import random
 import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
+import msgspec
+
 from benchmarks.figures import Figure
+from npu_conformance.fuzz import wire
+from npu_conformance.fuzz.lib import model_mutator
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import evolution, hypothesis_engine
-from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
+from npu_conformance.fuzz.lib.model_class import classify
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST
 
 DRIVERS = {
     "burst": "burst_drivers",
@@ -51,6 +61,8 @@ def figures() -> Iterator[Figure]:
             first = {bug: _first(fuzzer, f"{module}:plugin", bug, search) for bug in bugs}
             yield _found(f"{name}, {engine}", first)
         yield Figure(f"{name}, inputs on one core", _speed(fuzzer), "/s")
+    yield Figure("models, made and judged by the validator alone, on one core", models_a_second(), "/s")
+    yield Figure("wire, lines on one core", lines_a_second(), "/s")
 
 
 def _found(name: str, first: dict[str, int | None]) -> Figure:
@@ -99,8 +111,40 @@ def _hypothesis(target: Target, attack: evolution.Sights) -> None:
 def _speed(fuzzer: Fuzzer) -> float:
     subject = open_subject("reference", isolation="inprocess")
     target = fuzzer.target(Attacked(subject, "reference", {}))
-    started = time.process_time()
-    evolution.search(target, lambda data: sights_of(target, data), seed=_SEED, runs=_SPEED)
-    seconds = time.process_time() - started
+    seconds = _seconds(target, lambda data: sights_of(target, data))
     subject.close()
     return _SPEED / seconds
+
+
+def _seconds(target: Target, attack: evolution.Sights) -> float:
+    started = time.process_time()
+    evolution.search(target, attack, seed=_SEED, runs=_SPEED)
+    return time.process_time() - started
+
+
+def models_a_second() -> float:
+    """Models that are changed, read, and judged by the validator: an input of `models` but for the device."""
+    version = NEWEST
+    seeds, source, decoder = model_mutator.seeds(version), random.Random(_SEED), msgspec.json.Decoder(Model)
+    started, judged = time.process_time(), 0
+    while judged < _SPEED:
+        data = model_mutator.mutate(source.choice(seeds), Choices(source.randbytes(SIZE)), seeds, LARGEST_INPUT)
+        with suppress(msgspec.MsgspecError):
+            classify(decoder.decode(data), version)
+            judged += 1
+    return _SPEED / (time.process_time() - started)
+
+
+def lines_a_second() -> float:
+    """Lines of changed conversations that a server takes, answers, and is judged by."""
+    subject, lines = open_subject("reference", isolation="inprocess"), 0
+    target = wire.FUZZER.target(Attacked(subject, "reference", {}))
+
+    def attack(data: bytes) -> frozenset[int]:
+        nonlocal lines
+        lines += data.count(b"\n") + 1
+        return sights_of(target, data)
+
+    seconds = _seconds(target, attack)
+    subject.close()
+    return lines / seconds

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
-from npu_conformance.fuzz.lib.json_edits import Grammar
+from npu_conformance.fuzz.lib.histories import Histories, encoded, orders
+from npu_conformance.fuzz.lib.json_edits import ALIASES, Grammar
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Edit
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS
 from npu_conformance.specs.versions import Version
@@ -104,8 +104,9 @@ def is_sendable(step: Step, version: Version) -> bool:
             return True
 
 
-_TOKENS = (0, 0, 1, 1, 2, 3, 4, 7, 1 << 40, (1 << 63) - 1)
+_TOKENS = (0, 0, 1, 1, 2, 3, 4, 7, 1 << 40, (1 << 63) - 1, *(1 + alias for alias in ALIASES))
 _ODD_TOKENS = (-1, -1, -1, -2, -(1 << 63), (1 << 31) - 1)
+NAMES = {"burst": "burst", "token": "token", "tokens": "token", "memory": "memory", "memories": "memory"}
 _NUMBERS = (0, 0, 0, 1, 1, 2, 3)
 _RELATIVE = ("+1", "-1", "+4", "-4", "+64", "+1024", "-1024", "+2048")
 _DEADLINES = (-1, -1, -1, 0, 1, FAR_NS, (1 << 63) - 1, -2, -(1 << 63))
@@ -127,7 +128,7 @@ def histories_of(names: Sequence[str]) -> Histories[Step]:
         "packet": (0, 1, 4, 24, 255), "edits": (*BOUNDARIES, 2047, 2048),
     }  # fmt: skip
     grammar = Grammar(integers=integers, templates={"vector": tuple(names)})
-    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar)
+    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar, names=NAMES)
 
 
 def _fresh(choices: Choices, names: Sequence[str]) -> Step:
@@ -193,6 +194,8 @@ def seeds_of(names: Sequence[str], version: Version) -> tuple[bytes, ...]:
         [Open(one), Execute(measure=True), Execute(deadline=FAR_NS), Execute(loop=SURE_NS, plain=True), Execute()],
         [Open(one), Execute(0, [0, 1, 2, 3], [0, 1, 2, 3]), Execute(0, [2, 3], [2, 3]), Release(2), Execute()],
     ]
+    used, refused, anew = Execute(0, [5, 6]), Execute(0, [5], [0]), Execute(0, [5, 6], [2, 1])
+    found += orders([Open(one)], [[used], [refused], [anew], [Release(5)]], [anew])
     if version.is_aidl:
         found += [
             [Open(one), Execute(0, [-1, -1]), Execute(0, [-1, 0], [2, 3]), Execute(0, [-1, 0], [1, 3])],

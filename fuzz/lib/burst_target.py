@@ -18,6 +18,7 @@ from npu_conformance.fuzz.lib.burst_steps import (
     BURSTS,
     HALF,
     MEMORIES,
+    NAMES,
     OPERATIONS,
     Close,
     Execute,
@@ -30,7 +31,7 @@ from npu_conformance.fuzz.lib.burst_steps import (
     seeds_of,
 )
 from npu_conformance.fuzz.lib.findings import Found, Kind
-from npu_conformance.fuzz.lib.histories import HistoryTarget
+from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import allowed, guarded
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import draft_of
@@ -93,13 +94,11 @@ class _Play:
 
     def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """Let it happen; returns what was seen."""
-        before = ""
+        traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._version):
                 for sight in self._perform(step):
-                    word = f"{type(step).__name__} {sight}"
-                    self._seen |= {word, f"{before} {word}"}
-                    before = word
+                    self._seen.update(traces.sights(step, sight))
         for number in self.bursts:
             self._execute(Execute(number, _PROBE))
         return tuple(self._seen)

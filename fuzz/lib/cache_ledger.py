@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+_LARGEST_PADDING = 4096
+"""Zeros behind a content: files may grow to whole blocks."""
+
 
 @dataclass(frozen=True)
 class Saving:
@@ -65,6 +68,8 @@ class Ledger:
 def edited(content: bytes, edit: str, at: int, value: int) -> bytes:
     """A content after an edit of `cache_steps.EDITS`; an unknown one leaves it."""
     place = at % len(content) if content else 0
+    if edit == "pad":
+        return content + bytes(1 + at % _LARGEST_PADDING)
     return dict(_edits(content, place, value % 256)).get(edit, content)
 
 

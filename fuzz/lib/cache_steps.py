@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
+from npu_conformance.fuzz.lib.histories import Histories, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
 from npu_conformance.harness.subject.files import Access
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN
@@ -18,7 +18,7 @@ CACHES = 3
 ACCESSES: tuple[Access, ...] = ("read_write", "read", "write")
 ODDITIES = ("", "more_model", "less_model", "more_data", "less_data", "two", "none")
 """What is wrong about the handles: a file too many or too few, two descriptors in a handle, or none (HIDL)."""
-EDITS = ("flip", "cut", "append", "insert", "zero", "clear")
+EDITS = ("flip", "cut", "append", "insert", "zero", "clear", "pad")
 _TOKEN = bytes(range(7, 7 + BYTE_SIZE_OF_CACHE_TOKEN))
 TOKENS = (
     _TOKEN, bytes([_TOKEN[0] ^ 1]) + _TOKEN[1:], _TOKEN[:-1] + bytes([_TOKEN[-1] ^ 0x80]), bytes(len(_TOKEN)),
@@ -58,7 +58,7 @@ class Restore(msgspec.Struct, tag_field="do", tag="restore", forbid_unknown_fiel
 
 
 class Damage(msgspec.Struct, tag_field="do", tag="damage", forbid_unknown_fields=True, omit_defaults=True):
-    """The content of one file changes. at: a place in it, counted from its end where negative."""
+    """The content of one file changes. at: a place in it, counted from its end where negative; of `pad` the zeros."""
 
     cache: int = 0
     file: int = 0
@@ -102,6 +102,7 @@ def is_sendable(step: Step, version: Version) -> bool:
 
 
 _PLACES = (0, 1, 11, 12, 28, 60, 61, 100, -1, -2, -20, 300)
+NAMES = {"cache": "cache", "source": "cache", "target": "cache", "other": "cache", "token": "token", "file": "file"}
 _MOMENTS = (1, 2, 3, 4, 5, 6)
 
 
@@ -118,7 +119,7 @@ def histories_of(names: Sequence[str]) -> Histories[Step]:
     }  # fmt: skip
     templates = {"model": tuple(names), "odd": ODDITIES, "edit": EDITS}
     grammar = Grammar(integers=integers, templates=templates)
-    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar, most=_MOST_STEPS)
+    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar, most=_MOST_STEPS, names=NAMES)
 
 
 def _fresh(choices: Choices, names: Sequence[str]) -> Step:
@@ -180,4 +181,12 @@ def seeds_of(names: Sequence[str]) -> tuple[bytes, ...]:
         [Save(one), Save(other, 1, 4), Restore(token=4), Restore(1), Restore(1, 4)],
         [Damage(edit="append", at=0, value=200), Save(one), Restore(), Renew(), Restore()],
     ]
+    events: list[list[Step]] = [
+        [Save(one)],
+        [Save(other)],
+        [Restore()],
+        [Damage(), Restore()],
+        [Save(one, 1), Copy(1, 0)],
+    ]
+    found += orders([], events, [Restore()])
     return tuple(map(encoded, found))

@@ -16,6 +16,7 @@ from npu_conformance.fuzz.lib.cache_models import CachedModels
 from npu_conformance.fuzz.lib.cache_steps import (
     ACCESSES,
     CACHES,
+    NAMES,
     TOKENS,
     Copy,
     Damage,
@@ -28,7 +29,7 @@ from npu_conformance.fuzz.lib.cache_steps import (
     is_sendable,
     seeds_of,
 )
-from npu_conformance.fuzz.lib.histories import HistoryTarget
+from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import guarded
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import Cache, CacheClient, Handle, Handles, Opening
@@ -107,12 +108,10 @@ class _Play:
 
     def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """Let it happen; returns what was seen."""
-        before = ""
+        traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._context.version):
-                word = f"{type(step).__name__} {self._perform(step)}"
-                self._seen |= {word, f"{before} {word}"}
-                before = word
+                self._seen.update(traces.sights(step, self._perform(step)))
         for number in range(CACHES):
             if any(self._caches[number].contents()):
                 self._restore(Restore(number))

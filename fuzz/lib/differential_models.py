@@ -42,6 +42,14 @@ _AS_DRAWN = {
 }  # fmt: skip
 """Operations that stay as they were drawn: boxes have to lie within an image, as no rule says that is asked here, and
 the bounds know nothing of how far the fixed point inside of a 16-bit LSTM may be off where weights are extreme."""
+_EXACT = {
+    "ADD", "SUB", "MAXIMUM", "MINIMUM", "NEG", "ABS", "SELECT", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER",
+    "GREATER_EQUAL",
+}  # fmt: skip
+"""Operations whose int32 results have every bit, however large, as long as none wraps."""
+_LARGEST_EXACT = 1 << 29
+_INTEGERS = (0, 1, -1, (1 << 24) + 1, -(1 << 24) - 1, (1 << 16) + 1, 1 << 28, -(1 << 28))
+"""Of int32: those that a float, or fewer bits, do not hold among them."""
 _NO_VECTOR = (DocumentError, msgspec.MsgspecError, ValueError, LookupError, ArithmeticError)
 """What reading, cutting and computing raise where there is no such model."""
 
@@ -66,11 +74,23 @@ def with_values(vector: Vector) -> Vector | None:
     try:
         values = values_of(vector)
         for name, array in values.items():
-            results.check_magnitude(name, array)
+            _check_magnitude(vector, name, array)
     except (Unfit, *_NO_VECTOR):
         return None
     example = vector.examples[0]
     return replace(vector, examples=(Example(example.inputs, {name: values[name] for name in vector.outputs}),))
+
+
+def _check_magnitude(vector: Vector, name: str, array: Array) -> None:
+    """Raises Unfit where numbers are too large; between operations that are exact an int32 may be larger than usual."""
+    if array.dtype != numpy.int32 or not _is_exact(vector):
+        results.check_magnitude(name, array)
+    elif bool((numpy.abs(array.astype(numpy.int64)) > _LARGEST_EXACT).any()):
+        raise Unfit(f"{name} has elements beyond {_LARGEST_EXACT}")
+
+
+def _is_exact(vector: Vector) -> bool:
+    return all(one.type in _EXACT for one in vector.operations)
 
 
 def seeds(version: Version, *, with_stored: bool) -> list[bytes]:
@@ -154,7 +174,8 @@ def _without_one(vector: Vector, choices: Choices) -> Vector | None:
 
 def _with_other_values(vector: Vector, choices: Choices) -> Vector | None:
     """Elements of one tensor changed, where no rule looks at them."""
-    tensors = {name: array for name, array in data_of(vector).items() if array.size and array.dtype != numpy.int32}
+    given, is_exact = data_of(vector), _is_exact(vector)
+    tensors = {name: one for name, one in given.items() if one.size and (is_exact or one.dtype != numpy.int32)}
     if not tensors or any(reads_data(catalogue.operation_code(one.type)) for one in vector.operations):
         return None
     name = choices.pick(sorted(tensors))
@@ -175,6 +196,8 @@ def _elements(array: Array, choices: Choices) -> Array:
         return ~array
     if array.dtype.kind == "f":
         value: Any = choices.pick(_FLOATS)
+    elif array.dtype == numpy.int32:
+        value = choices.pick(_INTEGERS)
     else:
         limits = numpy.iinfo(array.dtype)
         value = choices.pick((limits.min, limits.max, 0, 1, limits.max // 2))

@@ -5,10 +5,11 @@ What a step does the target says; here steps are put in, left out, moved, double
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -24,6 +25,13 @@ Step = TypeVar("Step")
 MOST_STEPS = 24
 _MOST_AT_ONCE = 4
 """Fresh steps of one mutation."""
+TIME = "time"
+"""The kind of a field that names a time: what happens just before another one, or behind it, matters as well."""
+_NEAR = (0, -1, 1)
+_TRACE = 3
+"""So many latest steps about one thing tell histories apart."""
+_TIMES = (1, 1, 2, 3)
+"""How often a step is made again."""
 _PLAIN = (0, 1)
 _PIECES = 400
 """Inputs behind a finding."""
@@ -33,13 +41,15 @@ _PIECES = 400
 class Histories(Generic[Step]):
     """The histories of one target. fresh: a step of somebody's choice. grammar: good values of the steps' fields.
 
-    most: steps of a history; those behind them are dropped.
+    most: steps of a history; those behind them are dropped. names: what kind of thing a field names by a number, or
+    several: steps are more often about the same thing than by chance.
     """
 
     decoder: msgspec.json.Decoder[list[Step]]
     fresh: Callable[[Choices], Step]
     grammar: Grammar
     most: int = MOST_STEPS
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def decoded(self, data: bytes) -> list[Step] | None:
         """The first steps of an input; None where it is none."""
@@ -55,13 +65,14 @@ class Histories(Generic[Step]):
             return data
         kind, place = choices.below(10), choices.below(len(steps) + 1)
         if kind < 4 or not steps:
-            steps[place:place] = [self.fresh(choices) for _ in range(1 + choices.below(_MOST_AT_ONCE))]
+            steps[place:place] = [self._joining(steps, choices) for _ in range(1 + choices.below(_MOST_AT_ONCE))]
         elif kind == 4:
             del steps[place % len(steps)]
         elif kind == 5:
             steps.insert(choices.below(len(steps)), steps.pop(place % len(steps)))
         elif kind == 6:
-            steps.insert(choices.below(len(steps)), steps[place % len(steps)])
+            again, behind = steps[place % len(steps)], choices.pick((place, choices.below(len(steps))))
+            steps[behind:behind] = [again] * choices.pick(_TIMES)
         elif kind == 7:
             steps[place:] = self.decoded(choices.pick(seeds)) or []
         else:
@@ -79,6 +90,20 @@ class Histories(Generic[Step]):
             for changed in self._plainer(step)
         )
         return [encoded(fewer) for found in (_fewer(steps), plainer) for fewer in found]
+
+    def _joining(self, steps: Sequence[Step], choices: Choices) -> Step:
+        """A fresh step; every other time about the same things as one that is there."""
+        step = self.fresh(choices)
+        if not (self.names and steps) or choices.below(2):
+            return step
+        named = _named(choices.pick(steps), self.names)
+        changes: dict[str, Any] = {}
+        for name, kind in self.names.items():
+            before = getattr(step, name, None)
+            if isinstance(before, int | list) and kind in named:
+                nearby = choices.pick(_NEAR) if kind == TIME else 0
+                changes[name] = _with_one(before, choices.pick(named[kind]) + nearby, choices)
+        return msgspec.structs.replace(step, **changes)  # type: ignore[type-var]
 
     def _edited(self, step: Step, choices: Choices) -> Step:
         """The step with one field changed; as it was where that makes no step."""
@@ -98,6 +123,40 @@ class Histories(Generic[Step]):
     def _step(self, fields: dict[str, Any]) -> Step | None:
         found = self.decoded(msgspec.json.encode([fields]))
         return found[0] if found else None
+
+
+class Traces:
+    """What tells histories apart: a step with the one before it, and the latest steps about each thing."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """names: as in Histories."""
+        self._names = names
+        self._latest: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._before = ""
+
+    def sights(self, step: object, outcome: str) -> Iterator[str]:
+        """Note a step with what came of it, its first word being the most important; returns what was seen."""
+        word = f"{type(step).__name__} {outcome}"
+        yield word
+        yield f"{self._before} {word}"
+        self._before = word
+        brief = f"{type(step).__name__} {outcome.partition(' ')[0]}"
+        for kind, numbers in _named(step, self._names).items():
+            for thing in dict.fromkeys((kind, number) for number in numbers):
+                latest = (*self._latest.get(thing, ())[1 - _TRACE :], brief)
+                self._latest[thing] = latest
+                yield f"{kind} {' > '.join(latest)}"
+
+
+def _named(step: object, names: Mapping[str, str]) -> dict[str, list[int]]:
+    """What a step is about: numbers by kind."""
+    found: dict[str, list[int]] = {}
+    for name, kind in names.items():
+        value = getattr(step, name, None)
+        numbers = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, int)]
+        if numbers:
+            found.setdefault(kind, []).extend(numbers)
+    return found
 
 
 class Stage(Generic[Step]):
@@ -183,9 +242,25 @@ class HistoryTarget(ABC, Generic[Step]):
             self._subject.restart()
 
 
+def orders(before: Sequence[Step], events: Sequence[Sequence[Step]], behind: Sequence[Step]) -> Iterator[list[Step]]:
+    """Every two events in every order, twice the same included: what one thing can go through in a short life."""
+    for chosen in itertools.product(events, repeat=2):
+        yield [*before, *itertools.chain.from_iterable(chosen), *behind]
+
+
 def encoded(steps: Sequence[Any]) -> bytes:
     """An input."""
     return b"[\n" + b",\n".join(map(msgspec.json.encode, steps)) + b"\n]"
+
+
+def _with_one(before: int | list[Any], number: int, choices: Choices) -> int | list[Any]:
+    """The number in place of another, or of one of several numbers."""
+    if not isinstance(before, list):
+        return number
+    if not before or not isinstance(before[0], int):
+        return before
+    place = choices.below(len(before))
+    return [*before[:place], number, *before[place + 1 :]]
 
 
 def _fewer(steps: list[Step]) -> Iterator[list[Step]]:

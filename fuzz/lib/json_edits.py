@@ -15,6 +15,8 @@ INTEGERS = (
 )  # fmt: skip
 """Where integers of some width end; none between 2^24 and 2^31, which would only cost memory."""
 
+ALIASES = (1 << 8, 1 << 16, 1 << 32)
+"""What makes a number another one that is the same in fewer bits."""
 FLOATS = ("NaN", "Infinity", "-Infinity", 0.0, -0.0, 1e-45, 1e-38, 3.5e38, 1e308, -1.0, 0.5)
 _SMALL = 32
 _CONTAINERS = (dict, list)
@@ -130,7 +132,7 @@ def _integer(value: int, choices: Choices, known: tuple[int, ...]) -> int:
     if kind == 2:
         return value + choices.pick((1, -1))
     if kind == 3:
-        return choices.pick((-value, value * 2, value ^ (1 << choices.below(8))))
+        return choices.pick((-value, value * 2, value ^ (1 << choices.below(8)), value + choices.pick(ALIASES)))
     return choices.pick(INTEGERS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
+from npu_conformance.fuzz.lib.histories import Histories, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
 from npu_conformance.specs.npu.types import MAX_PRIORITY, EndReason, Importance, MemoryPressure, Policy, ThermalStatus
 
@@ -176,8 +176,12 @@ _TEMPLATES = {
     "weights": ({}, {"2": 2}, {"0": 3}, {"1": 0}, {"7": 1}, {"2": 6}, {"two": 5}, {"0": -1}),
     "by": (None, 0, 1, 2, 3),
 }
+NAMES = {"app": "app", "id": "id"}
 histories: Histories[Step] = Histories(
-    msgspec.json.Decoder(list[Step]), _fresh, Grammar(integers=_INTEGERS, templates=_TEMPLATES)
+    msgspec.json.Decoder(list[Step]),
+    _fresh,
+    Grammar(integers=_INTEGERS, templates=_TEMPLATES),
+    names=NAMES,
 )
 
 _FORE, _BACK = Move(0, Importance.FOREGROUND), Move(1, Importance.CACHED)
@@ -195,5 +199,6 @@ SEEDS = tuple(
         [SetPolicy(), Ask(0), Load(0), SetPolicy(1), Unload(0), Ask(0), SetPolicy(9), SetPolicy(2, 0), Load(0)],
         [SetPolicy(), _FORE, Ask(0), Permit(0), Unload(0), Ask(0, 2), Permit(0, True), LoseHal(), Move(0, 400)],
         [SetPolicy(), Ask(0), Ask(1), Load(1), Ask(0, 1), Shortage(10), Ask(2, deaf=True), Shortage(0)],
+        *orders([SetPolicy(), Ask(0), Ask(1)], [[Ask(0, 2)], [Load(0)], [Unload(0)], [Withdraw(0)], [Works(0)]], []),
     )
 )

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from npu_conformance.fuzz.lib.findings import Found
-from npu_conformance.fuzz.lib.histories import HistoryTarget
+from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.manager_bench import App, ManagerBench, pids
 from npu_conformance.fuzz.lib.manager_steps import (
     APPS,
+    NAMES,
     SEEDS,
     Ask,
     Crash,
@@ -87,6 +88,7 @@ class _Play:
         number = bench.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
         self._opportunistic = number
         self._seen: set[str] = set()
+        self._traces = Traces(NAMES)
 
     def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """Let it happen; returns what was seen."""
@@ -101,12 +103,13 @@ class _Play:
 
     def _step(self, step: Step) -> None:
         self._model.begin()
-        word = f"{type(step).__name__} {self._perform(step)}"
+        outcome = self._perform(step)
         self._bench.settle()
         self._receive()
         for problem in (*self._model.broken(), *self._table()):
             raise Found("wrong-status", f"{problem}, after {step}", _NUMBER.sub("N", problem.split(": ", 1)[-1]))
-        self._look(word)
+        self._look(f"{type(step).__name__} {outcome}")
+        self._seen.update(self._traces.sights(step, outcome))
 
     def _look(self, word: str) -> None:
         """What tells histories apart: what each step caused, and how the requests of all apps stand."""

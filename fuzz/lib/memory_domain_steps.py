@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
+from npu_conformance.fuzz.lib.histories import Histories, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, Edit
 from npu_conformance.specs.versions import Version
@@ -132,6 +132,7 @@ _CLAIMS: tuple[list[list[int]], ...] = (
     [[], [], [2, 3]],
     [[], [], [4, 3]],
 )
+NAMES = {"buffer": "buffer", "inputs": "buffer", "outputs": "buffer", "model": "model", "models": "model"}
 _PLACES = (SHARED, SHARED, 0, 0, 1, 1, 2, 3, NO_TOKEN, -102)
 
 
@@ -151,7 +152,7 @@ def histories_of(names: Sequence[str], ways: int) -> Histories[Step]:
     grammar = Grammar(
         integers=integers, templates={"kind": tuple(names), "probability": _PROBABILITIES, "claims": _CLAIMS}
     )
-    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar)
+    return Histories(msgspec.json.Decoder(list[Step]), fresh, grammar, names=NAMES)
 
 
 def _fresh(choices: Choices, names: Sequence[str], ways: int) -> Step:
@@ -236,4 +237,6 @@ def seeds_of(names: Sequence[str], ways: int) -> tuple[bytes, ...]:
         [Allocate(0, [0, 3], [(1, 0)], [(0, 0)]), Execute(0, [], [0]), Execute(3, [0]), Execute(0, [0]), Read()],
         [Prepare(4, "fused"), Allocate(0, [4], [(0, 2)]), Fill(values=1), Execute(4, [-1, -1, 0]), Read()],
     ]  # fmt: skip
+    events: list[list[Step]] = [[Fill(values=3)], [Fill(more=1)], [Read()], [Read(more=1)], [Execute(0, [], [0])]]
+    found += orders([both], events, [Read()])
     return tuple(map(encoded, found))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.fuzz.lib.histories import HistoryTarget
+from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.memory_domain_judge import (
     Asked,
     ExecutionJudge,
@@ -38,6 +38,7 @@ from npu_conformance.fuzz.lib.memory_domain_steps import (
     IMPOSTOR,
     MEMORIES,
     MODELS,
+    NAMES,
     Allocate,
     Execute,
     Fill,
@@ -160,12 +161,10 @@ class _Play:
 
     def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """Let it happen; returns what was seen."""
-        before = ""
+        traces = Traces(NAMES)
         for step in steps:
             if is_sendable(step, self._version):
-                word = f"{type(step).__name__} {self._perform(step)}"
-                self._seen |= {word, f"{before} {word}"}
-                before = word
+                self._seen.update(traces.sights(step, self._perform(step)))
                 self._let_go_of_the_lost()
         for number in list(self._living):
             self._read(Read(number))

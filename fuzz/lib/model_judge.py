@@ -23,6 +23,7 @@ NEUTRAL = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER
 _MOST_OPERATIONS = 4
 _MOST_OPERANDS = 6
 """How much of a model is looked at for what is new in it."""
+_LISTS = ("operands", "operations", "input_indexes", "output_indexes")
 _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
 
 
@@ -44,9 +45,11 @@ def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) 
 
 
 def _seen(model: Model, found: ModelClass, answers: tuple[str, ...]) -> Iterator[str]:
-    """What tells one model from others: the clauses that it breaks, and what was answered for its operations."""
+    """What tells one model from others: clauses that it breaks, how large it is, and the answers for its operations."""
     words = " ".join(answers)
     yield words
+    for name in _LISTS:
+        yield f"{name} {len(getattr(model.main, name)).bit_length()} {words}"
     for clause in found.clauses:
         yield f"{clause} {words}"
     for graph in (model.main, *model.referenced):

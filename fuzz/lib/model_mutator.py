@@ -18,8 +18,11 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationTyp
 from npu_conformance.specs.versions import Version
 
 _LARGEST_SEED = 1 << 14
+_TIMES = (1, 1, 1, 2, 4)
+"""How often another model is joined."""
 _POOL = {"kind": "ashmem", "size": 4096, "token": 1, "prot": 3, "offset": 0, "description": None}
 _CHANNEL_QUANT = {"channelQuant": {"scales": [0.5, 0.25], "channelDim": 0}, "extension": None}
+_LONG_NAME = "vendor." + "x" * 300
 _EMPTY_GRAPH: dict[str, Any] = {"operands": [], "operations": [], "inputIndexes": [], "outputIndexes": []}
 
 _TYPES = (*map(int, OperandType), 20, 0x10001)
@@ -29,7 +32,7 @@ _GRAMMAR = Grammar(
         "extraParams": (None, _CHANNEL_QUANT, {"channelQuant": None, "extension": "AAE="}),
         "pools": ([], [_POOL], [_POOL, {**_POOL, "size": 0}]),
         "referenced": ([], [_EMPTY_GRAPH]),
-        "extensionNameToPrefix": ([], [{"name": "vendor.example", "prefix": 1}]),
+        "extensionNameToPrefix": ([], *([{"name": name, "prefix": 1}] for name in ("vendor.example", _LONG_NAME))),
     },
     encoded=frozenset({"operandValues", "extension"}),
 )
@@ -57,13 +60,19 @@ def headers(version: Version, *, one_each: bool) -> Iterator[VectorHeader]:
 
 
 def mutate(data: bytes, choices: Choices, others: Sequence[bytes], max_size: int) -> bytes:
-    """A changed model. What is not JSON, or grows beyond max_size bytes, is changed as bytes."""
+    """A changed model; every eighth is valid where those are that it is made of, since limits show in large ones.
+
+    What is not JSON, or grows beyond max_size bytes, is changed as bytes.
+    """
     document = _document(data)
     if document is None:
         return bytes_edit(bytearray(data), choices)[:max_size]
-    if others and choices.below(8) == 7:
-        document = _joined(document, _document(choices.pick(others)) or {})
-    for _ in range(choices.pick((1, 1, 2))):
+    kind = choices.below(8)
+    if others and kind >= 6:
+        other = _document(choices.pick(others)) or {}
+        for _ in range(choices.pick(_TIMES)):
+            document = _joined(document, other)
+    for _ in range(0 if kind == 7 else choices.pick((1, 1, 2))):
         edit(document, choices, _GRAMMAR)
     try:
         changed = msgspec.json.encode(document)

@@ -71,11 +71,12 @@ class ModelTarget:
 
 def _as_of(model: Model, version: Version) -> Model:
     """The model without the fields that a device of the version cannot be sent."""
-    graphs = tuple(_graph_as_of(graph, version) for graph in (model.main, *model.referenced))
+    if version >= Version.V1_3:
+        return model
     return replace(
         model,
-        main=graphs[0],
-        referenced=graphs[1:] if version >= Version.V1_3 else (),
+        main=_graph_as_of(model.main, version),
+        referenced=(),
         relax_computation_float32_to_float16=model.relax_computation_float32_to_float16 and version >= Version.V1_1,
         extension_name_to_prefix=model.extension_name_to_prefix if version >= Version.V1_2 else (),
     )

@@ -17,6 +17,7 @@ Edit = tuple[str, int, str, Any]
 """inputs, outputs or pools; which; a field, or `drop` or `copy`; the new value, or one like "+4", which is added."""
 
 LARGEST_POOL = 1 << 16
+MOST_POOLS = 4
 NUMBERS = ("poolIndex", "offset", "length", "padding")
 FIELDS = (*NUMBERS, *NUMBERS, "dimensions", "hasNoValue", "drop", "copy")
 BOUNDARIES = (-1, 0, 1, 2, 3, 4, 63, 64, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
@@ -35,8 +36,8 @@ class Draft:
         """Make one edit, where it has a place."""
         part, index, name, value = edit
         if part == "pools":
-            if 0 <= index < len(self.pools) and isinstance(value, int):
-                self.pools[index] = min(max(value, 1), LARGEST_POOL)
+            if 0 <= index < MOST_POOLS and isinstance(value, int):
+                self.pools[index : index + 1] = [min(max(value, 1), LARGEST_POOL)]
             return
         arguments = self.inputs if part == "inputs" else self.outputs
         if not 0 <= index < len(arguments):
@@ -55,6 +56,36 @@ class Draft:
         except (TypeError, ValueError, msgspec.ValidationError):
             return None
 
+    def places(self) -> list[tuple[str, int]]:
+        """Every argument: its part, and its number there."""
+        return [(part, index) for part in ("inputs", "outputs") for index in range(len(getattr(self, part)))]
+
+    def end_of(self, pool: int) -> int:
+        """Where the last argument of a pool ends; those of which edits have left no numbers do not count."""
+        own = [one for one in (*self.inputs, *self.outputs) if one["poolIndex"] == pool and not one["hasNoValue"]]
+        ends = (_sum(one["offset"], one["length"], one.get("padding", 0)) for one in own)
+        return max([0, *(end for end in ends if end < LARGEST_POOL)])
+
+
+def _sum(*numbers: Any) -> int:
+    return sum(number for number in numbers if isinstance(number, int))
+
+
+def moving(draft: Draft, choices: Choices) -> list[Edit]:
+    """Edits by which an argument lies where nothing else does, in any pool: the request is as good as it was."""
+    places = draft.places()
+    if not places:
+        return []
+    part, index = choices.pick(places)
+    argument, pool = getattr(draft, part)[index], choices.below(min(len(draft.pools) + 1, MOST_POOLS))
+    offset = draft.end_of(pool) + choices.pick(_GAPS)
+    size = offset + max(_sum(argument["length"], argument.get("padding", 0)), 0) + choices.pick(_GAPS)
+    return [("pools", pool, "size", size), (part, index, "poolIndex", pool), (part, index, "offset", offset)]
+
+
+_GAPS = (0, 0, 1, 2, 3, 4, 7, 12, 64, 1000)
+"""Bytes between one argument and the next."""
+
 
 def _moved(before: Any, value: Any) -> Any:
     is_relative = isinstance(value, str) and isinstance(before, int) and _RELATIVE.fullmatch(value)
@@ -63,14 +94,16 @@ def _moved(before: Any, value: Any) -> Any:
 
 def draft_of(found: Prepared, version: Version) -> Draft:
     """The vector's own request, with locations of numbers beside the rest."""
-    pool = RequestMemoryPool()
-    request = found.built.request(pool, pool)
-    sizes = [max(len(found.built.input_data), 1), found.built.output_size]
-    return Draft(
-        [fields_of(argument, version) for argument in request.inputs],
-        [fields_of(argument, version) for argument in request.outputs],
-        sizes,
-    )
+    if found.fields is None:
+        pool = RequestMemoryPool()
+        request = found.built.request(pool, pool)
+        found.fields = (
+            [fields_of(argument, version) for argument in request.inputs],
+            [fields_of(argument, version) for argument in request.outputs],
+            [max(len(found.built.input_data), 1), found.built.output_size],
+        )
+    inputs, outputs, sizes = found.fields
+    return Draft([dict(one) for one in inputs], [dict(one) for one in outputs], [*sizes])
 
 
 def fields_of(argument: RequestArgument, version: Version) -> dict[str, Any]:
@@ -82,13 +115,21 @@ def fields_of(argument: RequestArgument, version: Version) -> dict[str, Any]:
 
 
 def _argument(fields: dict[str, Any]) -> RequestArgument:
-    numbers = [fields["poolIndex"], fields["offset"], fields["length"], fields.get("padding", 0)]
-    pool, offset, length, padding = msgspec.convert(numbers, list[int])
+    pool, offset, length, padding = _integers(
+        [fields["poolIndex"], fields["offset"], fields["length"], fields.get("padding", 0)]
+    )
     return RequestArgument(
         has_no_value=bool(fields["hasNoValue"]),
         location=DataLocation(pool, offset, length, padding),
-        dimensions=tuple(msgspec.convert(fields["dimensions"], list[int])),
+        dimensions=tuple(_integers(fields["dimensions"])),
     )
+
+
+def _integers(values: Any) -> list[int]:
+    """The values as integers, which they mostly are. Raises ValidationError."""
+    if type(values) is list and set(map(type, values)) <= {int}:
+        return values
+    return msgspec.convert(values, list[int])
 
 
 def new_value(name: str, before: Any, choices: Choices) -> Any:

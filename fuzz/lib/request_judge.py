@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 class Prepared:
     """A vector whose model is prepared; None where the device does not support it.
 
-    runs: whether an execution as the vector has it succeeds, where somebody has looked.
+    runs: whether an execution as the vector has it succeeds, where somebody has looked. fields: of its arguments, as
+    edits change them, and the sizes of its pools; there once somebody has asked.
     """
 
     vector: Vector
@@ -45,6 +46,7 @@ class Prepared:
     built: BuiltRequest
     prepared: PreparedModel | None
     runs: bool = False
+    fields: tuple[list[dict[str, Any]], list[dict[str, Any]], list[int]] | None = None
 
 
 class _Alone:

@@ -13,13 +13,13 @@ import msgspec
 from npu_conformance.fuzz.lib import request_judge
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
-from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Edit, draft_of, new_value
+from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Draft, Edit, draft_of, moving, new_value
 from npu_conformance.fuzz.lib.sendable import are_sendable
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Request
 
-_MOST_EDITS = 6
+_MOST_EDITS = 9
 
 
 class RequestInput(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,18 +40,20 @@ class RequestTarget:
         self.seeds: Sequence[bytes] = [_encoded(RequestInput(name, [])) for name in self._vectors.names]
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Add an edit, change one, leave one out, or take those of another input."""
+        """Add an edit, or those that move an argument; leave one out, or take those of another input."""
         try:
             given = _decoded(data)
         except msgspec.MsgspecError:
             return data
-        kind = choices.below(8)
+        kind = choices.below(10)
         if kind == 0 and given.edits:
             del given.edits[choices.below(len(given.edits))]
         elif kind == 1:
             given.edits += _decoded(choices.pick(self.seeds)).edits
         elif kind == 2:
             given.vector = choices.pick(self._vectors.names)
+        elif kind < 5:
+            given.edits += moving(self._draft(given), choices)
         else:
             given.edits.append(self._edit(given, choices))
         given.edits = given.edits[-_MOST_EDITS:]
@@ -66,9 +68,7 @@ class RequestTarget:
         found = self._vectors.get(given.vector)
         if found is None or found.prepared is None:
             return (f"{given.vector} is not prepared",)
-        draft = draft_of(found, self._subject.version)
-        for edit in given.edits:
-            draft.apply(edit)
+        draft = self._draft(given)
         arguments = draft.arguments()
         if arguments is None:
             return ("no request",)
@@ -97,18 +97,24 @@ class RequestTarget:
         except msgspec.MsgspecError:
             return data
 
-    def _edit(self, given: RequestInput, choices: Choices) -> Edit:
+    def _draft(self, given: RequestInput) -> Draft:
+        """What an input makes of its vector's request; of the first vector's where there is none of that name."""
         found = self._vectors.get(given.vector) or self._vectors.get(self._vectors.names[0])
         assert found is not None
-        parts = {"inputs": len(found.vector.inputs), "outputs": len(found.vector.outputs), "pools": 2}
+        draft = draft_of(found, self._subject.version)
+        for edit in given.edits:
+            draft.apply(edit)
+        return draft
+
+    def _edit(self, given: RequestInput, choices: Choices) -> Edit:
+        draft = self._draft(RequestInput(given.vector, []))
+        parts = {"inputs": len(draft.inputs), "outputs": len(draft.outputs), "pools": 2}
         part = choices.pick([name for name, count in parts.items() if count])
         index = choices.below(parts[part])
         if part == "pools":
             return part, index, "size", choices.pick(BOUNDARIES)
         name = choices.pick(FIELDS)
-        arguments = draft_of(found, self._subject.version)
-        before = getattr(arguments, part)[index].get(name)
-        return part, index, name, new_value(name, before, choices)
+        return part, index, name, new_value(name, getattr(draft, part)[index].get(name), choices)
 
 
 def _fewer(edits: list[Edit]) -> Iterator[list[Edit]]:

@@ -153,7 +153,7 @@ _GRAMMAR = Grammar(
     integers={"object": _OBJECTS, "second": _OBJECTS, "value": tuple(range(0, _LARGEST, 7))},
     templates={"name": tuple(STEPS)},
 )
-histories: Histories[Step] = Histories(msgspec.json.Decoder(list[Step]), _fresh, _GRAMMAR, MOST)
+histories: Histories[Step] = Histories(msgspec.json.Decoder(list[Step]), _fresh, _GRAMMAR, MOST, {"object": "object"})
 
 SEEDS = tuple(
     encoded(steps)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
+from npu_conformance.fuzz.lib.histories import TIME, Histories, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
 
 APPS = (10_201, 10_202, 10_203, 10_204)
@@ -19,6 +21,8 @@ _UIDS = (*APPS, _SOMEBODY, 0, 1000, -1, -2, 2**31 - 1)
 _PRIORITIES = (0, 1, 100, 400, 500, 999, 1000, 1001, -1)
 _TIMES = (1, 5, 9, 10, 11, 20, 39, 40, 41, 49, 50, 51, 60, 100, 150, 400, 449, 450, 451, 1000)
 _LONGEST_MS = 2000
+_LONG_MS = 256
+"""Any time below it may matter: a debounce, a time to give up the device."""
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -118,13 +122,15 @@ def _fresh(choices: Choices) -> Step:
     if kind < 5:
         return _submission(choices, app)
     if kind < 9:
-        return Pass(choices.pick(_TIMES))
+        return Pass(choices.pick((*_TIMES, choices.below(_LONG_MS))))
     if kind < 11:
         entries = [_entry(choices) for _ in range(choices.below(3))]
         return Configure(entries, choices.below(2) == 1)
     if kind == 11:
         owner = choices.pick((None, None, app))
-        return Register(choices.pick((0, 1, 0, -1)), owner, choices.pick((None, None, None, 0, 5, 50, 200)))
+        return Register(
+            choices.pick((0, 1, 0, -1)), owner, choices.pick((None, None, 0, *_TIMES, choices.below(_LONG_MS)))
+        )
     if kind == 12:
         return Cancel(app)
     return (Take(APPS[app]), Break(APPS[app]), Die(app))[kind - 13]
@@ -167,12 +173,17 @@ _TEMPLATES = {
     "least": (0, 300, -1),
     "most": (1000, 400, 1001),
 }
+NAMES = {"app": "app", "uid": "uid", "original": "uid", "ms": TIME, "debounce": TIME}
 histories: Histories[Step] = Histories(
-    msgspec.json.Decoder(list[Step]), _fresh, Grammar(integers=_INTEGERS, templates=_TEMPLATES)
+    msgspec.json.Decoder(list[Step]),
+    _fresh,
+    Grammar(integers=_INTEGERS, templates=_TEMPLATES),
+    names=NAMES,
 )
 
 _RANKED = Configure([Entry(APPS[0], 100), Entry(APPS[1], 400), Entry(APPS[2], 1000, attribute=True)])
 _BARRED = Configure([Entry(APPS[0], 100, direct=False)], update=True)
+_EVENTS: Sequence[Sequence[Step]] = [[Submit(0)], [Pass(20)], [Cancel(0)], [Take(APPS[0])], [Break(APPS[0])], [Die(0)]]
 SEEDS = tuple(
     encoded(steps)
     for steps in (
@@ -190,4 +201,4 @@ SEEDS = tuple(
         [Configure([Entry(APPS[0], 1001)]), Configure([Entry(APPS[0], 1), Entry(APPS[0], 2)], True), Submit(0)],
         [Submit(0, device=0), Submit(1, device=1), Submit(2, device=9), Submit(3, group=7, feature="night")],
     )
-)
+) + tuple(encoded(steps) for steps in orders([], _EVENTS, [Submit(0)]))

@@ -12,11 +12,12 @@ from functools import partial
 from msgspec.structs import asdict
 
 from npu_conformance.fuzz.lib.findings import Found
-from npu_conformance.fuzz.lib.histories import HistoryTarget
+from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.scheduling_bench import Answer, App, Recorder, SchedulingBench, call
 from npu_conformance.fuzz.lib.scheduling_judge import NOBODY, SchedulingJudge, config_problems
 from npu_conformance.fuzz.lib.scheduling_steps import (
     APPS,
+    NAMES,
     RECORDERS,
     SEEDS,
     Break,
@@ -86,12 +87,10 @@ class _Play:
     def run(self, steps: Sequence[Step]) -> tuple[str, ...]:
         """Let it happen; returns what was seen."""
         self._register(Register(0))
-        seen, before = set[str](), ""
+        seen, traces = set[str](), Traces(NAMES)
         for step in steps:
             if is_sendable(step):
-                word = f"{type(step).__name__} {self._perform(step)}"
-                seen.add(f"{before} {word}")
-                before = word
+                seen.update(traces.sights(step, self._perform(step)))
         self._finish()
         told = sorted(stream.told for stream in self._judge.streams.values())
         self._probe()

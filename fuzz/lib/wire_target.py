@@ -29,6 +29,8 @@ LINE_LIMIT = 16384
 _PROBE = 2**52 + 77
 _PING = msgspec.json.encode({"jsonrpc": "2.0", "id": _PROBE, "method": "ping", "params": {}})
 _UID = 10099
+_CONNECTIONS = 16
+"""To one host, one after the other."""
 _MOST_TO_READ = 10_000
 _LAST_WORDS_SECONDS = 0.2
 
@@ -60,7 +62,10 @@ class _Lines:
 
 
 class WireTarget(_Lines):
-    """A server of this process, new for each input, run in this thread."""
+    """A server of this process, run in this thread: a connection for each input, and a host for some of them.
+
+    To make a plug-in's objects takes more time than a conversation. What fails is tried again on a host of its own.
+    """
 
     def __init__(
         self, plugin: Plugin, options: Mapping[str, str], version: Version, session: type[Session] = Session
@@ -68,15 +73,33 @@ class WireTarget(_Lines):
         self._plugin = plugin
         self._options = dict(options)
         self._session = session
+        self._caller = Caller(os.getuid(), os.getpid())
+        self._begin_anew()
         self.seeds = wire_lines.seeds(version)
 
     def run(self, data: bytes) -> tuple[str, ...]:
         """Send the lines, then one request that must be answered whatever came before."""
         lines = [line for line in data.split(b"\n") if not wire_lines.is_greedy(line)]
+        if self._connections >= _CONNECTIONS or b'"options"' in data:
+            self._begin_anew()
+        self._connections += 1
+        try:
+            return self._converse(lines)
+        except Exception as ended:
+            has_past = self._connections > 1
+            self._begin_anew()
+            if not has_past:
+                raise
+            self._converse(lines)
+            raise Failed(f"{ended} (only behind other connections)") from None
+
+    def _begin_anew(self) -> None:
+        self._host, self._connections = HostState(self._plugin, self._options), 0
+
+    def _converse(self, lines: list[bytes]) -> tuple[str, ...]:
         connection = ScriptedSocket(b"\n".join([*lines, wire_lines.HELLO, _PING, b""]), _reaction)
         served = LineSocket(cast(Any, connection), LINE_LIMIT)
-        caller = Caller(os.getuid(), os.getpid())
-        session = self._session(served, HostState(self._plugin, self._options), caller, control=True, open_to_all=True)
+        session = self._session(served, self._host, self._caller, control=True, open_to_all=True)
         try:
             session.serve()
         except Exception as error:

@@ -152,8 +152,9 @@ def test_contents_tell_which_saving_they_are_of() -> None:
 
 
 def test_edits_change_contents() -> None:
-    assert [edited(b"abc", edit, 1, 1) for edit in EDITS] == [b"a`c", b"a", b"abc\1\1", b"a\1bc", b"a\0\0", b""]
-    assert [edited(b"", edit, 5, 0) for edit in EDITS] == [b"", b"", b"\0", b"\0", b"", b""]
+    changed = [b"a`c", b"a", b"abc\1\1", b"a\1bc", b"a\0\0", b"", b"abc\0\0"]
+    assert [edited(b"abc", edit, 1, 1) for edit in EDITS] == changed
+    assert [edited(b"", edit, 5, 0) for edit in EDITS] == [b"", b"", b"\0", b"\0", b"", b"", bytes(6)]
     assert edited(b"abc", "paint", 0, 0) == b"abc"
 
 

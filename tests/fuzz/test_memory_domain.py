@@ -31,7 +31,7 @@ DRIVERS, FAULTS = "buffer_drivers:plugin", "npu_conformance.faults.plugin:plugin
         ("fresh-has-zeros", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 1),
         ("reuses-memory", "invalid-accepted", "NNHAL-MEMDOMAIN-014", 3),
         ("forgets-directions", "invalid-accepted", "NNHAL-MEMDOMAIN-024", 3),
-        ("knows-equal-models", "invalid-accepted", "NNHAL-MEMDOMAIN-024", 4),
+        ("knows-equal-models", "invalid-accepted", "NNHAL-MEMDOMAIN-024", 5),
         ("size-of-first", "valid-refused", "NNHAL-MEMDOMAIN-015", 3),
         ("cuts-copies", "invalid-accepted", "NNHAL-MEMDOMAIN-017", 2),
         ("counts-elements", "invalid-accepted", "NNHAL-MEMDOMAIN-018", 2),

@@ -6,15 +6,20 @@ import msgspec
 import pytest
 
 from npu_conformance.fuzz import requests
+from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
+from npu_conformance.fuzz.lib.request_edits import draft_of, moving
 from npu_conformance.fuzz.lib.request_target import RequestInput, RequestTarget
 from npu_conformance.fuzz.lib.target import failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.types import Memory, Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.versions import NEWEST, Version
 
 DRIVERS = "requested_drivers:plugin"
@@ -43,7 +48,7 @@ def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str
     assert kind_of(found.value) == kind
     assert where_of(found.value).startswith(where)
     smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data))
-    assert len(msgspec.json.decode(smallest, type=RequestInput).edits) <= 2
+    assert len(msgspec.json.decode(smallest, type=RequestInput).edits) <= 3  # to move an argument takes three
 
 
 @pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, NEWEST])
@@ -52,6 +57,29 @@ def test_the_reference_has_no_finding(version: Version) -> None:
     target = RequestTarget(subject)
     hypothesis_engine.search(target, target.run, seed=1, runs=800)
     subject.close()
+
+
+def test_an_argument_moves_to_where_nothing_else_is() -> None:
+    """The request stays valid, and the places are of every kind: another pool, a pool of its own, an odd offset."""
+    subject = open_subject("reference", {}, "inprocess", version=NEWEST)
+    vectors = PreparedVectors(subject, lambda header: header.operation == "ADD")
+    found, places = vectors.get(vectors.names[0]), set()
+    assert found is not None
+    for seed in range(100):
+        draft, choices = draft_of(found, NEWEST), Choices.seeded(seed)
+        for edit in [*moving(draft, choices)]:
+            draft.apply(edit)
+        for edit in [*moving(draft, choices)]:
+            draft.apply(edit)
+        arguments = draft.arguments()
+        assert arguments is not None
+        pools = tuple(
+            RequestMemoryPool(pool=Memory("ashmem", size, 1 + place)) for place, size in enumerate(draft.pools)
+        )
+        assert validate_request(Request(*arguments, pools), found.model, NEWEST) == []
+        places |= {(place.location.pool_index, place.location.offset % 4 != 0) for place in arguments[0]}
+    subject.close()
+    assert {(0, True), (1, True), (2, False), (3, True)} <= places
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,21 @@ from npu_conformance.fuzz import scheduling
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
-from npu_conformance.fuzz.lib.histories import MOST_STEPS
+from npu_conformance.fuzz.lib.histories import MOST_STEPS, encoded
 from npu_conformance.fuzz.lib.inputs import lines_of
-from npu_conformance.fuzz.lib.scheduling_steps import histories
+from npu_conformance.fuzz.lib.scheduling_steps import (
+    APPS,
+    Break,
+    Cancel,
+    Configure,
+    Entry,
+    Pass,
+    Register,
+    Step,
+    Submit,
+    Take,
+    histories,
+)
 from npu_conformance.fuzz.lib.scheduling_target import SchedulingTarget
 from npu_conformance.fuzz.lib.target import failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
@@ -26,35 +38,32 @@ FAULTS = "npu_conformance.faults.plugin:plugin"
 DRIVERS = "scheduled_drivers:plugin"
 
 
-@pytest.mark.parametrize(
-    ("subject", "kind", "where", "steps", "seed"),
-    [
-        ("loses", "wrong-status", "", 6, 1),
-        ("half-updates", "wrong-status", "NPU-HAL-008", 4, 5),
-        ("withdraws-of-others", "wrong-status", "NPU-HAL-019", 6, 7),
-        ("remembers-callback", "wrong-status", "NPU-HAL-017", 6, 6),
-        ("keeps-configs", "wrong-status", "", 5, 2),
-        ("ends-twice", "wrong-status", "a run ends twice", 5, 5),
-        ("ranks-late", "wrong-status", "a run never ends", 6, 1),
-    ],
-    indirect=["subject"],
-    ids=lambda value: value[1]["bug"] if isinstance(value, tuple) else "",
-)
-def test_bugs_of_several_steps_are_found_and_made_small(
-    subject: SubjectHandle, kind: str, where: str, steps: int, seed: int
-) -> None:
-    """seed: one of sixteen with which a bug is found early."""
-    target, tried = SchedulingTarget(subject), []
+ONE, OTHER, *_ = APPS
+RANKED = Configure([Entry(ONE, 100), Entry(OTHER, 400, attribute=True)])
+CLAIMED, RAISED = Submit(0, original=OTHER), Configure([Entry(OTHER, 50)], True)
+UNNEEDED = [Pass(1), Submit(3), Pass(700)]
+HISTORIES: dict[str, tuple[str, list[Step]]] = {
+    "loses": ("NPU-HAL-024", [RANKED, Submit(1), Pass(105), Submit(0), Pass(60), Cancel(1)]),
+    "half-updates": ("NPU-HAL-008", [Configure([Entry(ONE, 1), Entry(OTHER, 1001)], True), Submit(0), Pass(20)]),
+    "withdraws-of-others": ("NPU-HAL-019", [RANKED, Submit(0), Pass(60), Take(ONE), Submit(1, original=ONE)]),
+    "remembers-callback": ("NPU-HAL-017", [Submit(0), Pass(60), Take(ONE), Register(1), Pass(500)]),
+    "keeps-configs": ("", [Configure([Entry(ONE, 900, attribute=True)]), Submit(0), Configure([]), CLAIMED, Pass(50)]),
+    "ends-twice": ("a run ends twice", [Submit(0), Break(ONE), Submit(0), Break(ONE)]),
+    "ranks-late": ("a run never ends", [RANKED, Submit(1), Pass(105), Submit(0), Pass(60), RAISED]),
+}
+"""By bug: what is found, and a history that shows it."""
 
-    def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
 
+@pytest.mark.parametrize(("subject", "bug"), [(bug, bug) for bug in HISTORIES], indirect=["subject"])
+def test_bugs_of_several_steps_are_judged_and_made_small(subject: SubjectHandle, bug: str) -> None:
+    """Which of them engines find, and how soon, `python -m benchmarks fuzz` measures."""
+    where, steps = HISTORIES[bug]
+    target = SchedulingTarget(subject)
     with pytest.raises(CaseEnded) as found:
-        hypothesis_engine.search(target, attack, seed=seed, runs=1000)
-    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
-    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
-    assert len(msgspec.json.decode(smallest)) <= steps
+        target.run(encoded([*UNNEEDED, *steps]))
+    assert where_of(found.value)[: len(where)] == where
+    smallest = minimised(encoded([*UNNEEDED, *steps]), target.pieces, lambda data: failure(target.run, data), 120)
+    assert len(msgspec.json.decode(smallest)) <= len(steps)
 
 
 @pytest.mark.parametrize("subject", ["forgets-rights"], indirect=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
+from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 import pytest
@@ -24,7 +26,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.protocol import Envelope
-from npu_conformance.harness.wire.session import Session
+from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.versions import NEWEST, Version
@@ -132,6 +134,18 @@ class SilentSession(Session):
         pass
 
 
+class TiredSession(Session):
+    """From the third connection of one host on it raises."""
+
+    served: ClassVar[WeakKeyDictionary[HostState, int]] = WeakKeyDictionary()
+
+    def serve(self) -> None:
+        self.served[self._host] = self.served.get(self._host, 0) + 1
+        if self.served[self._host] > 2:
+            raise ValueError("tired")
+        super().serve()
+
+
 def server(session: type[Session]) -> WireTarget:
     return WireTarget(load_plugin("fuzzed_drivers:plugin"), {}, NEWEST, session)
 
@@ -148,6 +162,15 @@ def test_planted_bugs_of_servers_are_found(session: type[Session], text: str) ->
     assert text in message
     target = server(session)
     assert len(minimised(data, target.pieces, lambda piece: failure(target.run, piece))) < 40
+
+
+def test_what_fails_only_behind_other_connections_is_told_so_and_the_next_host_is_fresh() -> None:
+    target = server(TiredSession)
+    data = target.seeds[0]
+    assert target.run(data) == target.run(data)
+    with pytest.raises(Failed, match=r"tired \(only behind other connections\)"):
+        target.run(data)
+    target.run(data)
 
 
 def test_a_plug_ins_exception_that_crosses_the_wire_is_found() -> None:

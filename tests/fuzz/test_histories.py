@@ -1,0 +1,66 @@
+"""Histories whose steps are about the same things, and what tells them apart."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.histories import TIME, Histories, Traces, encoded, orders
+from npu_conformance.fuzz.lib.json_edits import Grammar
+
+_FRESH, _KNOWN = 7, 1234
+
+
+class Use(msgspec.Struct, tag_field="do", tag="use"):
+    """Things and a time."""
+
+    things: list[int]
+    after: int = 0
+
+
+class Drop(msgspec.Struct, tag_field="do", tag="drop"):
+    """A thing, or none."""
+
+    thing: int | None = None
+
+
+NAMES = {"things": "thing", "thing": "thing", "after": TIME}
+
+
+def _histories(names: dict[str, str]) -> Histories[Use | Drop]:
+    def fresh(choices: Choices) -> Use | Drop:
+        found: tuple[Use | Drop, ...] = Use([_FRESH, _FRESH]), Drop(_FRESH), Drop()
+        return choices.pick(found)
+
+    return Histories(msgspec.json.Decoder(list[Use | Drop]), fresh, Grammar(), names=names)
+
+
+def _mutated(names: dict[str, str]) -> bytes:
+    histories, start = _histories(names), encoded([Use([_KNOWN], 100)])
+    return b"".join(histories.mutated(start, Choices.seeded(seed), [start], 65535) for seed in range(300))
+
+
+def test_fresh_steps_are_often_about_what_is_there() -> None:
+    related, apart = _mutated(NAMES), _mutated({})
+    assert b'"thing":1234' in related
+    assert b"[7,1234]" in related
+    assert all(b'"after":%d' % near in related for near in (99, 100, 101))
+    assert b'"thing":1234' not in apart
+
+
+def test_a_history_is_told_by_what_each_thing_went_through() -> None:
+    def sights(*steps: tuple[Use | Drop, str]) -> set[str]:
+        traces = Traces(NAMES)
+        return {sight for step, outcome in steps for sight in traces.sights(step, outcome)}
+
+    used, dropped, other = (Use([1]), "fine"), (Drop(1), "gone for good"), (Drop(2), "gone for good")
+    assert "thing Use fine > Drop gone > Use fine" in sights(used, dropped, used)
+    assert "thing Use fine > Drop gone > Use fine" not in sights(used, other, used)
+    assert sights(used, used, used, used) == sights(used, used, used)
+
+
+def test_orders_have_each_two_events_once() -> None:
+    events: list[list[Use | Drop]] = [[Drop(1)], [Use([2]), Use([3])]]
+    found = [encoded(steps) for steps in orders([Drop(0)], events, [Drop(9)])]
+    assert len(found) == len(set(found)) == 2**2
+    assert encoded([Drop(0), Use([2]), Use([3]), Drop(1), Drop(9)]) in found
