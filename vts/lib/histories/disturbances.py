@@ -163,6 +163,8 @@ def late(history: History, chance: random.Random) -> None:
         history.judge(asked, execution, measured=False, what=what)
     else:
         history.spoil(asked)
+        # What did not begin has not failed, for AOSP's driver: its buffers keep their content.
+        history.buffers = [held for held in history.buffers if held not in asked.outputs]
 
 
 def empty_buffer(history: History, chance: random.Random) -> None:
