@@ -326,6 +326,21 @@ def order_is_kept(context: CaseContext) -> None:
                 )
 
 
+@cases.case("newcomers", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
+def newcomers(context: CaseContext) -> None:
+    """An app whose work is first seen under pressure does not get ahead of a more important one by it."""
+    for press, level in ((heat, HEAT[-1]), (shortage, SHORTAGE[-1])):
+        fixture = ManagerFixture(context)
+        known = fixture.app(Importance.PERCEPTIBLE)
+        new = fixture.app(Importance.SERVICE, declares=False, target_sdk=36)
+        with recording_hal(fixture) as hal:
+            hal.requested(known.uid)
+            with pressed(fixture, press, level):
+                hal.requested(new.uid)
+                found = [hal.priority(app.uid) or 0 for app in (known, new)]
+                checks.equal(found, sorted(found), "priorities under pressure, the known app's first")
+
+
 def _four(fixture: ManagerFixture) -> list[RequestedModel]:
     """Four small models that fill the budget, the strongest app's first."""
     return [fixture.app(importance).loads(SMALL) for importance in _STRONGEST_FIRST]

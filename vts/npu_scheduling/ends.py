@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -13,6 +14,7 @@ from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     FAILED,
+    PAUSED,
     REQUESTED,
     STARTED,
     SYSTEM,
@@ -23,6 +25,9 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, asked, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+
+_WEAKER_MS = 103
+"""How far into the weaker work the stronger one comes."""
 
 End = Callable[[SchedulingFixture, App], None]
 Check = Callable[[CaseContext, End, Notification], None]
@@ -184,6 +189,24 @@ def _near_its_end(context: CaseContext, end: End, notification: Notification) ->
             checks.that(not succeeded or told == [COMPLETED], f"{what}: expected no success, found success")
 
 
+def _while_paused(context: CaseContext, end: End, notification: Notification) -> None:
+    """Work that ends while stronger work has it paused ends with its own reason, and the stronger goes on."""
+    with scheduling_fixture(context) as npu:
+        npu.promised_ms()
+        strong, weak = npu.strong_and_weak()
+        run = weak.start()
+        npu.pass_ms(_WEAKER_MS)
+        interrupting = strong.start()
+        npu.wait(lambda: PAUSED in weak.received() or interrupting.succeeded is not None, "pause", step_ms=1)
+        if PAUSED not in weak.received():
+            raise NotApplicable("the weaker work waits between two inferences and is not paused")
+        end(npu, weak)
+        checks.that(not npu.end_of(run), "inferences that were ended while paused: expected no success, found success")
+        checks.that(npu.end_of(interrupting), "inferences of the stronger app: expected success, found a failure")
+        npu.settle()
+        checks.equal(weak.received()[-1], notification, "the last event of work that was ended while paused")
+
+
 _ABOUT = (
     ("", ("NPU-HAL-030",), _has_its_reason),
     ("_then_works", ("NPU-HAL-030", "NPU-HAL-019"), _then_works),
@@ -193,6 +216,7 @@ _ABOUT = (
     ("_leaves_others", ("NPU-HAL-030", "NPU-HAL-026"), _leaves_others),
     ("_near_its_end", ("NPU-HAL-030", "NPU-HAL-019"), _near_its_end),
     ("_while_waiting", ("NPU-HAL-030", "NPU-HAL-023"), _while_waiting),
+    ("_while_paused", ("NPU-HAL-030", "NPU-HAL-031"), _while_paused),
 )
 """What is asked of each end: behind its name, the requirements, and how."""
 

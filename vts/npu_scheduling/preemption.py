@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
@@ -40,14 +39,6 @@ _SOON_MS, _INTERRUPTIONS = (3, 7, 12), 8
 """How soon after each turn the stronger work comes again."""
 
 
-def _promised_ms(npu: SchedulingFixture) -> int:
-    npu.need_virtual_clock()
-    found = npu.context.manifest.npu_checkpoint_ms
-    if found is None:
-        raise NotApplicable("the manifest promises no npu_checkpoint_ms")
-    return found
-
-
 def _time_of(events: list[Event], notification: Notification) -> int:
     """The timestamp of the first event that says this."""
     return first_of(events, notification).work.timestamp_ms
@@ -66,7 +57,7 @@ def _length_ms(npu: SchedulingFixture, app: App) -> int:
 def in_time(context: CaseContext) -> None:
     """Stronger work has the NPU within the promised time, wherever in the weaker work it comes; that one is paused."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             seen_strong, seen_weak = len(strong.events()), len(weak.events())
@@ -94,7 +85,7 @@ def notified(context: CaseContext) -> None:
     At some moments it may be between two inferences, and is not paused but waits; not at all of them.
     """
     with scheduling_fixture(context) as npu:
-        _promised_ms(npu)
+        npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for offset in _OFFSETS_MS:
             weak.start()
@@ -110,7 +101,7 @@ def notified(context: CaseContext) -> None:
 def short_pauses(context: CaseContext) -> None:
     """A pause of about the debounce time is notified with the start that ends it, or not at all."""
     with scheduling_fixture(context) as npu:
-        _promised_ms(npu)
+        npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for offset, pause in itertools.product(_OFFSETS_MS, _PAUSES_MS):
             seen = len(weak.events())
@@ -129,7 +120,7 @@ def short_pauses(context: CaseContext) -> None:
 def goes_on(context: CaseContext) -> None:
     """Interrupted work goes on where it stopped: both works together take as long as each alone."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
         for offset in _OFFSETS_MS:
@@ -148,7 +139,7 @@ def goes_on(context: CaseContext) -> None:
 def goes_on_each_time(context: CaseContext) -> None:
     """Work that is interrupted again and again takes no longer than without, but for what the stronger had."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         npu.need_profile_of_page()
         strong, weak = npu.strong_and_weak(debounce_ms=0)
         alone = _length_ms(npu, weak)
@@ -173,7 +164,7 @@ def goes_on_each_time(context: CaseContext) -> None:
 def several(context: CaseContext) -> None:
     """Work of middle priority is interrupted by stronger work, and interrupts weaker work."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         npu.configure(config(npu.camera, 100), config(npu.assistant, 400), config(npu.gallery, 1000))
         npu.register_recorder()
         apps = [npu.app(uid) for uid in (npu.gallery, npu.assistant, npu.camera)]
@@ -193,7 +184,7 @@ def several(context: CaseContext) -> None:
 def equals_wait(context: CaseContext) -> None:
     """Work is not interrupted for its equal: no pause is notified of either."""
     with scheduling_fixture(context) as npu:
-        _promised_ms(npu)
+        npu.promised_ms()
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
         npu.register_recorder()
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
@@ -209,7 +200,7 @@ def equals_wait(context: CaseContext) -> None:
 def withdrawn(context: CaseContext) -> None:
     """Stronger work that is withdrawn again interrupts nothing: the weaker takes as long as alone."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         alone = _length_ms(npu, weak)
         for offset in (12, 18, 95):
@@ -232,7 +223,7 @@ def _changed(
 
     camera, assistant: their priorities before. by: another uid that does the camera's work.
     """
-    promised = _promised_ms(npu)
+    promised = npu.promised_ms()
     others = () if by is None else (config(by, 1000, attribute=True),)
     npu.configure(config(npu.camera, camera), config(npu.assistant, assistant), *others)
     npu.register_recorder()
@@ -283,7 +274,7 @@ def made_weaker_for_another(context: CaseContext) -> None:
 def cleared(context: CaseContext) -> None:
     """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
     with scheduling_fixture(context) as npu:
-        _promised_ms(npu)
+        npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         runs = [strong.start()]
         npu.pass_ms(5)
@@ -300,7 +291,7 @@ def cleared(context: CaseContext) -> None:
 def pause_before_start(context: CaseContext) -> None:
     """No pause is notified of work whose start was not: that of a uid whose first work still waits."""
     with scheduling_fixture(context) as npu:
-        _promised_ms(npu)
+        npu.promised_ms()
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100), config(npu.gallery, 0))
         npu.register_recorder()
         camera, assistant, gallery = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
@@ -321,7 +312,7 @@ def pause_before_start(context: CaseContext) -> None:
 def on_each_device(context: CaseContext) -> None:
     """Stronger work has each device within the promised time, not the first one alone."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         for device in devices_of(strong):
             run = InferenceRun(device_number=device)
@@ -341,7 +332,7 @@ def on_each_device(context: CaseContext) -> None:
 def after_an_early_end(context: CaseContext) -> None:
     """When work is ended early, the strongest that waits has the NPU within the promised time, not the oldest."""
     with scheduling_fixture(context) as npu:
-        promised = _promised_ms(npu)
+        promised = npu.promised_ms()
         running, oldest, strongest = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000), config(npu.gallery, 700))
         npu.register_recorder()

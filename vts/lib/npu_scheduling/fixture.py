@@ -187,6 +187,14 @@ class SchedulingFixture:
         if self._clock is None:
             raise NotApplicable("without a virtual clock nothing happens at a known time")
 
+    def promised_ms(self) -> int:
+        """Within what time weaker work is interrupted, by the manifest. NotApplicable where it promises nothing."""
+        self.need_virtual_clock()
+        found = self.context.manifest.npu_checkpoint_ms
+        if found is None:
+            raise NotApplicable("the manifest promises no npu_checkpoint_ms")
+        return found
+
     @property
     def is_in_real_time(self) -> bool:
         """True where time passes by itself, and a run may begin later than it is asked to."""

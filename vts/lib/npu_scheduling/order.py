@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.random_search import fail, must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY
@@ -52,12 +51,8 @@ class Order:
     """Apps, their runs, and the time. steps: what has been run so far."""
 
     def __init__(self, npu: SchedulingFixture, devices: Devices = ()) -> None:
-        npu.need_virtual_clock()
         npu.need_profile_of_page()
-        promised = npu.context.manifest.npu_checkpoint_ms
-        if promised is None:
-            raise NotApplicable("the manifest promises no npu_checkpoint_ms")
-        self.npu, self._promised_ms = npu, promised
+        self.npu, self._promised_ms = npu, npu.promised_ms()
         self.steps: list[Step] = []
         uids = (npu.camera, npu.assistant, npu.gallery, npu.camera + UIDS_OF_A_USER)
         self.apps = [npu.app(uid) for uid in uids]
