@@ -103,6 +103,17 @@ def _declare_status(status: ErrorStatus) -> None:
         for way in _ways(app):
             app.computes_rightly(compiled, way)
 
+    @cases.case(f"{name}.behind", "FW-EXE-023", since=max(since, Version.V1_3))
+    def behind(context: CaseContext) -> None:
+        """What depends on an execution that fails so is not computed, though that one has no fence."""
+        app = ScriptedApp(context, driver("broken", **failing("execute", status)), driver("good"))
+        answer = app.call("execution_start_compute", app.prepared_execution(app.compiled(add(), "broken")).handle, True)
+        if answer.result != ResultCode.NO_ERROR:
+            return  # nothing can depend on what was not started
+        failed = ways.started(app, "execution_start_compute", answer)
+        code = _computed_behind(app, app.prepared_execution(app.compiled(add(), "good")).handle, failed)
+        checks.that(code != ResultCode.NO_ERROR, f"behind an execution that fails with {status.name}: found success")
+
 
 for _status in _STATUSES:
     _declare_status(_status)

@@ -223,6 +223,13 @@ def _longer_memory(app: RuntimeApp) -> int:
     return app.described_memory(app.finished_compilation(app.finished_model(_LONGER)))
 
 
+def _memory_of_one_row(app: RuntimeApp) -> int:
+    """Memory from a descriptor of as many floats, in another shape."""
+    assert VECTOR.dimensions is not None
+    row = replace(VECTOR, dimension_count=2, dimensions=(1, *VECTOR.dimensions))
+    return app.described_memory(app.finished_compilation(app.finished_model(row)))
+
+
 def _whole_numbers(app: RuntimeApp) -> int:
     """Memory from a descriptor for as many bytes, of another type."""
     operand = replace(VECTOR, type=int(OperandType.TENSOR_INT32))
@@ -234,7 +241,8 @@ def _copy() -> Misuses:
     table.null("src", "dst")
     table.row("other_size", BAD_DATA, {"src": Object(_shared)}, {"dst": Object(_shared)})
     table.row("uninitialised_source", BAD_DATA, {"src": Object(RuntimeApp.described_memory)}, scene=_described_copy)
-    table.row("incompatible_shapes", BAD_DATA, {"dst": Object(_longer_memory)}, scene=_described_copy)
+    shapes = ({"dst": Object(_longer_memory)}, {"dst": Object(_memory_of_one_row)})
+    table.row("incompatible_shapes", BAD_DATA, *shapes, scene=_described_copy)
     table.row("other_type", BAD_DATA, {"dst": Object(_whole_numbers)}, scene=_described_copy)
     table.row("same_object", ResultCode.NO_ERROR, {}, scene=_same_object)
     return table

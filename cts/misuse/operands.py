@@ -115,6 +115,7 @@ def _dimensions(table: Misuses) -> None:
         _type(OperandType.TENSOR_FLOAT32, 1 << 16, 1 << 16),
         _type(OperandType.TENSOR_FLOAT32, 1 << 30),
         _type(OperandType.TENSOR_FLOAT32, 1 << 16, 0, 1 << 16),
+        _type(OperandType.TENSOR_FLOAT32, *(1 << 16,) * 4),  # a product of which 64 bits keep nothing
         of="FW-MDL-010",
     )
 

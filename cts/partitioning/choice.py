@@ -16,6 +16,7 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.partitioning.choice", interface="runtime", since=Version.V1_2)
 
 _THREE = ("ADD", "MUL", "SUB")
+_FRUGAL = Options(preference=int(ExecutionPreference.LOW_POWER))
 
 
 def _runs(context: CaseContext, *scripts: DriverScript, options: Options | None = None) -> ScriptedApp:
@@ -110,7 +111,16 @@ for _preference in ExecutionPreference:
 def power_against_cpu(context: CaseContext) -> None:
     """The CPU's power is 1.0 too: a driver that is fast and hungry gets nothing where power counts."""
     hungry = driver("hungry", exec_time=0.1, power_usage=1.5)
-    _runs(context, hungry, options=Options(preference=int(ExecutionPreference.LOW_POWER))).gets(hungry=())
+    _runs(context, hungry, options=_FRUGAL).gets(hungry=())
+
+
+@cases.case("power_ties_with_cpu", "FW-PRT-001", "FW-PRT-003")
+def power_ties_with_cpu(context: CaseContext) -> None:
+    """The CPU wins against a driver of the same power, as fast as that may be; one just below gets everything."""
+    for power, chosen in ((1.0, ()), (0.99, _THREE)):
+        app = _runs(context, driver("swift", exec_time=0.1, power_usage=power), options=_FRUGAL)
+        app.gets(swift=chosen)
+        app.close()
 
 
 @cases.case("by_arguments", "FW-PRT-001", "FW-PRT-006")
