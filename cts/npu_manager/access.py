@@ -203,13 +203,18 @@ def undeclared_apps(context: CaseContext) -> None:
         with switched(context, Flag.BLOCK_MISSING_FEATURE, True):
             for each in (app, later):
                 hal.requested(each.uid)
-            context.note("blocks_undeclared_apps", not _direct_access(hal, app))
+            access = _direct_access(hal, app)
+            context.note("blocks_undeclared_apps", not access)
             if _direct_access(hal, app) != _direct_access(hal, later):
                 context.warn_quality("blocking does not begin at API 37")
             app.granted()
         with switched(context, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
+        with switched(context, Flag.BLOCK_MISSING_FEATURE, True):
+            app.moves(Importance.VISIBLE)
+            if _direct_access(hal, app) != access:
+                context.warn_quality("blocking that was disabled for a while has another effect than before")
 
 
 @cases.case("updated_target", "NPU-ACC-009", "NPU-PRI-012")
