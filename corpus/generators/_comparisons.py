@@ -120,7 +120,7 @@ def _quantized(operation: str) -> Vectors:
         yield telling(seed, functools.partial(_random_bytes, operation, *names))
     # Equal codes of different numbers, and equal numbers of different codes, whatever is shared.
     first = tensor(QUANT8, (12,), [90, 150, 100, 40, 200, 150, 0, 255, 120, 133, 150, 90])
-    second = tensor(QUANT8, (12,), [150, 150, 160, 100, 140, 90, 60, 255, 120, 193, 150, 90])
+    second = tensor(QUANT8, (12,), [150, 150, 160, 100, 140, 255, 60, 255, 120, 193, 150, 90])
     outputs = {"output": tensor(BOOL8, (12,))}
     yield from shared_quantization(operation, _inputs(first, second), outputs, (0.5, 0.3), (90, 150))
 

@@ -30,21 +30,25 @@ def shared_quantization(
     zero_points: Sequence[int] = (0, 255, 100),
     *,
     types: Sequence[OperandType] = (QUANT8, SIGNED),
+    apart_since: str = "1.0",
     **details: Any,
 ) -> Vectors:
     """One vector for each type and each thing that all quantised operands may share.
 
     inputs, outputs: the quantised ones of QUANT8; those of SIGNED get codes less 128. scales, zero_points: one for each
     quantised operand, in order, as of QUANT8; the first scale and the last zero point are those that are shared.
+    apart_since: the version from which on the operands may be quantised apart.
     """
     for kind in types:
         for what, row in _rows(scales, zero_points):
+            since = "1.0" if what == "quantization" else apart_since
             changed = _quantized({**inputs, **outputs}, kind, row)
             yield positive(
                 f"{SHORT[kind]}_shared_{what}",
                 operation,
                 {name: changed[name] for name in inputs},
                 {name: changed[name] for name in outputs},
+                since=since,
                 description=_ABOUT[what],
                 **details,
             )

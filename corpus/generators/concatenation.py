@@ -53,7 +53,7 @@ def vectors() -> Vectors:
     first, second = (tensor(KINDS["quant8"], (2, 3), integers(seed, (2, 3), 0, 255)) for seed in (81, 82))
     inputs = {"input0": first, "input1": second, "axis": int32(0)}
     outputs = {"output": tensor(KINDS["quant8"], (4, 3))}
-    yield from shared_quantization("CONCATENATION", inputs, outputs, (0.5, 0.3, 0.7), (90, 150, 100), since="1.2")
+    yield from shared_quantization("CONCATENATION", inputs, outputs, (0.5, 0.3, 0.7), (90, 150, 100), apart_since="1.2")
     for kind in FOUR:
         yield _batch_zero(kind)
     yield from _rejected()

@@ -87,7 +87,7 @@ def _shared() -> Vectors:
     regions = Regions((1, 2, 3, 2), [(0, 0, 3, 2), (0.5, 0.25, 1.5, 1.25)], [0, 0])
     data = dyadic(80, regions.size, -2.0, 2.0, 0.125)
     both = operands("quant8", regions, (2, 2), (1.0, 1.0), False, data, (1, 1))
-    yield from shared_quantization(OPERATION, *both, (0.05, 0.03), (100, 120), since="1.2")
+    yield from shared_quantization(OPERATION, *both, (0.05, 0.03), (100, 120))
 
 
 def _rejected_samplings() -> Vectors:

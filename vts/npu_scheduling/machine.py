@@ -82,7 +82,17 @@ def ended_bursts(context: CaseContext) -> None:
     _search_bursts(context, early=4)
 
 
-@cases.case("order", "NPU-HAL-009", "NPU-HAL-003", "NPU-HAL-001", "NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-032")
+@cases.case(
+    "order",
+    "NPU-HAL-009",
+    "NPU-HAL-003",
+    "NPU-HAL-001",
+    "NPU-HAL-020",
+    "NPU-HAL-021",
+    "NPU-HAL-030",
+    "NPU-HAL-031",
+    "NPU-HAL-032",
+)
 def order(context: CaseContext) -> None:
     """Under a promise to interrupt weaker work the strongest is never held up, and none is paused for weaker."""
     examples, length = _ORDERS[context.scope]

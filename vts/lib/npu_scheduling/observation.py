@@ -134,6 +134,7 @@ def _is_end(one: Notification) -> bool:
     return one[0] == "ended" and one != PAUSED
 
 
+@checks.about("NPU-HAL-020")
 def check_ids(events: Sequence[Event]) -> None:
     """Ids of a uid never decrease, and no id is of two bursts, be it of one uid or of two (NPU-HAL-020)."""
     owners: dict[int, set[tuple[int, int]]] = {}
@@ -159,6 +160,7 @@ def split(own: Sequence[Event]) -> Iterator[list[Event]]:
         yield burst
 
 
+@checks.about("NPU-HAL-021")
 def check_times(events: Sequence[Event]) -> None:
     """Timestamps of a uid never go back (NPU-HAL-021)."""
     for uid, own in bursts_of(events).items():
