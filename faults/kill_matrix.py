@@ -13,7 +13,7 @@ from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Ho
 from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import glob
-from npu_conformance.harness.run import suites
+from npu_conformance.harness.run import random_search, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions
@@ -168,6 +168,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
             found.noticed.append(result.case)
         return stop_at_first and bool(found.noticed)
 
+    random_search.most_replays = 0  # in this child; to cut one failure down takes up to a hundred seconds
     subject = _open(fault)
     try:
         run_cases(subject, cases, look)

@@ -14,8 +14,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 
 Step = TypeVar("Step")
-_MOST_REPLAYS = 250
-"""While a failure is cut down."""
+most_replays = 250
+"""While a failure is cut down. Who asks only whether there is one sets 0 in a process of its own."""
 
 
 def first_failure(
@@ -40,9 +40,9 @@ def cut_down(
 ) -> tuple[list[Step], Failed]:
     """Leave out parts, halves first and single steps last, while what is left fails; returns it, and its failure."""
     left, size, replays = list(steps), len(steps) // 2, 0
-    while size and replays < _MOST_REPLAYS:
+    while size and replays < most_replays:
         start = 0
-        while start < len(left) and replays < _MOST_REPLAYS:
+        while start < len(left) and replays < most_replays:
             fewer = left[:start] + left[start + size :]
             replays += 1
             try:
