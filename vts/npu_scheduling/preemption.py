@@ -270,25 +270,6 @@ def made_weaker_for_another(context: CaseContext) -> None:
         _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)), by=npu.gallery)
 
 
-@cases.case("made_equal", "NPU-HAL-009", "NPU-HAL-031")
-def made_equal(context: CaseContext) -> None:
-    """Work that by a new config is as strong as what runs, be it its own or that of the other, interrupts nothing."""
-    for raises_the_waiting in (True, False):
-        with scheduling_fixture(context) as npu:
-            npu.promised_ms()
-            npu.configure(config(npu.camera, 400), config(npu.assistant, 1000))
-            npu.register_recorder()
-            apps = holds, waits = npu.app(npu.camera), npu.app(npu.assistant)
-            holds.start()
-            npu.pass_ms(_INTO_MS)
-            waits.start()
-            npu.pass_ms(_INTO_MS)
-            npu.update(config(npu.assistant, 400) if raises_the_waiting else config(npu.camera, 1000))
-            npu.settle()
-            for app in apps:
-                npu.expect(app, *UNDISTURBED)
-
-
 @cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")
 def cleared(context: CaseContext) -> None:
     """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
