@@ -37,9 +37,8 @@ def execute(options: argparse.Namespace) -> int:
     with temporary_folder() as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
-            manager = ManagerProcess(
-                options.plugin, address, [*_options(options.plugin), *options.plugin_option], _START_SECONDS
-            )
+            given = _options(options.plugin, options.plugin_option)
+            manager = ManagerProcess(options.plugin, address, given, _START_SECONDS)
         except GoneError as error:
             raise LoadError(str(error)) from None
         try:
@@ -97,9 +96,10 @@ def _run_steps(scenario: TakeoverScenario, apps: Sequence[processes.AppProcess])
     return []
 
 
-def _options(plugin: str) -> list[str]:
-    """Return the options of the reference, whose time goes by itself only where it is asked to."""
-    return ["clock=real"] if plugin == "reference" else []
+def _options(plugin: str, given: Sequence[str]) -> list[str]:
+    """The options that are given; the reference's time goes by itself only where it is asked to."""
+    has_clock = any(option.startswith("clock=") for option in given)
+    return [*given] if has_clock or plugin != "reference" else ["clock=real", *given]
 
 
 class _Printer:

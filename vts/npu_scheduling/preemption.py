@@ -256,7 +256,7 @@ def made_weaker(context: CaseContext) -> None:
         _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)))
 
 
-@cases.case("made_weaker_by_replacing", "NPU-HAL-001", "NPU-HAL-007", "NPU-HAL-009")
+@cases.case("made_weaker_by_replacing", "NPU-HAL-001", "NPU-HAL-003", "NPU-HAL-007", "NPU-HAL-009")
 def made_weaker_by_replacing(context: CaseContext) -> None:
     """Work whose app has no config any more, since all were replaced, loses the NPU in time to what waits."""
     with scheduling_fixture(context) as npu:
