@@ -22,12 +22,16 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     USER,
     Notification,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, asked, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    INTO_WORK_MS,
+    App,
+    SchedulingFixture,
+    asked,
+    config,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
-
-_WEAKER_MS = 103
-"""How far into the weaker work the stronger one comes."""
 
 End = Callable[[SchedulingFixture, App], None]
 Check = Callable[[CaseContext, End, Notification], None]
@@ -195,7 +199,7 @@ def _while_paused(context: CaseContext, end: End, notification: Notification) ->
         npu.promised_ms()
         strong, weak = npu.strong_and_weak()
         run = weak.start()
-        npu.pass_ms(_WEAKER_MS)
+        npu.pass_ms(INTO_WORK_MS)
         interrupting = strong.start()
         npu.wait(lambda: PAUSED in weak.received() or interrupting.succeeded is not None, "pause", step_ms=1)
         if PAUSED not in weak.received():

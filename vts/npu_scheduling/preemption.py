@@ -26,7 +26,13 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     first_of,
     without_pauses,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    INTO_WORK_MS,
+    App,
+    SchedulingFixture,
+    config,
+    scheduling_fixture,
+)
 from npu_conformance.vts.lib.npu_scheduling.scenario import devices_of
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
@@ -34,7 +40,6 @@ cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group
 _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""
 _PAUSES_MS = (20, 35, 48, 50, 51, 70)
-_INTO_MS = 103
 _SOON_MS, _INTERRUPTIONS = (3, 7, 12), 8
 """How soon after each turn the stronger work comes again."""
 
@@ -170,7 +175,7 @@ def several(context: CaseContext) -> None:
         apps = [npu.app(uid) for uid in (npu.gallery, npu.assistant, npu.camera)]
         for app in apps:
             app.start()
-            npu.pass_ms(_INTO_MS)
+            npu.pass_ms(INTO_WORK_MS)
         npu.settle()
         weak, middle, strong = (app.events() for app in apps)
         for events in (middle, strong):
@@ -229,13 +234,13 @@ def _changed(
     npu.register_recorder()
     waits, holds = npu.app(npu.assistant), npu.app(npu.camera if by is None else by)
     holds.start(InferenceRun(original_uid=OWN_WORK if by is None else npu.camera))
-    npu.pass_ms(_INTO_MS)
+    npu.pass_ms(INTO_WORK_MS)
     waits.start()
-    npu.pass_ms(_INTO_MS)
+    npu.pass_ms(INTO_WORK_MS)
     checks.equal(waits.received(), [REQUESTED], "events of work that waits for stronger work")
     change()
     npu.settle()
-    late = _time_of(waits.events(), STARTED) - _time_of(waits.events(), REQUESTED) - _INTO_MS
+    late = _time_of(waits.events(), STARTED) - _time_of(waits.events(), REQUESTED) - INTO_WORK_MS
     checks.that(0 <= late <= promised, f"work had the NPU {late} ms after it became the stronger one")
     checks.equal(without_pauses(holds.received()), list(UNDISTURBED), "events of the work that became the weaker one")
     ends = [_time_of(app.events(), COMPLETED) for app in (waits, holds)]
@@ -318,7 +323,7 @@ def on_each_device(context: CaseContext) -> None:
             run = InferenceRun(device_number=device)
             seen = len(strong.events())
             runs = [weak.start(run)]
-            npu.pass_ms(_INTO_MS)
+            npu.pass_ms(INTO_WORK_MS)
             runs.append(strong.start(run))
             for each in runs:
                 checks.that(npu.end_of(each), f"inferences on device {device}: expected success, found a failure")
@@ -342,7 +347,7 @@ def after_an_early_end(context: CaseContext) -> None:
             npu.pass_ms(3)
             for app in waiting:
                 app.start()
-            npu.pass_ms(_INTO_MS)
+            npu.pass_ms(INTO_WORK_MS)
             running.cancel()
             npu.settle()
             ended = _time_of(running.events()[seen[running] :], USER)

@@ -20,6 +20,8 @@ from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notific
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
 
+INTO_WORK_MS = 103
+"""How far into one work another comes, or something changes: behind its start, and far from its end."""
 SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
 
