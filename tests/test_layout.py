@@ -49,6 +49,14 @@ def test_the_index_lists_the_cases_in_order_with_their_scopes(cases: list[Case])
     assert listed == [(case.id, case.scope) for case in cases]
 
 
+def test_the_index_lists_the_cases_of_each_requirement(cases: list[Case]) -> None:
+    expected: dict[str, list[str]] = {}
+    for case in cases:
+        for requirement in sorted(set(case.requirements)):
+            expected.setdefault(requirement, []).append(case.id)
+    assert index.evidence() == expected
+
+
 @pytest.mark.parametrize("operation", sorted(vectors.operations()))
 def test_an_operation_has_all_its_files(operation: str) -> None:
     missing = [path for path in FILES if not (ROOT / path.format(operation.lower())).exists()]

@@ -6,8 +6,8 @@ A case that fails counts against what the failing check is about; of its other r
 from __future__ import annotations
 
 import argparse
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, get_args
 
 from npu_conformance.cli.commands._options import add_catalogue_option
@@ -32,29 +32,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Print the trace."""
-    meant, evidence, reasons = _meant(options.patterns), _evidence(), _reasons()
+    from npu_conformance.harness.run import index
+
+    meant, evidence, reasons = _meant(options.patterns), index.evidence(), _reasons()
     if options.untested:
         meant = [entry for entry in meant if entry.id not in evidence]
     rows = [_row(entry, evidence.get(entry.id, ()), reasons.get(entry.id, "")) for entry in meant]
     if options.json:
         print_json(rows)
         return OK
+    cases = _cases({name for entry in meant for name in evidence.get(entry.id, ())}) if options.cases else {}
     for entry, row in zip(meant, rows, strict=True):
         _print(row)
         if options.cases:
-            _print_evidence(entry, evidence.get(entry.id, ()))
+            _print_evidence(entry, [cases[name] for name in evidence.get(entry.id, ())])
     if options.cases:
         print("A case that fails counts against what its failing check is about; its other requirements are not shown.")
     print(_counted(rows))
     return OK
 
 
-def _row(entry: Requirement, cases: Iterable[Case], reason: str) -> dict[str, object]:
-    """A requirement as JSON has it. reason: why a generated one has no case."""
+def _row(entry: Requirement, cases: Iterable[str], reason: str) -> dict[str, object]:
+    """A requirement as JSON has it. cases: their ids. reason: why a generated one has no case."""
     return {
         "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
         "statement": entry.statement, "sources": entry.sources, "untested": entry.untested or reason,
-        "cases": [case.id for case in cases],
+        "cases": list(cases),
     }  # fmt: skip
 
 
@@ -85,14 +88,14 @@ def _meant(patterns: Sequence[str]) -> list[Requirement]:
     return [entry for entry in known if any(fnmatch.fnmatchcase(entry.id, pattern) for pattern in patterns)]
 
 
-def _evidence() -> dict[str, list[Case]]:
-    from npu_conformance.harness.run import suites
+def _cases(ids: Set[str]) -> dict[str, Case]:
+    """Return the cases with these ids, of which only their areas are imported."""
+    from npu_conformance.harness.run.cases import Scope
+    from npu_conformance.harness.run.selection import Wanted, select
 
-    found: dict[str, list[Case]] = defaultdict(list)
-    for case in suites.cases(suites.present()):
-        for requirement in dict.fromkeys(case.requirements):
-            found[requirement].append(case)
-    return found
+    areas = {".".join(name.split(".")[:2]) for name in ids}
+    wanted = Wanted(tuple(areas), scope=Scope.FULL, only=frozenset(ids))
+    return {case.id: case for case in select(wanted).cases} if ids else {}
 
 
 def _reasons() -> dict[str, str]:

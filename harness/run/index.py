@@ -1,9 +1,10 @@
-"""The ids of all cases of the suites, in order of running, without making the cases."""
+"""The ids of all cases of the suites, in order of running, and what they are evidence for, without making the cases."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -43,9 +44,29 @@ def by_area() -> Mapping[str, AreaIndex]:
     return kept("cases", dict[str, AreaIndex], _built)
 
 
+def evidence() -> Mapping[str, Sequence[str]]:
+    """Return, for each requirement that has cases, their ids. Kept as by_area is; a run's catalogues are asked anew."""
+    if registered_extensions.all_registered():
+        cases = list(suites.cases(suites.present()))
+        numbers, ids = _evidence_of(cases), [case.id for case in cases]
+    else:
+        numbers = kept("evidence", dict[str, list[int]], lambda: _evidence_of(suites.cases(suites.present())))
+        ids = [name for area in by_area().values() for name, _ in area.cases()]
+    return {requirement: [ids[number] for number in found] for requirement, found in numbers.items()}
+
+
 def of_cases(cases: Collection[Case]) -> AreaIndex:
     """Return the index of an area's cases."""
     return AreaIndex("\n".join(case.id for case in cases), "".join(_LETTERS[case.scope] for case in cases))
+
+
+def _evidence_of(cases: Iterable[Case]) -> dict[str, list[int]]:
+    """Return the places of the cases of each requirement among these."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, case in enumerate(cases):
+        for requirement in dict.fromkeys(case.requirements):
+            found[requirement].append(number)
+    return found
 
 
 def _built() -> dict[str, AreaIndex]:
