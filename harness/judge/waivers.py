@@ -61,7 +61,7 @@ class Waivers:
 
     def _waived(self, part: ConfigurationResult, result: CaseResult) -> ConfigurationResult:
         verdict_id = f"{result.case}#{part.name}"
-        if not self._excuses(verdict_id, part.outcome, part.requirements or result.requirements):
+        if not self._excuses(verdict_id, part.outcome, result.requirements_of(part)):
             return part
         return replace(part, dispositions=_with_waived(part.dispositions))
 
@@ -118,7 +118,7 @@ class _Matcher:
         parts: list[tuple[str, CaseResult | ConfigurationResult]] = [(result.case, result)]
         parts += [(f"{result.case}#{part.name}", part) for part in result.configurations]
         return any(
-            Disposition.WAIVED in part.dispositions and self.matches(name, part.requirements or result.requirements)
+            Disposition.WAIVED in part.dispositions and self.matches(name, result.requirements_of(part))
             for name, part in parts
         )
 
@@ -129,7 +129,7 @@ class _Matcher:
         return [
             (part.outcome, Disposition.WAIVED in part.dispositions)
             for part in result.configurations
-            if self.matches(f"{result.case}#{part.name}", part.requirements or result.requirements)
+            if self.matches(f"{result.case}#{part.name}", result.requirements_of(part))
         ]
 
 

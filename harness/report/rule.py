@@ -39,7 +39,7 @@ def broken_rule(result: CaseResult) -> Rule | None:
 def concerned(result: CaseResult) -> tuple[str, ...]:
     """The requirements of all parts that ended as the case did, each once; the one that it is about stands first."""
     parts = () if result.message else (part for part in result.configurations if part.outcome is result.outcome)
-    names = next((part.requirements for part in parts if part.requirements), result.requirements)
+    names = next((result.requirements_of(part) for part in parts), result.requirements)
     return tuple(dict.fromkeys(names))
 
 

@@ -26,10 +26,11 @@ def by_requirement(verdicts: Iterable[CaseResult]) -> dict[str, Counts]:
 def shown(result: CaseResult) -> dict[str, str]:
     """What a case says about each requirement of it and of its configurations: an outcome, or `not-shown`."""
     said: dict[str, list[Outcome]] = defaultdict(list)
-    for outcome, part in _parts(result):
-        broken = _broken(outcome, part)
-        for name in part.requirements:
-            said[name] += [outcome] if name in broken or not broken else []
+    parts = dict.fromkeys((outcome, result.requirements_of(part), part.broken) for outcome, part in _parts(result))
+    for outcome, requirements, broken in parts:  # what many configurations say alike counts once
+        ended_at = _ended_at(outcome, requirements, broken)
+        for name in requirements:
+            said[name] += [outcome] if name in ended_at or not ended_at else []
     return {name: worst(*outcomes).value if outcomes else NOT_SHOWN for name, outcomes in said.items()}
 
 
@@ -42,6 +43,6 @@ def _parts(result: CaseResult) -> Iterator[tuple[Outcome, CaseResult | Configura
         yield result.own_outcome, result
 
 
-def _broken(outcome: Outcome, part: CaseResult | ConfigurationResult) -> tuple[str, ...]:
+def _ended_at(outcome: Outcome, requirements: tuple[str, ...], broken: tuple[str, ...]) -> tuple[str, ...]:
     """The requirements that broke; the first of all where nothing says which, as in events of older versions."""
-    return (part.broken or part.requirements[:1]) if outcome in WAIVABLE else ()
+    return (broken or requirements[:1]) if outcome in WAIVABLE else ()

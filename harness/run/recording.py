@@ -21,8 +21,10 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
 
     A body that ended well adds no verdict of its own where it opened configurations.
     """
-    own = context.own
-    configurations = tuple(_configuration_result(case, own, record) for record in context.configurations.values())
+    own, requirements = context.own, _broken_first(context.own)
+    configurations = tuple(
+        _configuration_result(case, own, record, requirements) for record in context.configurations.values()
+    )
     outcomes = [configuration.outcome for configuration in configurations]
     if own.details.outcome is not Outcome.PASS or not outcomes:
         outcomes.append(own.details.outcome)
@@ -37,7 +39,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         own_outcome=own.details.outcome,
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
-        requirements=_broken_first(own),
+        requirements=requirements,
         broken=own.broken,
         operations=tuple(named),
         types=tuple(dict.fromkeys(kind for types in named.values() for kind in types)),
@@ -103,8 +105,9 @@ def _refused(case: Case, *records: Record) -> tuple[ModelUse, ...]:
     return tuple(one.uses for record in records for one in record.models)[-1:]
 
 
-def _configuration_result(case: Case, own: Record, record: Record) -> ConfigurationResult:
-    details = record.details
+def _configuration_result(case: Case, own: Record, record: Record, common: tuple[str, ...]) -> ConfigurationResult:
+    """The verdict of a configuration. common: the requirements of its case."""
+    details, requirements = record.details, _broken_first(record)
     return ConfigurationResult(
         name=record.name,
         outcome=details.outcome,
@@ -112,7 +115,7 @@ def _configuration_result(case: Case, own: Record, record: Record) -> Configurat
         expected=details.expected,
         found=details.found,
         dispositions=_dispositions([record]),
-        requirements=_broken_first(record),
+        requirements=requirements if requirements != common else (),
         broken=record.broken,
         refused=_refused(case, own, record),
         warnings=tuple(record.warnings),

@@ -100,7 +100,8 @@ ModelUse = tuple[OperationUse, ...]
 class ConfigurationResult(Document, frozen=True, omit_defaults=True):
     """The verdict of one configuration or mutation, addressed as `case#name`. refused: as of CaseResult.
 
-    broken: those of its requirements that the check that failed is about, which is none of a pass.
+    requirements: none where they are its case's; CaseResult.requirements_of says which they are. broken: those of them
+    that the check that failed is about, which is none of a pass.
     """
 
     name: str
@@ -163,6 +164,10 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     stdout: str = ""
     stderr: str = ""
     traceback: str = ""
+
+    def requirements_of(self, part: CaseResult | ConfigurationResult) -> tuple[str, ...]:
+        """What the case itself, or one of its configurations, is evidence for."""
+        return part.requirements or self.requirements
 
     @property
     def operation(self) -> str:

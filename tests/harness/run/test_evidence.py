@@ -10,7 +10,7 @@ NAMES = ("RESULT", "PREPARE", "SHAPE")
 
 
 def part(outcome: Outcome, *broken: str) -> ConfigurationResult:
-    return ConfigurationResult(name="x", outcome=outcome, requirements=NAMES, broken=broken)
+    return ConfigurationResult(name="x", outcome=outcome, broken=broken)
 
 
 def case(outcome: Outcome, *parts: ConfigurationResult, broken: tuple[str, ...] = ()) -> CaseResult:
