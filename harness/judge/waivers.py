@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import fnmatch
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -150,7 +151,8 @@ def _verdict_ids(results: Iterable[CaseResult]) -> Iterable[str]:
 
 
 def _all_requirements(result: CaseResult) -> tuple[str, ...]:
-    return (*result.requirements, *(name for part in result.configurations for name in part.requirements))
+    of_parts = ((*part.broken, *part.requirements) for part in result.configurations)
+    return (*result.requirements, *itertools.chain.from_iterable(of_parts))
 
 
 def _with_waived(dispositions: tuple[Disposition, ...]) -> tuple[Disposition, ...]:

@@ -26,8 +26,9 @@ def by_requirement(verdicts: Iterable[CaseResult]) -> dict[str, Counts]:
 def shown(result: CaseResult) -> dict[str, str]:
     """What a case says about each requirement of it and of its configurations: an outcome, or `not-shown`."""
     said: dict[str, list[Outcome]] = defaultdict(list)
-    parts = dict.fromkeys((outcome, result.requirements_of(part), part.broken) for outcome, part in _parts(result))
-    for outcome, requirements, broken in parts:  # what many configurations say alike counts once
+    alike = {(outcome, part.requirements, part.broken): part for outcome, part in _parts(result)}
+    for (outcome, _, broken), part in alike.items():
+        requirements = result.requirements_of(part)
         ended_at = _ended_at(outcome, requirements, broken)
         for name in requirements:
             said[name] += [outcome] if name in ended_at or not ended_at else []

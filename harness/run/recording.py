@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.asked_models import operations_of
@@ -21,9 +23,10 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
 
     A body that ended well adds no verdict of its own where it opened configurations.
     """
-    own, requirements = context.own, _broken_first(context.own)
+    own = context.own
+    requirements = tuple(dict.fromkeys((*own.broken, *own.requirements)))  # of what broke each is one, named or not
     configurations = tuple(
-        _configuration_result(case, own, record, requirements) for record in context.configurations.values()
+        _configuration_result(case, own, record, frozenset(requirements)) for record in context.configurations.values()
     )
     outcomes = [configuration.outcome for configuration in configurations]
     if own.details.outcome is not Outcome.PASS or not outcomes:
@@ -105,9 +108,9 @@ def _refused(case: Case, *records: Record) -> tuple[ModelUse, ...]:
     return tuple(one.uses for record in records for one in record.models)[-1:]
 
 
-def _configuration_result(case: Case, own: Record, record: Record, common: tuple[str, ...]) -> ConfigurationResult:
+def _configuration_result(case: Case, own: Record, record: Record, common: Set[str]) -> ConfigurationResult:
     """The verdict of a configuration. common: the requirements of its case."""
-    details, requirements = record.details, _broken_first(record)
+    details = record.details
     return ConfigurationResult(
         name=record.name,
         outcome=details.outcome,
@@ -115,7 +118,7 @@ def _configuration_result(case: Case, own: Record, record: Record, common: tuple
         expected=details.expected,
         found=details.found,
         dispositions=_dispositions([record]),
-        requirements=requirements if requirements != common else (),
+        requirements=tuple(name for name in dict.fromkeys(record.requirements) if name not in common),
         broken=record.broken,
         refused=_refused(case, own, record),
         warnings=tuple(record.warnings),
@@ -124,11 +127,6 @@ def _configuration_result(case: Case, own: Record, record: Record, common: tuple
         stderr=details.stderr,
         traceback=details.traceback,
     )
-
-
-def _broken_first(record: Record) -> tuple[str, ...]:
-    """The requirements of a record, each once; of those that broke each is one, whether or not the case names it."""
-    return tuple(dict.fromkeys((*record.broken, *record.requirements)))
 
 
 def _dispositions(records: list[Record]) -> tuple[Disposition, ...]:

@@ -100,8 +100,8 @@ ModelUse = tuple[OperationUse, ...]
 class ConfigurationResult(Document, frozen=True, omit_defaults=True):
     """The verdict of one configuration or mutation, addressed as `case#name`. refused: as of CaseResult.
 
-    requirements: none where they are its case's; CaseResult.requirements_of says which they are. broken: those of them
-    that the check that failed is about, which is none of a pass.
+    requirements: what it is evidence for beside those of its case (CaseResult.requirements_of). broken: those that the
+    check that failed is about, which is none of a pass.
     """
 
     name: str
@@ -166,8 +166,8 @@ class CaseResult(Document, frozen=True, omit_defaults=True):
     traceback: str = ""
 
     def requirements_of(self, part: CaseResult | ConfigurationResult) -> tuple[str, ...]:
-        """What the case itself, or one of its configurations, is evidence for."""
-        return part.requirements or self.requirements
+        """What the case itself, or one of its configurations, is evidence for; what broke stands first."""
+        return tuple(dict.fromkeys((*part.broken, *self.requirements, *part.requirements)))
 
     @property
     def operation(self) -> str:
