@@ -171,9 +171,8 @@ def test_a_crash_and_a_hang_say_the_rule_too() -> None:
 
 
 def test_a_configuration_names_what_it_is_about_first() -> None:
-    parts = (
-        ConfigurationResult(name="twin", outcome=Outcome.FAIL, message="no", requirements=("NNHAL-SUPPORT-009", "A-1")),
-    )
+    broken = ("NNHAL-SUPPORT-009",)
+    parts = (ConfigurationResult(name="twin", outcome=Outcome.FAIL, message="no", requirements=broken, broken=broken),)
     result = CaseResult(case="vts.a.b.c", outcome=Outcome.FAIL, configurations=parts, requirements=("A-1",))
     assert attribution(result) == "NNHAL-SUPPORT-009"
     assert "(NNHAL-SUPPORT-009, and 1 more)" in explain(result)
