@@ -18,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pac
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-DRIVERS, FAULTS = "burst_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "burst_drivers:plugin"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from fuzzing import finding, first_finding
 
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
 from npu_conformance.fuzz.lib.cache_steps import EDITS, TOKENS
 from npu_conformance.fuzz.lib.cache_target import CacheTarget
@@ -17,7 +18,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-DRIVERS, FAULTS = "cache_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "cache_drivers:plugin"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
 
 
 def test_what_is_written_behind_the_notification_is_waited_for() -> None:
-    opened = open_subject(FAULTS, {"fault": "saves-later"}, "inprocess")
+    opened = open_subject(PLUGIN, {"fault": "saves-later"}, "inprocess")
     target = CacheTarget(opened)
     for data in target.seeds[:2]:
         assert any(seen.startswith("Restore 0 NNHAL-CACHE-010") for seen in target.run(data))

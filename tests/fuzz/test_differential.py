@@ -24,7 +24,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import Version, parse
 
-DRIVERS, FAULTS = "differing_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "differing_drivers:plugin"
 
 
 @pytest.fixture

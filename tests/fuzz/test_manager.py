@@ -7,6 +7,7 @@ import pytest
 from fuzzing import finding, first_finding
 
 from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.histories import encoded
 from npu_conformance.fuzz.lib.manager_steps import Ask, Crash, Load, SetPolicy
 from npu_conformance.fuzz.lib.manager_target import ManagerTarget
@@ -14,7 +15,6 @@ from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 
-FAULTS = "npu_conformance.faults.plugin:plugin"
 _VARIANTS = (
     "manager-boundary-alone",
     "manager-aosp-profile",
@@ -64,7 +64,7 @@ def test_room_is_judged_after_a_death_beside_a_loaded_model(subject: SubjectHand
     [
         ("reference", {}),
         ("reference", {"npu_profile": "aosp"}),
-        *((FAULTS, {"fault": name}) for name in _VARIANTS),
+        *((PLUGIN, {"fault": name}) for name in _VARIANTS),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),

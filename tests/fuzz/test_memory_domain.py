@@ -14,7 +14,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-DRIVERS, FAULTS = "buffer_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "buffer_drivers:plugin"
 
 
 @pytest.mark.parametrize(

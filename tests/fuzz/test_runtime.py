@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from fuzzing import finding, first_finding
 
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz import runtime
 from npu_conformance.fuzz.lib.findings import kind_of
 from npu_conformance.fuzz.lib.inputs import lines_of
@@ -14,9 +15,6 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
 
 DRIVERS = "called_runtimes:plugin"
 
@@ -57,8 +55,8 @@ def test_bugs_of_several_calls_are_found_and_made_small(
     "subject",
     [
         ("reference", {}),
-        *((FAULTS, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
-        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "fl5")),
+        *((PLUGIN, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
+        *((PLUGIN, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "fl5")),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),
@@ -72,7 +70,7 @@ def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:
     """A compilation that was freed: BAD_DATA of the one, null of the other."""
     steps = ('{"do":"built"}', '{"do":"call","name":"free_compilation"}', '{"do":"call","name":"execute","object":-1}')
     seen = []
-    for plugin, options in (("reference", {}), (FAULTS, {"fault": "runtime-unchecked-handles"})):
+    for plugin, options in (("reference", {}), (PLUGIN, {"fault": "runtime-unchecked-handles"})):
         opened = open_subject(plugin, options, "inprocess")
         seen.append(set(RuntimeTarget(opened).run(f"[{','.join(steps)}]".encode())))
         opened.close()
@@ -81,7 +79,7 @@ def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:
 
 
 def test_without_a_runtime_there_is_nothing_to_attack() -> None:
-    opened = open_subject(FAULTS, {"fault": "npu-narrow"}, "inprocess")
+    opened = open_subject(PLUGIN, {"fault": "npu-narrow"}, "inprocess")
     with pytest.raises(NotApplicable, match="no runtime"):
         RuntimeTarget(opened).run(b"[]")
     opened.close()

@@ -7,6 +7,7 @@ import pytest
 from fuzzing import first_finding
 
 from npu_conformance.faults import npu_scheduling, source_edits
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.histories import encoded
 from npu_conformance.fuzz.lib.scheduling_steps import (
@@ -26,9 +27,6 @@ from npu_conformance.fuzz.lib.target import failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
 
 DRIVERS = "scheduled_drivers:plugin"
 
@@ -77,7 +75,7 @@ def test_rights_are_judged_after_updates_during_work(subject: SubjectHandle) -> 
     [
         ("reference", {}),
         ("reference", {"npu_profile": "aosp"}),
-        *((FAULTS, {"fault": name}) for name in ("npu-narrow", "npu-cuttlefish")),
+        *((PLUGIN, {"fault": name}) for name in ("npu-narrow", "npu-cuttlefish")),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),
