@@ -27,7 +27,7 @@ _NO_ACTIVATION = (7.5, -3.25)
 
 def refused_request(history: History, chance: random.Random) -> None:
     """A request has an argument too few, or in a pool that there is not."""
-    asked = _asked(history, chance, with_buffers=False)
+    asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
     inputs, outputs = asked.request.inputs, asked.request.outputs
@@ -46,7 +46,7 @@ def refused_request(history: History, chance: random.Random) -> None:
 
 def request_of_another(history: History, chance: random.Random) -> None:
     """A request that was right for one model is wrong for another."""
-    asked = _asked(history, chance, with_buffers=False)
+    asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
     counts = (asked.living.recipe.inputs, len(asked.living.recipe.terms))
@@ -126,7 +126,7 @@ def refused_allocation(history: History, chance: random.Random) -> None:
 
 def no_room(history: History, chance: random.Random) -> None:
     """An output has too little room."""
-    asked = _asked(history, chance, with_buffers=history.version.is_aidl)
+    asked = _mostly_of_bursts(history, chance, with_buffers=history.version.is_aidl)
     if asked is None:
         return
     places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
@@ -147,7 +147,7 @@ def no_room(history: History, chance: random.Random) -> None:
 def late(history: History, chance: random.Random) -> None:
     """The deadline of an execution has passed; it may succeed all the same."""
     ways = [one for one in executors(history.version) if one in ("synchronous", "asynchronous", "reusable")]
-    asked = _asked(history, chance) if history.version >= Version.V1_3 else None
+    asked = _mostly_of_bursts(history, chance) if history.version >= Version.V1_3 else None
     if asked is None:
         return
     executor = chance.choice(ways)
@@ -202,7 +202,7 @@ def _executed(
     return execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
 
 
-def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+def _mostly_of_bursts(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
     """An execution, mostly of a model with an open burst."""
     in_bursts = [one.living for one in history.bursts if one.living in history.models]
     living = chance.choice(in_bursts if in_bursts and chance.random() < 0.6 else history.models)

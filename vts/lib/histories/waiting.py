@@ -88,7 +88,7 @@ def launch(history: History, chance: random.Random) -> None:
     before = [one for one in history.pending if one.launched.fence is not None]
     before = chance.sample(before, chance.randint(0, min(2, len(before))))
     bound = _ready(history, chance)
-    asked = bound.ask if bound is not None else _asked(history, before, chance)
+    asked = bound.ask if bound is not None else _reading_earlier_results(history, before, chance)
     if asked is None:
         return
     if bound is not None:
@@ -163,7 +163,7 @@ def _ready(history: History, chance: random.Random) -> Bound | None:
     return chance.choice(ready) if ready and chance.random() < 0.4 else None
 
 
-def _asked(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
+def _reading_earlier_results(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
     """An execution that reads what one before it writes, where its sum is not too large."""
     living = chance.choice(history.models)
     written = [
