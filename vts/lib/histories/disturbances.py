@@ -41,7 +41,7 @@ def refused_request(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, chance.choice(wrong), chance)
     with checks.about("NNHAL-REQUEST-001"):
         checks.status(execution.status, _INVALID, "execution of a wrong request")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def request_of_another(history: History, chance: random.Random) -> None:
@@ -64,7 +64,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
             continue
         with checks.about("NNHAL-REQUEST-001"):
             checks.status(execution.status, _INVALID, what)
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def wrong_data(history: History, chance: random.Random) -> None:
@@ -141,7 +141,7 @@ def no_room(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, request, chance, finding_shapes=True)
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def late(history: History, chance: random.Random) -> None:
@@ -162,7 +162,7 @@ def late(history: History, chance: random.Random) -> None:
     if execution.status == ErrorStatus.NONE:
         history.judge(asked, execution, measured=False, what=what)
     else:
-        history.spoil(asked)
+        history.forget_outputs(asked)
         # What did not begin has not failed, for AOSP's driver: its buffers keep their content.
         history.buffers = [held for held in history.buffers if held not in asked.outputs]
 
@@ -187,7 +187,7 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor="synchronous")
     with checks.about("NNHAL-MEMDOMAIN-014"):
         checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def _executed(

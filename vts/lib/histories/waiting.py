@@ -129,7 +129,7 @@ def _launch(
         held_by=None if own else roots[0].fence,
     )
     if launched.status in EXHAUSTED:
-        history.spoil(asked)
+        history.forget_outputs(asked)
         return
     checks.status(launched.status, {ErrorStatus.NONE}, what)
     late = _late(history, asked, chance)
@@ -246,7 +246,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
     if has_failed:
         with checks.about("NNHAL-FENCED-014"):
             checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
-        history.spoil(pending.ask)
+        history.forget_outputs(pending.ask)
         for one in pending.ask.inputs:
             if isinstance(one, Held) and one.values is not None:
                 history.read(one, f"an input of a {what} that failed")
@@ -257,7 +257,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
         with checks.about("NNHAL-FENCED-005"):
             history.take(pending.ask, what)
     else:
-        history.spoil(pending.ask)
+        history.forget_outputs(pending.ask)
 
 
 def _mark(history: History) -> None:
