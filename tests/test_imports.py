@@ -225,5 +225,6 @@ def test_one_case_makes_no_dataclasses(tmp_path: Path) -> None:
         str(tmp_path / "r"),
     ]
     command = [sys.executable, "-c", ONE_CASE, *words]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    for _ in range(2):  # the first run after a change of the sources makes what is kept, and imports more
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert set(ran.stderr.split()) <= DATACLASSES, ran.stderr
