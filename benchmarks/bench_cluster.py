@@ -22,6 +22,8 @@ ROUND_SECONDS = (2.0, 20.0)
 _CORPUS, _KEPT, _BYTES = 2000, 20, 1000
 """Inputs of the corpus, and of a round that finds something new now and then; bytes of each."""
 _ROUNDS = 40
+_SIMULATED_ROUNDS = 50
+"""Of each worker."""
 _SPREAD = 0.1
 """Of the length of rounds: the last input ends when it ends."""
 
@@ -46,13 +48,13 @@ def modelled(workers: int, length: float, merge: float) -> float:
     return min(length / (length + merge), length / (workers * merge))
 
 
-def simulated(workers: int, length: float, merge: float, rounds: int = 50) -> float:
+def simulated(workers: int, length: float, merge: float) -> float:
     """The same by events: rounds end when they end, and are merged one after the other."""
     source = random.Random(1)
     ends = [length * (1 + _SPREAD * source.uniform(-1, 1)) for _ in range(workers)]
     heapq.heapify(ends)
     free, done = 0.0, 0
-    while done < workers * rounds:
+    while done < workers * _SIMULATED_ROUNDS:
         free = max(heapq.heappop(ends), free) + merge
         heapq.heappush(ends, free + length * (1 + _SPREAD * source.uniform(-1, 1)))
         done += 1

@@ -42,7 +42,7 @@ def _figure(name: str, found: dict[str, float | None]) -> Figure:
     return Figure(name, len(seconds), "found", told)
 
 
-def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int = _SEED) -> float | None:
+def seconds_to(fault: FuzzFault, engine: str) -> float | None:
     """Seconds of a processor until the first finding; None where the limit comes first."""
     fuzzer = fuzzer_named(fault.fuzzer)
     options = {"fault": fault.id}
@@ -51,7 +51,7 @@ def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int 
 
     def attack(data: bytes) -> frozenset[int]:
         nonlocal is_found
-        if time.process_time() - begun > limit:
+        if time.process_time() - begun > SECONDS:
             raise _Over
         try:
             return sights_of(target, data)
@@ -62,7 +62,7 @@ def seconds_to(fault: FuzzFault, engine: str, limit: float = SECONDS, seed: int 
             raise _Over from None
 
     try:
-        ENGINES[engine](target, attack, seed)
+        ENGINES[engine](target, attack, _SEED)
     except _Over:
         return time.process_time() - begun if is_found else None
     finally:

@@ -19,6 +19,7 @@ from npu_conformance.specs.plugin import Caller, Context
 
 _FIRST_UID, _STEPS = 10_000, 4_000
 _APPS = (10, 100, 1000, 10_000, 100_000)
+_MANY_APPS = 10_000
 _GROWTH = 5.0
 """The logarithm of 100,000 is five times that of 10."""
 
@@ -108,12 +109,12 @@ def _decisions_a_second(apps: int) -> float:
     return device.decisions / (time.process_time() - started)
 
 
-def _bytes_an_app(apps: int = 10_000) -> float:
+def _bytes_an_app() -> float:
     gc.collect()
     tracemalloc.start()
-    device = _Device(apps)
+    device = _Device(_MANY_APPS)
     device.control.take_metrics()
     gc.collect()
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return size / apps
+    return size / _MANY_APPS

@@ -19,6 +19,7 @@ from npu_conformance.vts.lib.mutations import FAMILIES, needs
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 _EVERY = 40
+_TURNS = 3
 _VERSIONS = (Version.V1_3, Version.FL8)
 
 
@@ -71,10 +72,10 @@ def _models(version: Version) -> list[Model]:
     ]
 
 
-def _a_second(models: Sequence[Model], work: Callable[[], object], times: int = 3) -> float:
+def _a_second(models: Sequence[Model], work: Callable[[], object]) -> float:
     """Return the best of several turns, the least disturbed one."""
     spent = []
-    for _ in range(times):
+    for _ in range(_TURNS):
         started = time.perf_counter()
         work()
         spent.append(time.perf_counter() - started)

@@ -6,7 +6,7 @@ returns the results with the mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -15,7 +15,6 @@ from npu_conformance.reference.device.tensors import Array, Tensor
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Inputs = Sequence[Tensor | None]
-Mistake = Callable[[Inputs, Sequence[Array]], list[Array]]
 
 _BLOCK = 16
 _LARGE = 512

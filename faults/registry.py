@@ -18,7 +18,7 @@ from npu_conformance.faults import (
     executions,
     extensions,
     fenced,
-    guarded,
+    guarded_kernels,
     hints,
     hosts,
     managers,
@@ -48,13 +48,13 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, FuzzFault
 _FOLDER = Path(__file__).parent
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
-_APART = {_HARNESS_FILE, _VARIANT_FILE, guarded.FILE.name}
+_APART = {_HARNESS_FILE, _VARIANT_FILE, guarded_kernels.FILE.name}
 """Files of this package that hold no faults by source edits of the reference."""
 
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
-    npu_buffers, runtime, constants, guarded, several_shapes, stress, models, model_engines, told_times,
+    npu_buffers, runtime, constants, guarded_kernels, several_shapes, stress, models, model_engines, told_times,
     slowness, accuracy_losses,
 )  # fmt: skip
 """The modules with FAULTS; source edits of the reference are in files beside them."""

@@ -143,7 +143,7 @@ def _from_caches(context: CaseContext, both: Sequence[Together]) -> None:
 
 
 def _token(is_first: bool) -> bytes:
-    """Tokens that differ in their last byte alone."""
+    """The cache token of either model: the two differ in their last byte alone."""
     return bytes(31) + bytes([is_first])
 
 
@@ -176,7 +176,7 @@ def in_two_streams(context: CaseContext, model: ZooModel) -> None:
 
 
 def _at_once(context: CaseContext, both: Sequence[Together], shared: PreparedModel) -> None:
-    """Nothing more is asked of a device that has no room for two executions."""
+    """Let both infer at once; a device that has no room for two executions is asked no more."""
     with contextlib.suppress(NotApplicable):
         _both_at_once(context, both, shared)
 

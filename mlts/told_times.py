@@ -32,7 +32,7 @@ _LEAST, _MOST = 0.2, 2.0
 
 @dataclass(frozen=True)
 class Turn:
-    """By how much the long chain took longer, in seconds: as it was told, and as it was seen."""
+    """By how many seconds the long chain took longer: as the driver told it, and as the caller saw it."""
 
     told: float
     seen: float
@@ -40,7 +40,7 @@ class Turn:
 
 @cases.case("in_turn", "NNHAL-TIMING-005", "NNHAL-TIMING-006", "NNHAL-TIMING-004", since=Version.V1_2)
 def in_turn(context: CaseContext) -> None:
-    """Of a long chain of sums and a short one the times that are told differ as those that are seen do."""
+    """A driver's times of a long and of a short chain of sums differ by about as much as the caller's."""
     from npu_conformance.mlts.lib.loaded_model import LoadedModel
     from npu_conformance.mlts.lib.told import warn_or_fail
 
@@ -62,21 +62,21 @@ def in_turn(context: CaseContext) -> None:
 
 
 def fits(turns: list[Turn]) -> bool:
-    """Also where too little can be seen."""
+    """True where what was told agrees with what was seen, or too little was seen to say."""
     if statistics.median(turn.seen for turn in turns) < _NOTICEABLE:
         return True
     return _LEAST <= statistics.median(turn.told / turn.seen for turn in turns if turn.seen > 0) <= _MOST
 
 
 def _turn(short: Inference, long: Inference) -> Turn | None:
-    """None where the driver does not tell."""
+    """One inference of each; None where the driver tells no times."""
     if short.in_driver is None or long.in_driver is None:
         return None
     return Turn(long.in_driver - short.in_driver, long.seconds - short.seconds)
 
 
 def _chain(count: int) -> Vector:
-    """So many sums, each of the one before and the input."""
+    """A chain of so many sums: each adds the input to the sum before it."""
     import numpy
 
     from npu_conformance.corpus.model_builder import ModelBuilder

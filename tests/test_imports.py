@@ -227,5 +227,6 @@ def test_one_case_makes_no_dataclasses(tmp_path: Path) -> None:
     ]
     warm_python.run("-m", "npu_conformance", *words)  # the first start after a change of the suites makes all cases
     command = [sys.executable, "-c", ONE_CASE, *words]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    for _ in range(2):  # the first run after a change of the sources makes what is kept, and imports more
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert set(ran.stderr.split()) <= DATACLASSES, ran.stderr

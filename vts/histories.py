@@ -9,17 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, payload, search
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.history import History, Known, known
 from npu_conformance.vts.lib.histories.steps import STEPS
@@ -88,8 +86,7 @@ def disturbed(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == listed["id"])
-    return replace(found, run=partial(_replay_listed, steps=msgspec.convert(listed["steps"], list[Step])))
+    return case_of_steps(cases(), listed, Step, _replay_listed)
 
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:

@@ -57,13 +57,11 @@ class _Info(hal.FencedExecutionCallback):
     """Tells how the execution ended; it lives, with all that belongs to it, as long as somebody may ask."""
 
     def __init__(self, compiled: Compiled, execution: ApiExecution, event: int, terms: Terms, keeps: object) -> None:
-        self._compiled, self._execution, self._event, self._terms, self._keeps = (
-            compiled,
-            execution,
-            event,
-            terms,
-            keeps,
-        )
+        self._compiled = compiled
+        self._execution = execution
+        self._event = event
+        self._terms = terms
+        self._keeps = keeps
         weakref.finalize(self, compiled.at_end, functools.partial(_end, compiled, execution, event))
 
     def get_execution_info(self) -> hal.FencedExecutionInfo:

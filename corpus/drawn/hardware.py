@@ -78,20 +78,20 @@ class HardwareCall(Call):
         return max(low, int(self._choose(f"size {self._asked}", kind)))
 
     def few(self) -> int:
-        """To 16."""
+        """A count from 1 to 16."""
         return int(self._choose("few", _COUNTS))
 
     def several(self) -> int:
-        """To 8."""
+        """A number of parts, up to 8."""
         return int(self._choose("several", _PARTS))
 
     def window(self) -> tuple[int, int]:
-        """One that drivers have kernels for, or nearly."""
+        """Height and width of a window that drivers have kernels for, or nearly."""
         height, width, *self._steps = self._choose("geometry", _GEOMETRIES)
         return height, width
 
     def beyond(self) -> int:
-        """Nothing in both directions, where the window is the image, to more than a tile."""
+        """By how much the image is larger than the window: from 0, in both directions, to more than a tile."""
         if self._is_whole is None:
             self._is_whole = self._choose("whole image", (False, False, False, True))
         has_many_channels = self._wide <= self._asked
@@ -166,13 +166,13 @@ class HardwareCall(Call):
         return _every_other(large, 1) if number == _CROSSED else large, kinds[number] or (1,)
 
     def is_constant(self, wanted: bool) -> bool:
-        """Behind the first input any tensor may be a constant."""
+        """True where a tensor is a constant: any may be, once there is an input."""
         is_constant = wanted or (self._has_input and self._choose("constant", (False, True, False)))
         self._has_input = self._has_input or not is_constant
         return is_constant
 
     def _quantization(self, kind: OperandType, positive: bool) -> tuple[float, int]:
-        """Like the first tensor, or with a zero point at an end, in the middle or anywhere."""
+        """The quantisation of the first tensor, or a zero point at an end, in the middle or anywhere."""
         info = OPERAND_TYPES[kind]
         if not info.is_quantized or info.zero_points is None:
             return 0.0, 0
@@ -183,14 +183,14 @@ class HardwareCall(Call):
         return found
 
     def _zero_point(self, low: int, high: int, *, positive: bool = False) -> int:
-        """In the middle, at an end, beside it, or far from all of these."""
+        """A zero point in the middle, at an end, beside an end, or far from all of these."""
         middle = (low + high + 1) // 2
         if positive or low == high:
             return low
         return int(self._choose("zero point", (middle, low, high, low + 1, high - 40, low + 100)))
 
     def quantized_result(self, name: str, scale: float | None = None) -> None:
-        """Of its own, or that of the first tensor."""
+        """Give a result a quantisation of its own, or that of the first tensor."""
         kind = self.kind(name)
         low, high = OPERAND_TYPES[kind].zero_points or (0, 0)
         like = self._quantized.get(kind)
@@ -200,7 +200,7 @@ class HardwareCall(Call):
         self.results[name] = (self.scale() if scale is None else scale, self._zero_point(low, high))
 
     def quantized_products(self, terms: int, one: VectorOperand, other: VectorOperand, low: int, high: int) -> None:
-        """So that results fill the range of codes, and few of them lie beyond it."""
+        """Choose the quantisation of sums of products: they fill the range of codes, and few lie beyond it."""
         kind = self.kind("output")
         lowest, highest = OPERAND_TYPES[kind].zero_points or (0, 0)
         middles = [_middle(operand) for operand in (one, other)]

@@ -68,7 +68,7 @@ def whole_numbers(dimensions: Sequence[int]) -> OperandSpec:
 
 
 def requantized(spec: OperandSpec, scale: float, zero_point: int) -> OperandSpec:
-    """The same stored elements with another meaning."""
+    """The operand with the same stored elements and another quantisation."""
     return replace(spec, operand=structs.replace(spec.operand, scale=scale, zero_point=zero_point))
 
 

@@ -52,7 +52,7 @@ class Form:
 
     @property
     def name(self) -> str:
-        """As it stands in names of vectors."""
+        """The parameters as a part of a vector's name."""
         flags = {"time_major": self.major, "merged": self.merge, "with_state": self.state}
         return "_".join([self.auxiliary, self.activation, *(flag for flag, is_set in flags.items() if is_set)])
 

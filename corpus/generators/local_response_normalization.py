@@ -25,7 +25,7 @@ class _Factors(NamedTuple):
     beta: float = 0.5
 
     def operands(self, kind: AnyOperandType) -> Operands:
-        """As inputs, for tensors of a type."""
+        """The scalars as inputs beside a tensor of this type."""
         reals = {"bias": self.bias, "alpha": self.alpha, "beta": self.beta}
         return {"radius": int32(self.radius), **{name: real_scalar(kind, value) for name, value in reals.items()}}
 

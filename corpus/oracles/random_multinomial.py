@@ -26,6 +26,6 @@ def random_multinomial(inputs: Inputs, outputs: Outputs) -> list[Result]:
 
 
 def _powers(row: list[float]) -> list[float]:
-    """In proportion to the probabilities; 0 for what is not finite."""
+    """Numbers in proportion to the probabilities of a row of logits; 0 for a logit that is not finite."""
     largest = max(value for value in row if math.isfinite(value))
     return [math.exp(value - largest) if math.isfinite(value) else 0.0 for value in row]

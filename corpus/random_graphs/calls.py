@@ -86,7 +86,7 @@ class GraphCall(Call):
         return 0.1 + 1.9 * (1 + self.dice.below(256)) / 256
 
     def shape(self, name: str, ranks: Sequence[int] = (1, 2, 3, 4)) -> tuple[int, ...]:
-        """Rather that of a tensor that the argument could be."""
+        """The shape of a tensor of the graph that the argument could be, most of the time; else a new one."""
         allowed = tuple(self.argument(name).rank or ranks)
         found = None
         if self.dice.chance(7, 8):
@@ -97,7 +97,7 @@ class GraphCall(Call):
         return tuple(self.size() for _ in range(self.dice.pick(wanted)))
 
     def image(self, nchw: bool, height: int, width: int, channels: int, batch: int = 0) -> tuple[int, int, int, int]:
-        """Rather that of a tensor that is at least as large."""
+        """The shape of an image of the graph that is at least as large, most of the time; else a new one."""
         free = self.form.operation in _FREE_CHANNELS
 
         def fits(one: VectorOperand, _: Array) -> bool:
@@ -115,7 +115,7 @@ class GraphCall(Call):
         return self.tensors.operands[name].dimensions  # type: ignore[return-value]
 
     def quantized_result(self, name: str, scale: float | None = None) -> None:
-        """Rather the quantisation of a tensor of the graph, where any will do."""
+        """Where any quantisation will do, take that of a tensor of the graph most of the time."""
         found = self.tensors.pick(self.kind(name), self.dice, _anything) if scale is None else None
         if found is None or not self.dice.chance(3, 4):
             super().quantized_result(name, scale)
@@ -134,7 +134,7 @@ class GraphCall(Call):
         constant: bool = False,
         quantization: tuple[float, int] | None = None,
     ) -> OperandSpec:
-        """Rather a tensor of the graph; else an input of the graph or, every other time, a constant."""
+        """A tensor of the graph where one fits; else an input of the graph or, every other time, a constant."""
         dimensions = tuple(shape)
         if math.prod(dimensions) > (self.wide or max(self.recipe.most_elements, ROOM)):
             raise Unfit(f"{self.form}: a new tensor of dimensions {list(dimensions)}")

@@ -63,7 +63,7 @@ class Dice:
         return values.astype(dtype, copy=False).reshape(shape)
 
     def _numbers(self, count: int) -> Array:
-        """As many numbers of 53 bits as `below` would draw."""
+        """The numbers of 53 bits that so many calls of `below` would draw from."""
         if count <= _FEW:
             return numpy.array([self.below(_MASK) for _ in range(count)], numpy.int64)
         mixed = numpy.arange(1, count + 1, dtype=numpy.uint64)

@@ -148,7 +148,7 @@ def _smaller_sizes(vector: Vector) -> Iterator[Vector]:
 
 
 def _simpler_values(vector: Vector) -> Iterator[Vector]:
-    """Nothing but zeros, or whole numbers, in one tensor."""
+    """The vector with one tensor all zero, or rounded to whole numbers."""
     for name, array in data_of(vector).items():
         zero = numpy.full_like(array, vector.operands[name].zero_point)
         for simpler in (zero, numpy.round(array) if array.dtype.kind == "f" else array):

@@ -191,7 +191,7 @@ def _results(call: Call, inputs: Sequence[VectorOperand]) -> list[VectorOperand]
 
 
 def _result(call: Call, argument: Argument, inputs: Sequence[VectorOperand]) -> VectorOperand:
-    """By default quantised as the first input of the same type."""
+    """The operand of a result; by default it is quantised as the first input of the same type."""
     kind = OperandType[call.form.types.get(argument.type, argument.type)]
     if not OPERAND_TYPES[kind].is_quantized:
         return VectorOperand(kind)

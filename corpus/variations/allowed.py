@@ -83,7 +83,7 @@ def _signed_since(header: VectorHeader) -> Version | None:
 
 
 def _retyped_since(header: VectorHeader, types: Mapping[str, str]) -> Version | None:
-    """Only for one operation: a header does not say how several are connected."""
+    """Since when a vector of one operation may have these types; None for several: a header does not connect them."""
     if len(header.operations) != 1:
         return None
     kinds = {name: types.get(operand.type, operand.type) for name, operand in header.operands.items()}

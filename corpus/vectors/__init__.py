@@ -116,10 +116,10 @@ def _headers(operation: str, folder: Path) -> tuple[VectorHeader, ...]:
     return tuple(_header(document.operation, vector, str(path)) for vector in document.vectors)
 
 
-def all_headers(folder: Path = FOLDER) -> Iterator[VectorHeader]:
+def all_headers() -> Iterator[VectorHeader]:
     """The headers of all stored vectors, by operation."""
-    for operation in operations(folder):
-        yield from headers(operation, folder)
+    for operation in operations():
+        yield from headers(operation)
 
 
 @cached_while_registered(maxsize=256)

@@ -83,7 +83,7 @@ def _stored(operation: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def _seen(vector: Mapping[str, Any]) -> str:
-    """As text, in which 0.0 and -0.0 differ."""
+    """What a reader sees of a vector, as text: there 0.0 and -0.0 differ."""
     return json.dumps({key: value for key, value in vector.items() if key not in _UNSEEN}, sort_keys=True)
 
 

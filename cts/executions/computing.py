@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
     SECOND,
@@ -114,8 +114,8 @@ def reusable_is_frozen(context: CaseContext) -> None:
     app = RuntimeApp(context)
     made = execution_of_sum(app, compilation_of_sum(app), reusable=True)
     made.computes()
-    app.refused("execution_set_input", ResultCode.BAD_STATE, made.execution, 0, None, made.first, made.size)
-    app.refused("execution_set_output", ResultCode.BAD_STATE, made.execution, 0, None, made.output, made.size)
+    app.refused("execution_set_input", ResultCode.BAD_STATE, made.execution, 0, None, made.first, VECTOR_BYTES)
+    app.refused("execution_set_output", ResultCode.BAD_STATE, made.execution, 0, None, made.output, VECTOR_BYTES)
     app.refused("execution_set_reusable", ResultCode.BAD_STATE, made.execution, False)
     made.computes()
 
@@ -128,9 +128,9 @@ def inputs_are_kept(context: CaseContext) -> None:
     for way in ways(app.level):
         with context.configuration(way):
             made = execution_of_sum(app, compilation)
-            before = [app.memory.read(pointer, made.size) for pointer in (made.first, made.second)]
+            before = [app.memory.read(pointer, VECTOR_BYTES) for pointer in (made.first, made.second)]
             made.computes(way)
-            after = [app.memory.read(pointer, made.size) for pointer in (made.first, made.second)]
+            after = [app.memory.read(pointer, VECTOR_BYTES) for pointer in (made.first, made.second)]
             checks.equal(after, before, "bytes of the inputs")
 
 

@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
-from msgspec.structs import replace
-
 from npu_conformance.cts.lib import buffer_scenario as drawn
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
 from npu_conformance.cts.lib.buffer_scenario import Step
@@ -21,7 +18,7 @@ from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, payload, search
 
 cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
 
@@ -76,9 +73,7 @@ def shortage(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == listed["id"])
-    steps = msgspec.convert(listed["steps"], list[Step])
-    return replace(found, run=partial(_replay, steps=steps))
+    return case_of_steps(cases(), listed, Step, _replay)
 
 
 def _step(kind: str, chance: random.Random, scenario: BufferUpheaval) -> Step:

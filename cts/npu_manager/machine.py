@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
@@ -23,7 +22,7 @@ from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, payload, search
 from npu_conformance.specs.npu.types import Policy
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
@@ -124,9 +123,7 @@ def patience(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == listed["id"])
-    steps = msgspec.convert(listed["steps"], list[Step])
-    return replace(found, run=partial(_replay, steps=steps))
+    return case_of_steps(cases(), listed, Step, _replay)
 
 
 _KINDS = (

@@ -51,7 +51,7 @@ class FaultyGraph(_GraphExecutor):
         """The positions of operations that read an operand."""
         return [place for place, part in enumerate(self.operations) if index in part.inputs]
 
-    def spoil(self, index: int, values: Values) -> None:
+    def corrupt(self, index: int, values: Values) -> None:
         """Make the last element another one."""
         array = values[index].copy()
         if array.size:
@@ -63,7 +63,7 @@ class _ThirdReader(FaultyGraph):
     def before(self, position: int, operation: Operation, values: Values) -> Values:
         for index in set(operation.inputs):
             if index in values and self.is_temporary(index) and self.readers(index)[2:3] == [position]:
-                self.spoil(index, values)
+                self.corrupt(index, values)
         return values
 
 
@@ -71,7 +71,7 @@ class _ReadOutput(FaultyGraph):
     def behind(self, position: int, operation: Operation, values: Values) -> None:
         for index in operation.outputs:
             if index in self._graph.output_indexes and self.readers(index) and self.readers(index)[-1] > position + 1:
-                self.spoil(index, values)
+                self.corrupt(index, values)
 
 
 class _SameInputs(FaultyGraph):
@@ -87,7 +87,7 @@ class _ShapeChain(FaultyGraph):
         if operation.type in _SHAPES and any(
             operation.inputs[0] in other.outputs and other.type in _SHAPES for other in self.operations
         ):
-            self.spoil(operation.outputs[0], values)
+            self.corrupt(operation.outputs[0], values)
 
 
 class _SumsOfLarge(FaultyGraph):
@@ -101,7 +101,7 @@ class _DeepBytes(FaultyGraph):
     def behind(self, position: int, operation: Operation, values: Values) -> None:
         index = operation.outputs[0]
         if position > 2 and self.is_temporary(index) and values[index].dtype in (numpy.uint8, numpy.int8):
-            self.spoil(index, values)
+            self.corrupt(index, values)
 
 
 class _UnusedFirst(FaultyGraph):
@@ -111,14 +111,14 @@ class _UnusedFirst(FaultyGraph):
             and not self.readers(operation.outputs[0])
             and position < len(self.operations) - 1
         ):
-            self.spoil(operation.outputs[1], values)
+            self.corrupt(operation.outputs[1], values)
 
 
 class _ManyRows(FaultyGraph):
     def behind(self, position: int, operation: Operation, values: Values) -> None:
         array = values[operation.outputs[0]]
         if operation.type == OperationType.CONCATENATION and len(operation.inputs) > 4 and array.ndim > 2:
-            self.spoil(operation.outputs[0], values)
+            self.corrupt(operation.outputs[0], values)
 
 
 class _TransposedHalf(FaultyGraph):
@@ -127,7 +127,7 @@ class _TransposedHalf(FaultyGraph):
         if operation.type == OperationType.TRANSPOSE and array.ndim == 4 and array.dtype == numpy.float16:
             order = tuple(values.get(operation.inputs[1], numpy.zeros(0)).tolist())
             if order and order[0] == 3:
-                self.spoil(operation.outputs[0], values)
+                self.corrupt(operation.outputs[0], values)
 
 
 class _WideWindow(FaultyGraph):
@@ -139,20 +139,20 @@ class _WideWindow(FaultyGraph):
             OperationType.L2_POOL_2D,
         )
         if is_window and 3 in strides and 2 in strides and 1 in strides:
-            self.spoil(operation.outputs[0], values)
+            self.corrupt(operation.outputs[0], values)
 
 
 class _EqualOperands(FaultyGraph):
     def behind(self, position: int, operation: Operation, values: Values) -> None:
         if operation.type in (OperationType.MAXIMUM, OperationType.MINIMUM) and len(set(operation.inputs[:2])) == 1:
-            self.spoil(operation.outputs[0], values)
+            self.corrupt(operation.outputs[0], values)
 
 
 class _OneElementBranch(FaultyGraph):
     def behind(self, position: int, operation: Operation, values: Values) -> None:
         array = values[operation.outputs[0]]
         if operation.type == OperationType.SELECT and array.ndim == 1 and array.size > 3:
-            self.spoil(operation.outputs[0], values)
+            self.corrupt(operation.outputs[0], values)
 
 
 class _Executor(Executor):

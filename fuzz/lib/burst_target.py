@@ -12,7 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib import burst_packets
-from npu_conformance.fuzz.lib.burst_bench import SIZE, BurstBench, OpenBurst
+from npu_conformance.fuzz.lib.burst_fixture import SIZE, BurstFixture, OpenBurst
 from npu_conformance.fuzz.lib.burst_judge import Asked, BurstJudge
 from npu_conformance.fuzz.lib.burst_steps import (
     BURSTS,
@@ -68,13 +68,13 @@ class BurstTarget(HistoryTarget[Step]):
         super().__init__(subject, histories_of(names), seeds_of(names, subject.version))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
-        bench = BurstBench(self._subject)
-        play = _Play(bench, self._vectors)
+        fixture = BurstFixture(self._subject)
+        play = _Play(fixture, self._vectors)
         try:
             return play.run(steps)
         finally:
             play.bursts.clear()
-            bench.close()
+            fixture.close()
 
     def _renew(self) -> None:
         for vectors in self._vectors:
@@ -83,12 +83,12 @@ class BurstTarget(HistoryTarget[Step]):
 
 
 class _Play:
-    """One history on a bench. vectors: the prepared models of each vector, twice."""
+    """One history on a fixture. vectors: the prepared models of each vector, twice."""
 
-    def __init__(self, bench: BurstBench, vectors: Sequence[PreparedVectors]) -> None:
-        self._bench, self._vectors = bench, vectors
-        self._version = bench.subject.version
-        self._judge = BurstJudge(bench.subject)
+    def __init__(self, fixture: BurstFixture, vectors: Sequence[PreparedVectors]) -> None:
+        self._fixture, self._vectors = fixture, vectors
+        self._version = fixture.subject.version
+        self._judge = BurstJudge(fixture.subject)
         self.bursts: dict[int, OpenBurst] = {}
         self._seen: set[str] = set()
 
@@ -114,7 +114,7 @@ class _Play:
             case Release():
                 return [self._release(step)]
             case Renew(memory):
-                self._bench.renew(memory % MEMORIES)
+                self._fixture.renew(memory % MEMORIES)
                 return [""]
 
     def _open(self, step: Open) -> str:
@@ -140,12 +140,12 @@ class _Play:
             if self._version.is_aidl:
                 opened.calls = guarded(what, prepared.configure_execution_burst, ServiceError)
             else:
-                opened.channel = Channel(self._bench, prepared)
+                opened.channel = Channel(self._fixture, prepared)
         except ServiceError as error:
             status = error.status
         except NotSupported:  # HIDL's channel says so; a device may have one burst at a time
             return ErrorStatus.GENERAL_FAILURE
-        statuses = allowed(self._bench.subject, PreparedModel, method)
+        statuses = allowed(self._fixture.subject, PreparedModel, method)
         checks.status(status, statuses, what)
         if status == ErrorStatus.INVALID_ARGUMENT:
             raise Found("valid-refused", f"{what}: found INVALID_ARGUMENT", what)
@@ -173,7 +173,7 @@ class _Play:
         elif step.token < -1:
             _judge_refused(what, status)
         else:
-            checks.status(status, allowed(self._bench.subject, Burst, "release_memory_resource"), what)
+            checks.status(status, allowed(self._fixture.subject, Burst, "release_memory_resource"), what)
             if status != ErrorStatus.NONE and step.token >= 0:
                 raise Found("valid-refused", f"{what}: found status {status}", "NNHAL-BURST-015")
         return f"{status} {was_known}"
@@ -204,7 +204,7 @@ class _Play:
             numbers = [numbers[min(place, len(numbers) - 1)] if numbers else 0 for place in range(len(step.tokens))]
             last = dict(zip(step.tokens, numbers, strict=True))
             numbers = [last[token] for token in step.tokens]  # a slot is one memory
-        serials = tuple(None if number < 0 else self._bench.serials[number % MEMORIES] for number in numbers)
+        serials = tuple(None if number < 0 else self._fixture.serials[number % MEMORIES] for number in numbers)
         request = Request(*arguments, tuple(map(self._pool, serials, numbers)))
         return Asked(burst.found, request, serials, step)
 
@@ -212,7 +212,7 @@ class _Play:
         return RequestMemoryPool(token=-number) if serial is None else self._memory(serial)
 
     def _memory(self, serial: int) -> RequestMemoryPool:
-        return RequestMemoryPool(pool=self._bench.pools[serial].memory)
+        return RequestMemoryPool(pool=self._fixture.pools[serial].memory)
 
     def _judged(self, asked: Asked, burst: OpenBurst) -> list[str]:
         """Execute with fresh contents, and judge the answer and all memory."""
@@ -223,12 +223,12 @@ class _Play:
         elif not asked.step.plain:
             is_misused = burst.note(asked.step.tokens, asked.serials)
             asked = _changed(asked, is_misused=is_misused)
-        contents = self._bench.blank()
+        contents = self._fixture.blank()
         self._put_inputs(asked, contents)
-        self._bench.fill(contents)
+        self._fixture.fill(contents)
         before = {serial: bytes(content) for serial, content in contents.items()}
         answer = guarded(asked.what, lambda: self._answer(asked, burst, packet))
-        sights = self._judge.judge(asked, answer, before, self._bench.read())
+        sights = self._judge.judge(asked, answer, before, self._fixture.read())
         return [f"{sight}{' plain' if asked.step.plain else ''}" for sight in sights]
 
     def _put_inputs(self, asked: Asked, contents: dict[int, bytearray]) -> None:
@@ -275,7 +275,7 @@ class _Play:
             return _changed(asked, error="NNHAL-BURST-004" if found == "malformed" else "", is_open=found == "open")
         assert burst.channel is not None
         table = burst.channel.slots.memories
-        of_token = {pool.memory.token: serial for serial, pool in self._bench.pools.items()}
+        of_token = {pool.memory.token: serial for serial, pool in self._fixture.pools.items()}
         memories = [table.get(slot) for slot in found.slots]
         serials = tuple(None if memory is None else of_token.get(memory.token) for memory in memories)
         is_unknown = any(slot not in table and slot not in burst.tokens for slot in found.slots)

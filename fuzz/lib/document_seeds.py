@@ -69,7 +69,7 @@ def _stored() -> _Stored:
 
 
 def manifests() -> list[bytes]:
-    """Nothing but a name, and everything."""
+    """Two manifests as JSON: one with a name alone, and one with every field."""
     return [msgspec.json.encode(MANIFEST), msgspec.json.encode(_RICH)]
 
 

@@ -211,22 +211,22 @@ class HistoryTarget(ABC, Generic[Step]):
 
     def __init__(self, subject: SubjectHandle, histories: Histories[Step], seeds: Sequence[bytes]) -> None:
         self._subject = subject
-        self._histories = histories
+        self.histories = histories
         self._stage = Stage(self._play, self._renew)
         self.seeds = seeds
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """Change steps."""
-        return self._histories.mutated(data, choices, self.seeds, max_size)
+        return self.histories.mutated(data, choices, self.seeds, max_size)
 
     def run(self, data: bytes) -> tuple[str, ...]:
         """Let a history happen, and judge it."""
-        steps = self._histories.decoded(data)
+        steps = self.histories.decoded(data)
         return () if steps is None else self._stage.run(steps)
 
     def pieces(self, data: bytes) -> list[bytes]:
         """Fewer steps, or plainer ones."""
-        return self._histories.pieces(data)
+        return self.histories.pieces(data)
 
     def readable(self, data: bytes) -> bytes:
         """Inputs are one step a line already."""

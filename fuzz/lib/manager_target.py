@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
-from npu_conformance.fuzz.lib.manager_bench import App, ManagerBench, pids
+from npu_conformance.fuzz.lib.manager_fixture import App, ManagerFixture, pids
 from npu_conformance.fuzz.lib.manager_steps import (
     APPS,
     NAMES,
@@ -31,7 +31,7 @@ from npu_conformance.fuzz.lib.manager_steps import (
     histories,
     is_sendable,
 )
-from npu_conformance.fuzz.lib.scheduling_bench import Answer, call
+from npu_conformance.fuzz.lib.scheduling_fixture import Answer, call
 from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
@@ -64,11 +64,11 @@ class ManagerTarget(HistoryTarget[Step]):
         self._pids = pids()
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
-        bench = ManagerBench(self._subject, self._pids)
+        fixture = ManagerFixture(self._subject, self._pids)
         try:
-            return _Play(bench).run(steps)
+            return _Play(fixture).run(steps)
         finally:
-            bench.close()
+            fixture.close()
 
 
 class _Open(Exception):
@@ -76,16 +76,16 @@ class _Open(Exception):
 
 
 class _Play:
-    """One history on a bench."""
+    """One history on a fixture."""
 
-    def __init__(self, bench: ManagerBench) -> None:
-        self._bench = bench
+    def __init__(self, fixture: ManagerFixture) -> None:
+        self._fixture = fixture
         self._model = ManagerModel()
         self._denied: set[int] = set()
         self._read: dict[int, int] = {}
         self._works = 0
         self._levels = {"heat": 0, "shortage": 0}
-        number = bench.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+        number = fixture.subject.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
         self._opportunistic = number
         self._seen: set[str] = set()
         self._traces = Traces(NAMES)
@@ -104,7 +104,7 @@ class _Play:
     def _step(self, step: Step) -> None:
         self._model.begin()
         outcome = self._perform(step)
-        self._bench.settle()
+        self._fixture.settle()
         self._receive()
         for problem in (*self._model.broken(), *self._table()):
             raise Found("wrong-status", f"{problem}, after {step}", _NUMBER.sub("N", problem.split(": ", 1)[-1]))
@@ -133,14 +133,14 @@ class _Play:
                 return self._arrange(step)
 
     def _app(self, number: int) -> App:
-        app = self._bench.app(number)
+        app = self._fixture.app(number)
         for table in (self._model.importance, self._model.previous):
             table.setdefault(app.uid, MAX_PRIORITY)
         return app
 
     def _arrange(self, step: Step) -> str:
         """What a test does around the manager, and no app can."""
-        control = self._bench.control
+        control = self._fixture.control
         match step:
             case Move(app, importance):
                 self._model.importance[self._app(app).uid] = importance
@@ -156,7 +156,7 @@ class _Play:
                 (self._denied.discard if granted else self._denied.add)(uid)
                 return call("grantPermission", lambda: control.grant_permission(uid, PERMISSION, granted))
             case _:
-                return call("killHal", self._bench.restart_hal)
+                return call("killHal", self._fixture.restart_hal)
 
     def _press(self, what: str, level: int) -> None:
         self._levels[what] = level
@@ -170,7 +170,7 @@ class _Play:
         is_known = step.policy in tuple(Policy)
         wrong = "NPU-POL-002" if not is_known else "NPU-POL-007" if any(number <= 0 for number in numbers) else ""
         given = PolicyParameters(step.maximum, step.weights)
-        answer = call("setPolicy", lambda: self._bench.settings.manager.set_policy(step.policy, given))
+        answer = call("setPolicy", lambda: self._fixture.settings.manager.set_policy(step.policy, given))
         is_open = is_known and step.policy != Policy.BUDGET  # which ignores what is wrong with the parameters, or not
         if answer == "done" and wrong and not is_open:
             raise Found("invalid-accepted", f"setPolicy: {wrong}: {step} is taken", wrong)
@@ -268,18 +268,18 @@ class _Play:
         if reason == EndReason.COMPLETED:
             self._works += 1
             self._model.worked[app.uid] = self._works
-        self._bench.hal.works(app.uid, reason)
+        self._fixture.hal.works(app.uid, reason)
         return str(int(reason))
 
     def _die(self, number: int) -> str:
         uid = self._app(number).uid
         for tracked in self._model.live:
             tracked.dead = tracked.dead or tracked.uid == uid
-        self._bench.restart(number)
+        self._fixture.restart(number)
         return ""
 
     def _receive(self) -> None:
-        for app in (*self._bench.apps, *self._bench.old):
+        for app in (*self._fixture.apps, *self._fixture.old):
             events, read = app.recorder.events, self._read.get(id(app), 0)
             for event in events[read:]:
                 tracked = self._tracked(app.uid, event.request.id)
@@ -291,9 +291,9 @@ class _Play:
 
     def _table(self) -> list[str]:
         """What the HAL has is what the apps' importances are (NPU-PRI-002, -005, -006); pressure may weaken them."""
-        found = list(self._bench.hal.wrong)
+        found = list(self._fixture.hal.wrong)
         for uid, importance in self._model.importance.items():
-            config = self._bench.hal.table.get(uid)
+            config = self._fixture.hal.table.get(uid)
             weakened = self._model.pressed and config is not None and config.priority > importance
             if not weakened and (config is None or config.priority != importance):
                 priority = None if config is None else config.priority

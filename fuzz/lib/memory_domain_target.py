@@ -94,11 +94,11 @@ class MemoryDomainTarget(HistoryTarget[Step]):
         for number, name in enumerate(_DEFAULTS):
             if number not in self._models:
                 self._models[number] = prepared(self._subject, self._kinds[name])
-        bench = _Bench(self._subject)
+        fixture = _Fixture(self._subject)
         try:
-            return _Play(bench, self._kinds, dict(self._models), self._ways).run(steps)
+            return _Play(fixture, self._kinds, dict(self._models), self._ways).run(steps)
         finally:
-            bench.close()
+            fixture.close()
 
     def _renew(self) -> None:
         self._models.clear()
@@ -110,7 +110,7 @@ def ways_of(version: Version) -> tuple[str, ...]:
     return tuple(name for name in executors(version) if version.is_aidl or name != "burst")
 
 
-class _Bench:
+class _Fixture:
     """The memory of one history, and what executions want to know of who makes them."""
 
     def __init__(self, subject: SubjectHandle) -> None:
@@ -150,11 +150,11 @@ class _Play:
     """One history. models: those that are prepared, by their numbers."""
 
     def __init__(
-        self, bench: _Bench, known: dict[str, Kind], models: dict[int, BufferModel | None], ways: Sequence[str]
+        self, fixture: _Fixture, known: dict[str, Kind], models: dict[int, BufferModel | None], ways: Sequence[str]
     ) -> None:
-        self._bench, self._kinds, self._models, self._ways = bench, known, models, ways
-        self._version = bench.version
-        self._judge = ExecutionJudge(bench.version)
+        self._fixture, self._kinds, self._models, self._ways = fixture, known, models, ways
+        self._version = fixture.version
+        self._judge = ExecutionJudge(fixture.version)
         self._living: dict[int, BufferState] = {}
         self._freed: dict[int, BufferState] = {}
         self._seen: set[str] = set()
@@ -189,7 +189,7 @@ class _Play:
         kind = self._kinds.get(step.kind)
         if kind is None:
             return "nothing"
-        self._models[step.model % MODELS] = found = prepared(self._bench.subject, kind)
+        self._models[step.model % MODELS] = found = prepared(self._fixture.subject, kind)
         return f"{kind.name if found else 'nothing'}"
 
     def _free(self, number: int) -> bool:
@@ -221,7 +221,7 @@ class _Play:
             made = guarded("allocate", lambda: self._ask(step, objects), ServiceError)
         except ServiceError as error:
             status = error.status
-        checks.status(status, allowed(self._bench.subject, hal.Device, "allocate"), "allocate")
+        checks.status(status, allowed(self._fixture.subject, hal.Device, "allocate"), "allocate")
         judge_allocation(status, clause, is_open=bool(odd))
         if status == ErrorStatus.NONE:
             judge_buffer(made.token, made.buffer is not None, [state.token for state in self._living.values()])
@@ -230,7 +230,7 @@ class _Play:
         return f"{status} {clause}"
 
     def _ask(self, step: Allocate, models: Sequence[hal.PreparedModel | None]) -> hal.DeviceBuffer:
-        device = self._bench.subject.interfaces.device
+        device = self._fixture.subject.interfaces.device
         assert device is not None
         roles = [tuple(BufferRole(*pair, step.probability) for pair in pairs) for pairs in (step.inputs, step.outputs)]
         return device.allocate(BufferDesc(tuple(step.dimensions)), tuple(models), roles[0], roles[1])
@@ -242,7 +242,7 @@ class _Play:
         shape = tuple(step.dimensions) or self._shape(state)
         array = elements(state.operand.type, _sensible(shape), step.values)
         data = (array.tobytes() + bytes(LARGEST))[: max(array.nbytes + min(step.more, LARGEST), 1)]
-        with closing(self._bench.pool(len(data), MEMORIES[step.memory % len(MEMORIES)])) as pool:
+        with closing(self._fixture.pool(len(data), MEMORIES[step.memory % len(MEMORIES)])) as pool:
             pool.write(0, data)
             status = self._copied("copy_from", partial(_of(state).copy_from, pool.memory, tuple(step.dimensions)))
             kept = pool.read(0, len(data))
@@ -267,7 +267,7 @@ class _Play:
             return "nothing"
         size = state.size_of(self._shape(state)) if state.content is None else state.content.array.nbytes
         size = max(min(size, LARGEST) + max(min(step.more, LARGEST), -LARGEST), 1)
-        with closing(self._bench.filled(size, MEMORIES[step.memory % len(MEMORIES)])) as pool:
+        with closing(self._fixture.filled(size, MEMORIES[step.memory % len(MEMORIES)])) as pool:
             before = pool.read(0, size)
             status = self._copied("copy_to", partial(_of(state).copy_to, pool.memory))
             after = pool.read(0, size)
@@ -285,7 +285,7 @@ class _Play:
             guarded(method, call, ServiceError)
         except ServiceError as error:
             status = error.status
-        checks.status(status, allowed(self._bench.subject, hal.Buffer, method), method)
+        checks.status(status, allowed(self._fixture.subject, hal.Buffer, method), method)
         return status
 
     def _execute(self, step: Execute) -> str:
@@ -303,7 +303,7 @@ class _Play:
         laid_out = request_of(model, step, self._state, self._version, is_fenced="fenced" in way)
         if laid_out is None:
             return "no request"
-        pools = [self._bench.filled(size) for size in laid_out.sizes]
+        pools = [self._fixture.filled(size) for size in laid_out.sizes]
         try:
             pools[0].write(0, laid_out.input_data)
             request = laid_out.request(pools)
@@ -311,7 +311,7 @@ class _Play:
             before = [pool.read(0, pool.memory.size) for pool in pools]
             try:
                 answer = guarded(
-                    asked.what, EXECUTORS[way].bind(self._bench, model.prepared, request, ExecutionOptions())
+                    asked.what, EXECUTORS[way].bind(self._fixture, model.prepared, request, ExecutionOptions())
                 )
             except NotSupported:
                 return "no burst"

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
-from npu_conformance.fuzz.lib.scheduling_bench import Answer, App, Recorder, SchedulingBench, call
+from npu_conformance.fuzz.lib.scheduling_fixture import Answer, App, Recorder, SchedulingFixture, call
 from npu_conformance.fuzz.lib.scheduling_judge import NOBODY, SchedulingJudge, config_problems
 from npu_conformance.fuzz.lib.scheduling_steps import (
     APPS,
@@ -52,34 +52,34 @@ class SchedulingTarget(HistoryTarget[Step]):
 
     def __init__(self, subject: SubjectHandle) -> None:
         super().__init__(subject, histories, SEEDS)
-        self._bench: SchedulingBench | None = None
+        self._fixture: SchedulingFixture | None = None
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
         try:
-            self._bench = self._bench or SchedulingBench(self._subject)
-            return _Play(self._bench).run(steps)
+            self._fixture = self._fixture or SchedulingFixture(self._subject)
+            return _Play(self._fixture).run(steps)
         except (Crashed, Hung):
-            self._bench = None
+            self._fixture = None
             raise
 
     def _renew(self) -> None:
-        if self._bench is not None:
-            self._bench.close()
-            self._bench = None
+        if self._fixture is not None:
+            self._fixture.close()
+            self._fixture = None
         super()._renew()
 
 
 class _Play:
-    """One history on a bench."""
+    """One history on a fixture."""
 
-    def __init__(self, bench: SchedulingBench) -> None:
-        manifest = bench.subject.manifest
-        self._bench = bench
+    def __init__(self, fixture: SchedulingFixture) -> None:
+        manifest = fixture.subject.manifest
+        self._fixture = fixture
         self._has_bounds = manifest.npu_profile == "page"
         own = frozenset((OWN_WORK,)) if manifest.npu_profile == "cuttlefish" else frozenset[int]()
         debounce_ms = manifest.constants.get("DEBOUNCE_DURATION_MS", DEBOUNCE_DURATION_MS)
-        self._judge = SchedulingJudge(bench.devices, bench.base_ms, debounce_ms, own)
-        self._judge.now_ms = bench.now_ms
+        self._judge = SchedulingJudge(fixture.devices, fixture.base_ms, debounce_ms, own)
+        self._judge.now_ms = fixture.now_ms
         self._recorders = [Recorder(number) for number in range(RECORDERS + 1)]
         self._owner: int | None = None
         self._answers: list[tuple[Work, bool]] = []
@@ -105,7 +105,7 @@ class _Play:
             case Submit():
                 return self._submit(step)
             case Cancel(app):
-                return self._cancel(self._bench.apps[app % len(APPS)])
+                return self._cancel(self._fixture.apps[app % len(APPS)])
             case Take(uid):
                 return self._end("cancelWork", uid, EndReason.CANCELLED_SYSTEM)
             case Break(uid):
@@ -123,7 +123,7 @@ class _Play:
             for each in step.configs
         )
         wrong, is_open = config_problems(configs, has_bounds=self._has_bounds)
-        hal = self._bench.scheduling
+        hal = self._fixture.scheduling
         made = hal.update_scheduling_configs if step.update else hal.set_scheduling_configs
         what = "updateSchedulingConfigs" if step.update else "setSchedulingConfigs"
         answer = call(what, lambda: made(configs))
@@ -141,9 +141,9 @@ class _Play:
         self._pass(0)
         number = NOBODY if step.recorder < 0 else step.recorder % RECORDERS
         recorder = None if number == NOBODY else self._recorders[number]
-        hal = self._bench.scheduling
+        hal = self._fixture.scheduling
         if step.app is not None:
-            app = self._bench.apps[step.app % len(APPS)]
+            app = self._fixture.apps[step.app % len(APPS)]
             app.hears, hal = True, app.process.interfaces.scheduling or hal
         given = () if step.debounce is None or not self._has_bounds else (step.debounce,)
         answer = call("setCallback", lambda: hal.set_callback(recorder, *given))
@@ -154,7 +154,7 @@ class _Play:
         return "none" if recorder is None else "app" if step.app is not None else "own"
 
     def _submit(self, step: Submit) -> str:
-        app = self._bench.apps[step.app % len(APPS)]
+        app = self._fixture.apps[step.app % len(APPS)]
         group = None if step.group is None else Uuid(bytes([step.group]) * 16)
         run = InferenceRun(step.job, step.original, step.device, group, step.feature)
         work = self._judge.submitted(app.uid, app.pid, run)
@@ -166,7 +166,7 @@ class _Play:
         def heard(succeeded: bool) -> None:
             self._answers.append((work, succeeded))
 
-        return call("runTestInference", lambda: self._bench.run(app, work.run, heard))
+        return call("runTestInference", lambda: self._fixture.run(app, work.run, heard))
 
     def _judge_answer(self, work: Work, answer: Answer) -> None:
         work.is_refused = answer != "done"
@@ -187,7 +187,7 @@ class _Play:
         return self._ended(answer, "cancelTestInferences", app.uid, app.pid, EndReason.CANCELLED_USER)
 
     def _end(self, what: str, uid: int, reason: EndReason) -> str:
-        control = self._bench.control
+        control = self._fixture.control
         made = control.cancel_work if reason is EndReason.CANCELLED_SYSTEM else control.fail_work
         return self._ended(call(what, partial(made, uid)), what, uid, None, reason)
 
@@ -210,20 +210,20 @@ class _Play:
                 return "busy" if is_busy else "idle"
 
     def _move(self, duration_ms: int) -> None:
-        since_ms = self._bench.now_ms
-        self._bench.move(duration_ms)
-        self._judge.now_ms = self._bench.now_ms
+        since_ms = self._fixture.now_ms
+        self._fixture.move(duration_ms)
+        self._judge.now_ms = self._fixture.now_ms
         answers, self._answers = self._answers, []
         for work, succeeded in answers:
             self._judge.answered(work, succeeded=succeeded, since_ms=since_ms)
         for recorder in self._recorders:
-            for event in recorder.take(self._bench.now_ms):
+            for event in recorder.take(self._fixture.now_ms):
                 self._judge.hear(event)
 
     def _die(self, number: int) -> str:
         self._pass(0)
-        app = self._bench.apps[number]
-        self._bench.restart(number)
+        app = self._fixture.apps[number]
+        self._fixture.restart(number)
         self._judge.died(app.uid, app.pid)
         if self._owner == number:
             self._judge.lost(self._judge.recorder)
@@ -232,13 +232,13 @@ class _Play:
 
     def _finish(self) -> None:
         """Let everything come to its end, however long it takes where each run waits for all others."""
-        limit = self._bench.now_ms + 3 * self._bench.run_ms * (1 + len(self._judge.works))
+        limit = self._fixture.now_ms + 3 * self._fixture.run_ms * (1 + len(self._judge.works))
         while any(work.is_unfinished and not work.is_orphan for work in self._judge.works):
-            if self._bench.now_ms > limit:
+            if self._fixture.now_ms > limit:
                 break
-            self._move(self._bench.run_ms)
+            self._move(self._fixture.run_ms)
         if any(work.is_orphan for work in self._judge.works):
-            self._move(self._bench.run_ms * (1 + len(self._judge.works)))
+            self._move(self._fixture.run_ms * (1 + len(self._judge.works)))
         self._move(self._judge.longest_ms + SLACK_MS)
         self._judge.close()
 
@@ -247,8 +247,8 @@ class _Play:
         self._judge.works.clear()
         self._configure(Configure([]))
         self._judge.registered(_PROBE, None)
-        self._bench.scheduling.set_callback(self._recorders[_PROBE])
+        self._fixture.scheduling.set_callback(self._recorders[_PROBE])
         for number in range(len(APPS)):
             self._submit(Submit(number))
         self._finish()
-        self._bench.scheduling.set_callback(None)
+        self._fixture.scheduling.set_callback(None)

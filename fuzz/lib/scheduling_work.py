@@ -75,7 +75,7 @@ class Work:
         self.reasons = frozenset((reason,)) if surely and was_undisturbed else self.reasons | {reason}
 
     def lose(self) -> None:
-        """It may end in any way from here on."""
+        """Accept any end of this work from here on."""
         self.reasons = ANY_END
 
 

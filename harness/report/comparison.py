@@ -29,7 +29,7 @@ class ComparedRun:
 
     @property
     def verdict(self) -> Verdict:
-        """Its conclusion."""
+        """The conclusion of the run."""
         return verdict(self.results)
 
     @property

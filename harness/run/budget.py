@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from npu_conformance.harness.run.cases import Case, Scope
@@ -35,14 +35,13 @@ def parse_time(text: str) -> float:
     return seconds
 
 
-def by_worth(cases: Sequence[Case], seconds: Mapping[str, float] | None = None) -> list[Case]:
+def by_worth(cases: Sequence[Case]) -> list[Case]:
     """Return the cases, the most worthwhile first.
 
     First those that bring a requirement, then an operation with its types, that no case before them has; within each
-    turn the shallower scope, then the quicker, then by a hash of the id, so that no area is always last.
+    turn the shallower scope, then by a hash of the id, so that no area is always last.
     """
-    known = seconds or {}
-    waiting = sorted(cases, key=lambda case: (_DEPTH[case.scope], known.get(case.id, 0.0), stable_hash(case.id)))
+    waiting = sorted(cases, key=lambda case: (_DEPTH[case.scope], stable_hash(case.id)))
     first, rest = _fresh(waiting, lambda case: set(case.requirements))
     second, rest = _fresh(rest, lambda case: {(name, case.types) for name in case.operations})
     return [*first, *second, *rest]

@@ -131,7 +131,7 @@ def prepare(
 def prepare_from_cache(
     subject: SubjectHandle, device: Device, arguments: PreparationArguments, recorder: PreparationRecorder
 ) -> Preparation:
-    """As prepare, from the cache files of the arguments."""
+    """Do as `prepare` does, by prepareModelFromCache with the cache files of the arguments."""
 
     def launch() -> None:
         device.prepare_model_from_cache(

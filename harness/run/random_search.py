@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 
@@ -89,6 +91,15 @@ def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
         check()
     except Failed as failure:
         fail(str(failure), steps)
+
+
+def case_of_steps(
+    cases: Iterable[Case], listed: Any, step: type[Step], replay: Callable[[CaseContext, Sequence[Step]], None]
+) -> Case:
+    """The case of a failure file: it runs the steps that `payload` has listed there. step: what one is read as."""
+    found = next(case for case in cases if case.id == listed["id"])
+    steps = msgspec.convert(listed["steps"], list[step])  # type: ignore[valid-type]
+    return replace(found, run=lambda context: replay(context, steps))
 
 
 def payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class SessionOptions(msgspec.Struct, frozen=True):
 
     @property
     def plugin_arguments(self) -> list[str]:
-        """The same, word by word."""
+        """The options that name the plug-in, word by word."""
         words = ["--plugin", self.plugin]
         for option in self.plugin_options:
             words += ["--plugin-option", option]

@@ -26,7 +26,7 @@ A large area may also have `cases_under(subject)`: the cases whose ids begin wit
 
 
 class UnknownCaseError(DocumentError):
-    """No suite has the case."""
+    """Raised for the id of a case that no suite has."""
 
     def __init__(self, case_id: str, rule: str) -> None:
         super().__init__(case_id, "", rule)

@@ -20,18 +20,18 @@ class Resources(msgspec.Struct, frozen=True):
     threads: int
 
 
-LEAST_DESCRIPTORS = 64
+_LEAST_DESCRIPTORS = 64
 """Open files that a run needs: sockets, pools and cache files of a case beside its logs."""
 
 
-def require_descriptors(least: int = LEAST_DESCRIPTORS) -> None:
+def require_descriptors() -> None:
     """Raise this process's limit of open files where it is low and may be raised. Raises LoadError where it may not."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft >= least:
+    if soft >= _LEAST_DESCRIPTORS:
         return
-    if hard < least:
-        raise LoadError(f"a run needs at least {least} open files, and the limit is {hard} (ulimit -n)")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (least, hard))
+    if hard < _LEAST_DESCRIPTORS:
+        raise LoadError(f"a run needs at least {_LEAST_DESCRIPTORS} open files, and the limit is {hard} (ulimit -n)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_DESCRIPTORS, hard))
 
 
 def resources_of(process: int) -> Resources | None:

@@ -323,7 +323,7 @@ def _pipe() -> tuple[int, int]:
 
 
 def _silence() -> None:
-    """From here on only hosts have something to say."""
+    """Send what this process prints nowhere: from here on only hosts have something to say."""
     sys.stdout.flush()
     sys.stderr.flush()
     null = os.open(os.devnull, os.O_RDWR)

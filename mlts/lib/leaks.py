@@ -112,7 +112,7 @@ def told(growth: dict[str, int]) -> str:
 
 
 def _children(process: int) -> list[int]:
-    """Of all threads of a process; none where the kernel does not tell."""
+    """The children that any thread of a process has started; none where the kernel does not tell."""
     try:
         threads = os.listdir(f"/proc/{process}/task")
     except OSError:

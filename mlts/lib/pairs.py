@@ -33,7 +33,7 @@ class Slower:
 
     @property
     def told(self) -> str:
-        """In words."""
+        """The two medians and their ratio in words."""
         return f"{1000 * self.slow:.3g} ms instead of {1000 * self.usual:.3g} ms, {self.ratio:.1f} times as long"
 
 

@@ -102,7 +102,7 @@ def _mean_squared_error(answers: Answers, expected: Answers | None) -> Measureme
 
 
 def _largest_error(answers: Answers, expected: Answers | None) -> Measurement:
-    """With its sign (ML-ACC-005)."""
+    """The largest error of all elements, with its sign (ML-ACC-005)."""
     assert expected is not None
     found = answers.real(answers.main)
     value = errors.largest_error(found, expected.real(answers.main)).value

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.documents.results import Measurement, Unit
+from npu_conformance.specs.documents.results import Measurement
 
 Clock = Callable[[], float]
 """Seconds that never go back."""
@@ -55,17 +55,17 @@ def samples(budget: Budget, step: Callable[[], float]) -> list[float]:
 
 def of_seconds(subject: str, name: str, samples: Sequence[float], beside: str = "") -> Measurement:
     """The distribution of durations, which are in seconds, as milliseconds."""
-    return distribution(subject, name, "ms", [_MILLISECONDS * sample for sample in samples], beside)
+    return distribution(subject, name, [_MILLISECONDS * sample for sample in samples], beside)
 
 
-def distribution(subject: str, name: str, unit: Unit, samples: Sequence[float], beside: str = "") -> Measurement:
-    """The median of samples, of which there is at least one, and how they are spread."""
+def distribution(subject: str, name: str, samples: Sequence[float], beside: str = "") -> Measurement:
+    """The median of samples in milliseconds, of which there is at least one, and how they are spread."""
     ordered = sorted(samples)
     low, high = _median_interval(ordered)
     return Measurement(
         subject=subject,
         name=name,
-        unit=unit,
+        unit="ms",
         value=percentile(ordered, 50.0),
         low=low,
         high=high,

@@ -41,7 +41,7 @@ def judge(context: CaseContext, inferences: Sequence[Inference]) -> None:
 
 
 def _judge_nothing(context: CaseContext, count: int) -> None:
-    """No execution takes no nanosecond: a time that is not known is to be told as such. A microsecond it may take."""
+    """Judge times that are all 0: an unknown time has its own value. HIDL counts microseconds, which may round to 0."""
     message = f"timeInDriver of {count} inferences: expected durations, or unavailable, found 0 each time"
     if context.version.is_aidl:
         with checks.about("NNHAL-TIMING-006"):

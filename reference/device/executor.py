@@ -187,7 +187,7 @@ class _GraphExecutor:
         return is_read and all(map(_is_certain, inputs, arguments)) and all(map(_fits_budget, outputs))
 
     def _declared_plan(self, operation: Operation) -> tuple[Shapes, list[OutputInfo]]:
-        """As of an execution that has found the declared shapes."""
+        """Shapes of the inputs, and the outputs, as an execution finds them whose shapes are the declared ones."""
         operands, constants = self._graph.operands, self._constants
         inputs, outputs = [operands[at] for at in operation.inputs], [operands[at] for at in operation.outputs]
         values = {position: constants[at] for position, at in enumerate(operation.inputs) if at in constants}

@@ -71,11 +71,13 @@ class ReferenceBuffer(hal.Buffer):
     def check_use(self, role: Role, dimensions: tuple[int, ...]) -> None:
         """Raise INVALID_ARGUMENT for a role that was not agreed on, or dimensions of a request that contradict."""
         if role not in self._plan.roles:
-            raise _invalid(f"the buffer was not allocated as {role.direction} {role.index} of this prepared model")
+            raise invalid_argument(
+                f"the buffer was not allocated as {role.direction} {role.index} of this prepared model"
+            )
         content = self._content
         known = self._plan.dimensions if role.direction == "output" or content is None else content.shape
         if not compatible(known, dimensions):
-            raise _invalid(f"{role.direction} {role.index}: expected {known}, found {dimensions}")
+            raise invalid_argument(f"{role.direction} {role.index}: expected {known}, found {dimensions}")
 
     def read(self) -> Array:
         """The content. Raises GENERAL_FAILURE for an uninitialised buffer."""
@@ -101,7 +103,7 @@ class ReferenceBuffer(hal.Buffer):
         shape = dimensions or self._plan.dimensions
         is_tensor = OPERAND_TYPES[self._plan.operand_type].is_tensor
         if is_tensor != bool(shape) or any(size <= 0 for size in shape) or not compatible(self._plan.dimensions, shape):
-            raise _invalid(f"dimensions {dimensions} for a buffer of shape {self._plan.dimensions}")
+            raise invalid_argument(f"dimensions {dimensions} for a buffer of shape {self._plan.dimensions}")
         return shape
 
 
@@ -127,7 +129,7 @@ class Buffers:
         with self._lock:
             buffer = self._living.get(token)
         if buffer is None or buffer.owner.process != self._context.caller().process:
-            raise _invalid(f"no buffer {token}")
+            raise invalid_argument(f"no buffer {token}")
         return buffer
 
 
@@ -142,8 +144,9 @@ def compatible(one: Sequence[int], other: Sequence[int]) -> bool:
 
 def _check_size(memory: Memory, size: int) -> None:
     if memory.size != size:
-        raise _invalid(f"memory of {memory.size} bytes, expected {size}")
+        raise invalid_argument(f"memory of {memory.size} bytes, expected {size}")
 
 
-def _invalid(message: str) -> ServiceError:
+def invalid_argument(message: str) -> ServiceError:
+    """What is raised for a wish that breaks a rule of buffers."""
     return ServiceError(ErrorStatus.INVALID_ARGUMENT, message)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 
-from npu_conformance.reference.hal.buffers import Buffers, Direction, Plan, Role, compatible
+from npu_conformance.reference.hal.buffers import Buffers, Direction, Plan, Role, compatible, invalid_argument
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import BufferDesc, BufferRole, Operand
 
@@ -27,7 +25,7 @@ def plan_of(
     """
     models = [_own(model, buffers) for model in prepared_models]
     if not models or not (input_roles or output_roles):
-        raise _invalid("no prepared model or no role")
+        raise invalid_argument("no prepared model or no role")
     roles: dict[Role, Operand] = {}
     for role in input_roles:
         _add(roles, "input", models, role)
@@ -37,13 +35,13 @@ def plan_of(
     _check_same(operands)
     dimensions = _combined([desc.dimensions, *(operand.dimensions for operand in operands)])
     if dimensions and not OPERAND_TYPES[operands[0].type].is_tensor:
-        raise _invalid(f"dimensions {dimensions} for a scalar")
+        raise invalid_argument(f"dimensions {dimensions} for a scalar")
     return Plan(operands[0].type, dimensions, frozenset(roles))
 
 
 def _own(model: hal.PreparedModel | None, buffers: Buffers) -> ReferencePreparedModel:
     if not isinstance(model, ReferencePreparedModel) or model.prepared.buffers is not buffers:
-        raise _invalid("a prepared model of another device")
+        raise invalid_argument("a prepared model of another device")
     return model
 
 
@@ -52,23 +50,23 @@ def _add(
 ) -> None:
     """Add a role with its operand. The same model twice in the list is one model (NNHAL-MEMDOMAIN-010)."""
     if not 0 <= wanted.model_index < len(models):
-        raise _invalid(f"no prepared model {wanted.model_index}")
+        raise invalid_argument(f"no prepared model {wanted.model_index}")
     if not 0.0 < wanted.probability <= 1.0:
-        raise _invalid(f"probability {wanted.probability}")
+        raise invalid_argument(f"probability {wanted.probability}")
     prepared = models[wanted.model_index].prepared
     role = Role(weakref.ref(prepared), direction, wanted.io_index)
     if role in roles:
-        raise _invalid(f"{direction} {wanted.io_index} is named twice")
+        raise invalid_argument(f"{direction} {wanted.io_index} is named twice")
     graph = prepared.model.main
     indexes = graph.input_indexes if direction == "input" else graph.output_indexes
     if not 0 <= wanted.io_index < len(indexes):
-        raise _invalid(f"no {direction} {wanted.io_index}")
+        raise invalid_argument(f"no {direction} {wanted.io_index}")
     roles[role] = graph.operands[indexes[wanted.io_index]]
 
 
 def _check_same(operands: Sequence[Operand]) -> None:
     if len({(operand.type, operand.scale, operand.zero_point, operand.extra_params) for operand in operands}) > 1:
-        raise _invalid("roles of different type or quantisation")
+        raise invalid_argument("roles of different type or quantisation")
 
 
 def _combined(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -76,11 +74,7 @@ def _combined(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     combined: tuple[int, ...] = ()
     for shape in shapes:
         if not compatible(combined, shape) or any(size < 0 for size in shape):
-            raise _invalid(f"shapes {list(shapes)} do not agree")
+            raise invalid_argument(f"shapes {list(shapes)} do not agree")
         # Where both sizes are known they are equal.
         combined = tuple(map(max, combined, shape)) if combined and shape else combined or shape
     return combined
-
-
-def _invalid(message: str) -> ServiceError:
-    return ServiceError(ErrorStatus.INVALID_ARGUMENT, message)

@@ -117,11 +117,11 @@ def add_model(dimensions: tuple[int, ...] = (2,), *, output: tuple[int, ...] | N
     return types.Model(types.Subgraph(operands, (operation,), (0, 1), (3,)), operand_values=bytes(4))
 
 
-def unary_model(operation: OperationType, dimensions: tuple[int, ...] = (2,)) -> types.Model:
+def unary_model(operation: OperationType) -> types.Model:
     """out = operation(in), float32."""
     operands = (
-        types.Operand(FLOAT32, dimensions, lifetime=INPUT, number_of_consumers=1),
-        types.Operand(FLOAT32, dimensions, lifetime=OUTPUT),
+        types.Operand(FLOAT32, (2,), lifetime=INPUT, number_of_consumers=1),
+        types.Operand(FLOAT32, (2,), lifetime=OUTPUT),
     )
     return types.Model(types.Subgraph(operands, (types.Operation(operation, (0,), (1,)),), (0,), (1,)))
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fuzzing import first_finding
 from graphs import INPUT, OUTPUT, graph, tensor
 from nnapi_libraries import NEEDED, OK, App, opened, runtime_of
 
 from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
-from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.runtime_target import RuntimeTarget
 from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -238,4 +238,4 @@ def test_histories_of_calls_find_nothing_in_the_example(tiny: str) -> None:
     """It nulls handles of refused creations, unmaps what nobody uses, and need not compile what its device cannot."""
     with opened(tiny) as subject:
         target = RuntimeTarget(subject)
-        hypothesis_engine.search(target, target.run, seed=7, runs=600)
+        assert first_finding(target, seed=7, runs=600) is None

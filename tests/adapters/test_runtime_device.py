@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from graphs import OUTPUT, change
-from nnapi_libraries import NEEDED, App, opened, sum_with
+from nnapi_libraries import NEEDED, App, opened, sum_model
 from patience import SECONDS
 
 from npu_conformance.cli.main import main
@@ -57,7 +57,7 @@ def test_the_device_of_a_runtime(tiny: str, kind: str) -> None:
 
 def test_a_valid_model_is_launched_and_an_invalid_one_refused(tiny: str) -> None:
     with opened(tiny) as subject:
-        model = sum_with()
+        model = sum_model()
         unsupported = change(model, operand_values=struct.pack("<2fi", 1, 2, 9))
         assert prepare(subject, unsupported) == (ErrorStatus.GENERAL_FAILURE, None)
         other = [change(operand, dimensions=()) for operand in model.main.operands]
@@ -108,7 +108,7 @@ def test_an_execution_with_wrong_arguments_was_not_launched(tiny: str) -> None:
 
 def test_what_an_app_cannot_say_is_not_visible(tiny: str) -> None:
     with opened(tiny, "process") as subject:
-        device, model = subject.interfaces.device, sum_with()
+        device, model = subject.interfaces.device, sum_model()
         assert device is not None
         lifetime = change(model.main.operands[0], lifetime=OUTPUT)
         wrong = change(model, main=change(model.main, operands=(lifetime, *model.main.operands[1:])))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from graphs import INPUT, OUTPUT, change, constant, graph, tensor
+from raising import raised
 
 from npu_conformance.adapters.runtime_device.visibility import require_visible_model, require_visible_request
 from npu_conformance.corpus import vectors
@@ -90,7 +91,7 @@ def test_a_wrong_model_that_can_be_said(model: Model) -> None:
         change(operand, number_of_consumers=sum(each.inputs.count(index) for each in model.main.operations))
         for index, operand in enumerate(model.main.operands)
     )
-    require_visible_model(change(model, main=change(model.main, operands=operands)), V)
+    assert raised(require_visible_model, change(model, main=change(model.main, operands=operands)), V) is None
 
 
 FIRST = RequestArgument(location=DataLocation(0, 0, 8))
@@ -132,7 +133,7 @@ def test_a_request_that_cannot_be_said(given: Request, text: str) -> None:
     ],
 )
 def test_a_wrong_request_that_can_be_said(given: Request) -> None:
-    require_visible_request(chain(), given)
+    assert raised(require_visible_request, chain(), given) is None
 
 
 def test_loops_over_unknown_shapes_are_no_business_of_drivers() -> None:

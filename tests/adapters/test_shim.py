@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from nnapi_libraries import sum_with
+from nnapi_libraries import sum_model
 from places import HOSTILE
 
 from npu_conformance.adapters.runtime_device.shim import ShimmedSubject
@@ -103,7 +103,7 @@ def test_what_nobody_holds_is_destroyed_between_the_cases() -> None:
     assert device is not None
     assert control is not None
     before = control.live_objects()
-    prepared = prepare(subject, device, sum_with(), PreparationArguments(), PreparationRecorder())
+    prepared = prepare(subject, device, sum_model(), PreparationArguments(), PreparationRecorder())
     assert prepared.prepared_model is not None
     held = control.live_objects()
     del prepared

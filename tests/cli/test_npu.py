@@ -95,6 +95,29 @@ def spans_of(events: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[st
     return found
 
 
+def check_tracks(spans: dict[tuple[str, str], list[Any]]) -> None:
+    """No two spans of a track overlap."""
+    for track in spans.values():
+        ends = [span["ts"] + span["dur"] for span in track]
+        assert all(end <= span["ts"] + 0.001 for end, span in zip(ends, track[1:], strict=False))
+
+
+def check_inferences(inferences: list[Any], loaded: list[Any]) -> None:
+    """Five inferences at least, in order, each of them while its process has the model loaded."""
+    assert [span["name"] for span in inferences] == [f"inference {n}" for n in range(1, len(inferences) + 1)]
+    assert len(inferences) >= 5
+    for span in inferences:
+        assert any(has["ts"] <= span["ts"] <= has["ts"] + has["dur"] for has in loaded if has["pid"] == span["pid"])
+
+
+def check_sharing(background: list[Any], foreground: list[Any]) -> None:
+    """The app in the background steps aside for the one in the foreground, and goes on."""
+    assert {"works, then paused", "paused"} <= {span["name"] for span in background}
+    assert background[-1]["name"] == "works, then completed"
+    assert "works, then completed" in [span["name"] for span in foreground]
+    assert "paused" not in [span["name"] for span in foreground]
+
+
 def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "trace.json"
     assert main(["npu", "demo", "--inferences", "5", "--trace", str(trace)]) == 0
@@ -109,16 +132,9 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
         *("asks", "not prioritized", "loads", "loaded"),
     ]
     assert [span["name"] for span in spans["camera", "model"]][-2:] == ["loads", "loaded"]
-    for track in spans.values():
-        ends = [span["ts"] + span["dur"] for span in track]
-        assert all(end <= span["ts"] + 0.001 for end, span in zip(ends, track[1:], strict=False))
-    loaded = [span for app in ("assistant", "camera") for span in spans[app, "model"] if span["name"] == "loaded"]
+    check_tracks(spans)
     for app in ("assistant", "camera"):
-        inferences = spans[app, "inferences"]
-        assert [span["name"] for span in inferences] == [f"inference {n}" for n in range(1, len(inferences) + 1)]
-        assert len(inferences) >= 5
-        for span in inferences:
-            assert any(has["ts"] <= span["ts"] <= has["ts"] + has["dur"] for has in loaded if has["pid"] == span["pid"])
+        check_inferences(spans[app, "inferences"], [span for span in spans[app, "model"] if span["name"] == "loaded"])
     assert max(event["args"]["used"] for event in events if event["ph"] == "C") == 4
     assert [event["name"] for event in events if event["ph"] == "i"] == [
         "the user opens the camera",
@@ -126,13 +142,7 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
         "the user opens the translator",
         "the user closes the translator",
     ]
-    background = [span["name"] for span in spans["gallery", "NPU"]]
-    assert "works, then paused" in background
-    assert "paused" in background
-    assert background[-1] == "works, then completed"
-    foreground = [span["name"] for span in spans["translator", "NPU"]]
-    assert "works, then completed" in foreground
-    assert "paused" not in foreground
+    check_sharing(spans["gallery", "NPU"], spans["translator", "NPU"])
 
 
 NEVER_REFUSES = "generous"

@@ -26,6 +26,7 @@ from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.types import Memory, RequestMemoryPool
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model, validate_request
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts.lib.vector_cases import case_of
 
@@ -111,8 +112,8 @@ def test_forms_are_those_of_the_catalogue() -> None:
     assert strategies.forms(Version.V1_0, "BATCH_MATMUL") == []
 
 
-def execute(subject: SubjectHandle, vector: Vector) -> None:
-    """Execute a drawn vector in every configuration against what the oracles say. Raises what a case ends with."""
+def passes(subject: SubjectHandle, vector: Vector) -> int:
+    """In how many configurations a drawn vector gives what the oracles say. Raises where it does not in one."""
     example = Example(vector.examples[0].inputs, strategies.expected(vector))
     ignored = ("scratch_buffer",) if vector.operation == "LSTM" else ()
     names = vector.outputs[: len(ignored)]
@@ -125,12 +126,13 @@ def execute(subject: SubjectHandle, vector: Vector) -> None:
             assert record.details.outcome.value in ("pass", "not-applicable"), f"{record.name}: {record.details}"
     finally:
         context.close()
+    return sum(record.details.outcome is Outcome.PASS for record in context.configurations.values())
 
 
 @OPERATIONS
 def test_reference_and_oracles_agree(reference: SubjectHandle, operation: str) -> None:
     for form in strategies.forms(NEWEST, operation):
-        execute(reference, strategies.draw(form, NEWEST, Dice(stable_hash(str(form)))))
+        assert passes(reference, strategies.draw(form, NEWEST, Dice(stable_hash(str(form)))))
 
 
 @settings(max_examples=60)

@@ -225,11 +225,11 @@ def test_pictures_need_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
         data.pictures([b""], (1, 4, 4, 3), 1, 0)
 
 
-def png(colour: tuple[int, int, int], size: tuple[int, int] = (20, 16)) -> bytes:
+def png(colour: tuple[int, int, int]) -> bytes:
     """A picture of one colour, brighter to the right."""
     image = pytest.importorskip("PIL.Image", reason="needs Pillow")
-    points = numpy.zeros((size[1], size[0], 3), numpy.uint8) + numpy.array(colour, numpy.uint8)
-    points[:, size[0] // 2 :] += 50
+    points = numpy.zeros((16, 20, 3), numpy.uint8) + numpy.array(colour, numpy.uint8)
+    points[:, 10:] += 50
     stream = io.BytesIO()
     image.fromarray(points).save(stream, "PNG")
     return stream.getvalue()

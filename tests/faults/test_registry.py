@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from every_case import every_case
+from raising import raised
 
 from npu_conformance.cli.main import main
 from npu_conformance.faults import kill_matrix, registry, source_edits
@@ -60,8 +61,9 @@ def test_there_is_a_zoo() -> None:
 @pytest.mark.parametrize("path", EDIT_FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_edits_of_a_file_find_their_text(path: Path) -> None:
     """Also those of subjects that are made otherwise, whose faults are no edits alone."""
-    for one in source_edits.read(path):
-        source_edits.require_text(one.edits)
+    faults = source_edits.read(path)
+    assert faults
+    assert [(one.id, error) for one in faults if (error := raised(source_edits.require_text, one.edits))] == []
 
 
 @pytest.mark.parametrize("name", edited())

@@ -5,18 +5,12 @@ from __future__ import annotations
 import forked
 import msgspec
 import pytest
+from fuzzing import finding, first_finding
 
-from npu_conformance.fuzz import burst
 from npu_conformance.fuzz.lib.burst_packets import edited, read
 from npu_conformance.fuzz.lib.burst_target import BurstTarget
-from npu_conformance.fuzz.lib.choices import SIZE, Choices
-from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
-from npu_conformance.fuzz.lib.histories import MOST_STEPS
-from npu_conformance.fuzz.lib.inputs import lines_of
-from npu_conformance.fuzz.lib.target import failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
@@ -24,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pac
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-DRIVERS, FAULTS = "burst_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "burst_drivers:plugin"
 
 
 @pytest.mark.parametrize(
@@ -48,16 +42,10 @@ DRIVERS, FAULTS = "burst_drivers:plugin", "npu_conformance.faults.plugin:plugin"
 def test_bugs_of_several_steps_are_found_and_made_small(
     subject: SubjectHandle, kind: str, where: str, steps: int
 ) -> None:
-    target, tried = BurstTarget(subject), []
-
-    def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
-
-    with pytest.raises(CaseEnded) as found:
-        hypothesis_engine.search(target, attack, seed=8, runs=4000)
-    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
-    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    target = BurstTarget(subject)
+    found = finding(target, seed=8, runs=4000)
+    assert (found.kind, found.where[: len(where)]) == (kind, where)
+    smallest = found.minimised(target, 120)
     assert len(msgspec.json.decode(smallest)) <= steps
 
 
@@ -104,7 +92,7 @@ def _ends(subject: SubjectHandle, *steps: str) -> CaseEnded:
 def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     opened = open_subject("reference", {}, "inprocess", version=parse(version))
     target = BurstTarget(opened)
-    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    assert first_finding(target, seed=7, runs=runs) is None
     opened.close()
 
 
@@ -126,37 +114,15 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
     def attack(subject: SubjectHandle) -> None:
         target = BurstTarget(subject)
-        for data in target.seeds:
-            target.run(data)
-        hypothesis_engine.search(target, target.run, seed=3, runs=20)
+        assert first_finding(target, seed=3, runs=20, inputs=target.seeds) is None
 
     forked.meets(fault, version, attack)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"open","vector":"NO/vector"},{"do":"execute"}]']
-)
-def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    BurstTarget(opened).run(data)
-    opened.close()
 
 
 def test_before_there_were_bursts_there_is_nothing_to_attack() -> None:
     opened = open_subject("reference", {}, "inprocess", version=Version.V1_1)
     with pytest.raises(NotApplicable, match="no bursts"):
         BurstTarget(opened)
-    opened.close()
-
-
-def test_mutations_are_histories_and_pieces_are_smaller() -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    target, data = BurstTarget(opened), b"[]"
-    for seed in range(300):
-        data = target.mutate(data, Choices.seeded(seed), 65535)
-        assert len(msgspec.json.decode(data)) <= MOST_STEPS
-    assert all(isinstance(msgspec.json.decode(piece), list) for piece in target.pieces(data))
-    assert target.mutate(b"no history", Choices(bytes(SIZE)), 65535) == b"no history"
     opened.close()
 
 
@@ -180,23 +146,3 @@ def test_edited_packets_are_told_from_packets(edit: tuple[str, int, int], answer
     found = read(edited(packet, [("nothing", 0, 0)]))
     assert not isinstance(found, str)
     assert (found.inputs, found.outputs, found.slots, found.measure) == ((argument,), (argument,), (3,), True)
-
-
-@pytest.mark.parametrize("isolation", ["process", "inprocess"])
-def test_a_finding_replays(isolation: str) -> None:
-    opened = open_subject(DRIVERS, {"bug": "releases-known"}, isolation)  # type: ignore[arg-type]
-    vector = msgspec.json.decode(BurstTarget(opened).seeds[0])[0]["vector"]
-    data = f'[{{"do":"open","vector":"{vector}"}},{{"do":"release","token":9}}]'.encode()
-    case = burst.case_from(msgspec.to_builtins(lines_of(data)))
-    context = CaseContext(case, opened)
-    with pytest.raises(CaseEnded, match="release of token 9"):
-        case.run(context)
-    assert context.payload is not None
-    opened.close()
-
-
-def test_the_short_case_passes() -> None:
-    opened = open_subject("reference", {}, "process")
-    (case,) = burst.cases()
-    case.run(CaseContext(case, opened, seed=5))
-    opened.close()

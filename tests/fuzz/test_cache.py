@@ -5,24 +5,20 @@ from __future__ import annotations
 import forked
 import msgspec
 import pytest
+from fuzzing import finding, first_finding
 
-from npu_conformance.fuzz import cache
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
 from npu_conformance.fuzz.lib.cache_steps import EDITS, TOKENS
 from npu_conformance.fuzz.lib.cache_target import CacheTarget
-from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.engines import hypothesis_engine
-from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
-from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.leaks import LeakWatch
-from npu_conformance.fuzz.lib.target import failure, minimised
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
-from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
-DRIVERS, FAULTS = "cache_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "cache_drivers:plugin"
 
 
 @pytest.mark.parametrize(
@@ -47,17 +43,11 @@ DRIVERS, FAULTS = "cache_drivers:plugin", "npu_conformance.faults.plugin:plugin"
     indirect=["subject"],
 )
 def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kinds: set[str], where: str, steps: int) -> None:
-    target, tried = CacheTarget(subject), []
-
-    def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
-
-    with pytest.raises(CaseEnded) as found:
-        hypothesis_engine.search(target, attack, seed=1, runs=3000)
-    assert kind_of(found.value) in kinds
-    assert where_of(found.value).startswith(where)
-    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 120)
+    target = CacheTarget(subject)
+    found = finding(target, seed=1, runs=3000)
+    assert found.kind in kinds
+    assert found.where.startswith(where)
+    smallest = found.minimised(target, 120)
     assert len(msgspec.json.decode(smallest)) <= steps
 
 
@@ -75,9 +65,7 @@ def test_descriptors_that_remain_are_a_leak(subject: SubjectHandle) -> None:
 def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     opened = open_subject("reference", {}, "inprocess", version=parse(version))
     target = CacheTarget(opened)
-    for data in target.seeds:
-        target.run(data)
-    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    assert first_finding(target, seed=7, runs=runs, inputs=target.seeds) is None
     opened.close()
 
 
@@ -100,28 +88,16 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
 def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
     def attack(subject: SubjectHandle) -> None:
         target = CacheTarget(subject)
-        for data in target.seeds[::3]:
-            target.run(data)
-        hypothesis_engine.search(target, target.run, seed=3, runs=20)
+        assert first_finding(target, seed=3, runs=20, inputs=target.seeds[::3]) is None
 
     forked.meets(fault, version, attack)
 
 
 def test_what_is_written_behind_the_notification_is_waited_for() -> None:
-    opened = open_subject(FAULTS, {"fault": "saves-later"}, "inprocess")
+    opened = open_subject(PLUGIN, {"fault": "saves-later"}, "inprocess")
     target = CacheTarget(opened)
     for data in target.seeds[:2]:
         assert any(seen.startswith("Restore 0 NNHAL-CACHE-010") for seen in target.run(data))
-    opened.close()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"save","model":"no/model"},{"do":"swap"},{"do":"restore"}]'],
-)
-def test_what_is_no_history_or_no_step_is_passed_over(data: bytes) -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    CacheTarget(opened).run(data)
     opened.close()
 
 
@@ -156,31 +132,3 @@ def test_edits_change_contents() -> None:
     assert [edited(b"abc", edit, 1, 1) for edit in EDITS] == changed
     assert [edited(b"", edit, 5, 0) for edit in EDITS] == [b"", b"", b"\0", b"\0", b"", b"", bytes(6)]
     assert edited(b"abc", "paint", 0, 0) == b"abc"
-
-
-def test_mutations_are_histories() -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    target, data = CacheTarget(opened), b"[]"
-    for seed in range(300):
-        data = target.mutate(data, Choices.seeded(seed), 65535)
-        assert len(msgspec.json.decode(data)) <= 12
-    opened.close()
-
-
-@pytest.mark.parametrize("isolation", ["process", "inprocess"])
-def test_a_finding_replays(isolation: str) -> None:
-    opened = open_subject(DRIVERS, {"bug": "forgets-token"}, isolation)  # type: ignore[arg-type]
-    data = b'[\n{"do":"save","model":"sum/one"},\n{"do":"restore","token":1}\n]'
-    case = cache.case_from(msgspec.to_builtins(lines_of(data)))
-    context = CaseContext(case, opened)
-    with pytest.raises(CaseEnded, match="expected GENERAL_FAILURE, found NONE"):
-        case.run(context)
-    assert context.payload is not None
-    opened.close()
-
-
-def test_the_short_case_passes() -> None:
-    opened = open_subject("reference", {}, "process")
-    (case,) = cache.cases()
-    case.run(CaseContext(case, opened, seed=5))
-    opened.close()

@@ -8,6 +8,7 @@ import forked
 import msgspec
 import numpy
 import pytest
+from fuzzing import Finding, finding, first_finding
 from msgspec.structs import replace
 
 from npu_conformance.corpus.vectors import Example, Vector
@@ -15,17 +16,15 @@ from npu_conformance.fuzz import differential
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.differential_models import decoded, with_values
 from npu_conformance.fuzz.lib.differential_target import DifferentialTarget
-from npu_conformance.fuzz.lib.engines import hypothesis_engine
-from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import lines_of
-from npu_conformance.fuzz.lib.target import Attacked, failure, minimised
+from npu_conformance.fuzz.lib.target import Attacked, failure
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.versions import Version, parse
 
-DRIVERS, FAULTS = "differing_drivers:plugin", "npu_conformance.faults.plugin:plugin"
+DRIVERS = "differing_drivers:plugin"
 
 
 @pytest.fixture
@@ -36,21 +35,8 @@ def reference() -> Iterator[SubjectHandle]:
     opened.close()
 
 
-def _found(target: DifferentialTarget, seed: int) -> tuple[CaseEnded, bytes]:
-    """What a search ends with, and its input."""
-    tried = []
-
-    def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
-
-    with pytest.raises(CaseEnded) as found:
-        hypothesis_engine.search(target, attack, seed=seed, runs=2500)
-    return found.value, tried[-1]
-
-
-def _smallest(target: DifferentialTarget, data: bytes) -> Vector:
-    vector = decoded(minimised(data, target.pieces, lambda piece: failure(target.run, piece), 60))
+def _smallest(target: DifferentialTarget, found: Finding) -> Vector:
+    vector = decoded(found.minimised(target, 60))
     assert vector is not None
     return vector
 
@@ -75,27 +61,25 @@ def test_planted_bugs_are_found_and_made_small(
 ) -> None:
     """seed: one of sixteen with which a bug is found early."""
     target = DifferentialTarget(subject)
-    found, data = _found(target, seed)
-    assert kind_of(found).startswith(kind)
-    assert where_of(found).startswith(where)
-    assert len(_smallest(target, data).operations) <= operations
+    found = finding(target, seed=seed, runs=2500)
+    assert found.kind.startswith(kind)
+    assert found.where.startswith(where)
+    assert len(_smallest(target, found).operations) <= operations
 
 
 @pytest.mark.parametrize("subject", ["wraps"], indirect=True)
 def test_the_second_implementation_is_judged_too(subject: SubjectHandle, reference: SubjectHandle) -> None:
     """Which of two is wrong the oracles say."""
-    found, data = _found(differential.FUZZER.target(Attacked(reference, "reference", {}, subject)), 1)  # type: ignore[arg-type]
-    assert where_of(found).endswith(" (differing)")
-    DifferentialTarget(reference).run(data)
+    found = finding(differential.FUZZER.target(Attacked(reference, "reference", {}, subject)), seed=1, runs=2500)
+    assert found.where.endswith(" (differing)")
+    assert failure(DifferentialTarget(reference).run, found.data) == ""
 
 
 @pytest.mark.parametrize(("version", "runs"), [("1.0", 100), ("1.2", 150), ("1.3", 150), ("fl8", 300)])
 def test_the_reference_has_no_finding(version: str, runs: int) -> None:
     opened = open_subject("reference", {}, "inprocess", version=parse(version))
     target = DifferentialTarget(opened, one_each=True)
-    for data in target.seeds:
-        target.run(data)
-    hypothesis_engine.search(target, target.run, seed=7, runs=runs)
+    assert first_finding(target, seed=7, runs=runs, inputs=target.seeds) is None
     opened.close()
 
 
@@ -106,8 +90,7 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
 def test_what_conforms_has_no_finding(variant: str) -> None:
     def attack(subject: SubjectHandle) -> None:
         target = DifferentialTarget(subject, one_each=True)
-        for data in target.seeds[::2]:
-            target.run(data)
+        assert first_finding(target, seed=0, runs=0, inputs=target.seeds[::2]) is None
 
     forked.meets(variant, Version.V1_3, attack)
 
@@ -143,18 +126,10 @@ def test_mutations_are_vectors(reference: SubjectHandle) -> None:
 def test_a_finding_replays(isolation: str) -> None:
     opened = open_subject(DRIVERS, {"bug": "relu1-from-zero"}, isolation)  # type: ignore[arg-type]
     target = DifferentialTarget(opened)
-    _, data = _found(target, 14)
-    readable = target.readable(data)
+    readable = target.readable(finding(target, seed=14, runs=2500).data)
     case = differential.case_from(msgspec.to_builtins(lines_of(readable)))
     context = CaseContext(case, opened)
     with pytest.raises(CaseEnded, match="RELU1: output"):
         case.run(context)
     assert context.payload is not None
-    opened.close()
-
-
-def test_the_short_case_passes() -> None:
-    opened = open_subject("reference", {}, "process")
-    (case,) = differential.cases()
-    case.run(CaseContext(case, opened, seed=5))
     opened.close()

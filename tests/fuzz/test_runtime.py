@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from fuzzing import finding, first_finding
 
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz import runtime
-from npu_conformance.fuzz.lib.choices import SIZE, Choices
-from npu_conformance.fuzz.lib.engines import hypothesis_engine
-from npu_conformance.fuzz.lib.findings import kind_of, where_of
+from npu_conformance.fuzz.lib.findings import kind_of
 from npu_conformance.fuzz.lib.inputs import lines_of
-from npu_conformance.fuzz.lib.runtime_steps import MOST, histories
 from npu_conformance.fuzz.lib.runtime_target import RuntimeTarget
-from npu_conformance.fuzz.lib.target import failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-
-FAULTS = "npu_conformance.faults.plugin:plugin"
-
 
 DRIVERS = "called_runtimes:plugin"
 
@@ -45,16 +40,10 @@ def test_bugs_of_several_calls_are_found_and_made_small(
     subject: SubjectHandle, kind: str, where: str, steps: int, seed: int
 ) -> None:
     """seed: one of sixteen with which a bug is found early."""
-    target, tried = RuntimeTarget(subject), []
-
-    def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
-
-    with pytest.raises(CaseEnded) as found:
-        hypothesis_engine.search(target, attack, seed=seed, runs=6000)
-    assert (kind_of(found.value), where_of(found.value)[: len(where)]) == (kind, where)
-    smallest = minimised(tried[-1], target.pieces, lambda data: failure(target.run, data), 250)
+    target = RuntimeTarget(subject)
+    found = finding(target, seed=seed, runs=6000)
+    assert (found.kind, found.where[: len(where)]) == (kind, where)
+    smallest = found.minimised(target, 250)
     assert len(msgspec.json.decode(smallest)) <= steps, smallest
     again = runtime.case_from(msgspec.to_builtins(lines_of(smallest)))
     with pytest.raises(CaseEnded) as replayed:
@@ -66,22 +55,22 @@ def test_bugs_of_several_calls_are_found_and_made_small(
     "subject",
     [
         ("reference", {}),
-        *((FAULTS, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
-        *((FAULTS, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "fl5")),
+        *((PLUGIN, {"fault": name}) for name in ("runtime-other-codes", "runtime-unchecked-handles")),
+        *((PLUGIN, {"fault": f"runtime-level-{level}"}) for level in ("1.0", "1.2", "1.3", "fl5")),
     ],
     indirect=True,
     ids=lambda value: " ".join((value[0][:9], *value[1].values())),
 )
 def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
     target = RuntimeTarget(subject)
-    hypothesis_engine.search(target, target.run, seed=7, runs=300)
+    assert first_finding(target, seed=7, runs=300) is None
 
 
 def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:
     """A compilation that was freed: BAD_DATA of the one, null of the other."""
     steps = ('{"do":"built"}', '{"do":"call","name":"free_compilation"}', '{"do":"call","name":"execute","object":-1}')
     seen = []
-    for plugin, options in (("reference", {}), (FAULTS, {"fault": "runtime-unchecked-handles"})):
+    for plugin, options in (("reference", {}), (PLUGIN, {"fault": "runtime-unchecked-handles"})):
         opened = open_subject(plugin, options, "inprocess")
         seen.append(set(RuntimeTarget(opened).run(f"[{','.join(steps)}]".encode())))
         opened.close()
@@ -89,37 +78,8 @@ def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:
     assert "execution_create 3 FW-API-001" in seen[1]
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"call","name":"fly"}]', b'[{"do":"built","kind":7}]']
-)
-def test_what_is_no_history_or_no_call_is_passed_over(data: bytes) -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    assert RuntimeTarget(opened).run(data) == ()
-    opened.close()
-
-
 def test_without_a_runtime_there_is_nothing_to_attack() -> None:
-    opened = open_subject(FAULTS, {"fault": "npu-narrow"}, "inprocess")
+    opened = open_subject(PLUGIN, {"fault": "npu-narrow"}, "inprocess")
     with pytest.raises(NotApplicable, match="no runtime"):
         RuntimeTarget(opened).run(b"[]")
-    opened.close()
-
-
-def test_mutations_are_histories_and_pieces_are_smaller() -> None:
-    opened = open_subject("reference", {}, "inprocess")
-    target, data = RuntimeTarget(opened), b"[]"
-    for seed in range(300):
-        data = target.mutate(data, Choices.seeded(seed), 65535)
-        steps = histories.decoded(data)
-        assert steps is not None
-        assert len(steps) <= MOST
-    assert all(histories.decoded(piece) is not None for piece in target.pieces(data))
-    assert target.mutate(b"no history", Choices(bytes(SIZE)), 65535) == b"no history"
-    opened.close()
-
-
-def test_the_short_case_passes_on_the_reference() -> None:
-    opened = open_subject("reference", {}, "process")
-    (case,) = runtime.cases()
-    case.run(CaseContext(case, opened, seed=5))
     opened.close()

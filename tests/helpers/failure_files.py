@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine
@@ -22,7 +23,7 @@ def failed_and_replayed(fault: str, case: Case, case_from: Callable[[Any], Case]
         payloads.append(context.payload())
         return "kept"
 
-    subject = open_subject("npu_conformance.faults.plugin:plugin", {"fault": fault}, "process")
+    subject = open_subject(PLUGIN, {"fault": fault}, "process")
     try:
         first = Engine([case], subject, Discard(), on_failure=keep).run().results[0]
         (payload,) = payloads

@@ -62,9 +62,9 @@ def runtime_of(spec: str) -> Iterator[Runtime]:
         yield subject.interfaces.runtime
 
 
-def sum_with(activation: int = 0) -> Model:
+def sum_model() -> Model:
     """Two floats, to which 1 and -2 are added."""
-    values = struct.pack("<2fi", 1, -2, activation)
+    values = struct.pack("<2fi", 1, -2, 0)
     operands = [
         tensor(lifetime=INPUT),
         constant(OperandType.TENSOR_FLOAT32, (2,), 0, 8),
@@ -82,7 +82,7 @@ class App:
         self.runtime = subject.interfaces.runtime
         self.memory = PooledMemory(lambda size: subject.memory.create("mmap_fd", size))
         self.device = self.runtime.get_device(0, True).handle
-        self.model = sum_with()
+        self.model = sum_model()
         self.pool = subject.memory.create(kind, 16)
 
     def compiled(self) -> tuple[BuiltModel, int]:

@@ -33,12 +33,6 @@ def tensor(kind: OperandType, *dimensions: int, shape: tuple[int, ...] | None = 
     return Given(Operand(kind, dimensions, **rest), shape=shape)
 
 
-def unknown(given: Given) -> Given:
-    """The operand without its value and shape."""
-    old = given.operand
-    return Given(Operand(old.type, (), old.scale, old.zero_point, extra_params=old.extra_params))
-
-
 def f(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
     """A float tensor; without dimensions its rank is unknown."""
     return tensor(OperandType.TENSOR_FLOAT32, *dimensions, shape=shape)
@@ -117,3 +111,11 @@ class Broken:
     changes: Call
     sound: Call
     version: Version
+
+    @property
+    def operation(self) -> str:
+        return self.clause.partition(".")[0]
+
+    @property
+    def call(self) -> Call:
+        return self.sound | self.changes

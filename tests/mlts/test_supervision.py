@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from patience import SECONDS, eventually
+from raising import raised
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.mlts.lib import clients
@@ -218,11 +219,11 @@ def test_each_end_has_its_outcome(found: ClientEnd, kind: type[Exception]) -> No
 
 
 def test_a_complete_success_passes() -> None:
-    clients.judge(ClientEnd(Verdict.SUCCESS, 10), 10)
+    assert raised(clients.judge, ClientEnd(Verdict.SUCCESS, 10), 10) is None
 
 
 def test_a_client_with_a_time_has_to_do_something_in_it() -> None:
-    clients.judge(ClientEnd(Verdict.SUCCESS, 1), 0)
+    assert raised(clients.judge, ClientEnd(Verdict.SUCCESS, 1), 0) is None
     with pytest.raises(Failed, match="no round"):
         clients.judge(ClientEnd(Verdict.SUCCESS, 0), 0)
 
@@ -231,7 +232,8 @@ VICTIM = msgspec.structs.replace(plan("dies", 10), die_after=4)
 
 
 def test_a_death_as_planned_is_no_crash() -> None:
-    clients.judge_as_planned(VICTIM, ClientEnd(Verdict.CRASH, 4, "killed by SIGKILL", signal.SIGKILL))
+    end = ClientEnd(Verdict.CRASH, 4, "killed by SIGKILL", signal.SIGKILL)
+    assert raised(clients.judge_as_planned, VICTIM, end) is None
 
 
 @pytest.mark.parametrize(

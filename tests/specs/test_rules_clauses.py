@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import OMITTED, Broken, Call, Given, f, i, n, q, r, s, t, v, view
+from operation_calls import OMITTED, Broken, Call, Given, f, i, n, q, r, s, t, v
+from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
-from npu_conformance.specs.neuralnetworks.types import Operand
-from npu_conformance.specs.neuralnetworks.validate import check_operation
-from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
 ADD = {"a": f(2, 3), "b": f(3), "act": i(0), "out": f(2, 3)}
@@ -236,30 +234,22 @@ _NEVER_OLD = {"QUANTIZE.C1", "SLICE.C5"}
 """Operations of 1.2 that take empty inputs: only a view of an older version, which no model has, breaks them."""
 
 
-def found(name: str, version: Version, call: Call) -> list[Violation]:
-    return check_operation(view(name, version, call))
-
-
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_call_breaks_nothing(name: str) -> None:
-    assert found(name, Version.FL8, SOUND[name]) == []
+    assert broken_by(name, Version.FL8, SOUND[name]) == []
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
 def test_an_edit_breaks_one_clause(case: Broken) -> None:
-    name = case.clause.partition(".")[0]
-    assert found(name, case.version, case.sound) == []
-    (violation,) = found(name, case.version, case.sound | case.changes)
-    assert violation.clause == case.clause
-    assert violation.message.startswith(f"{name}: ")
+    assert broken_without_and_with(case) == ([], [case.clause])
 
 
 @pytest.mark.parametrize("name", _OLD_EMPTY)
 def test_empty_inputs_need_a_version(name: str) -> None:
     number, changes, old = _OLD_EMPTY[name]
     call = SOUND[name] | changes
-    assert [violation.clause for violation in found(name, old, call)] == [f"{name}.{number}"]
-    assert found(name, Version.V1_2, call) == []
+    assert broken_by(name, old, call) == [f"{name}.{number}"]
+    assert broken_by(name, Version.V1_2, call) == []
 
 
 @pytest.mark.parametrize("clause", sorted(_NEVER_OLD))
@@ -267,8 +257,8 @@ def test_empty_inputs_of_operations_that_are_no_older(clause: str) -> None:
     name = clause.partition(".")[0]
     call = SOUND[name] | {"input": f(shape=(0, 5)), "out": q() if name == "QUANTIZE" else f()}
     call |= {"begin": v(0, 0), "size": v(0, -1)} if name == "SLICE" else {}
-    assert found(name, Version.V1_2, call) == []
-    assert [violation.clause for violation in found(name, Version.V1_1, call)] == [clause]
+    assert broken_by(name, Version.V1_2, call) == []
+    assert broken_by(name, Version.V1_1, call) == [clause]
 
 
 def test_every_clause_is_broken_by_an_edit() -> None:
@@ -280,19 +270,7 @@ def test_every_clause_is_broken_by_an_edit() -> None:
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
 def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
-    """The same broken calls without values, and with sizes left open."""
-    name = case.clause.partition(".")[0]
-    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
-    if clause.phase == "model":
-        return
-    call = {key: Given(unknown(given.operand)) for key, given in (case.sound | case.changes).items()}
-    assert found(name, case.version, call) == []
-
-
-def unknown(operand: Operand) -> Operand:
-    return Operand(
-        operand.type, (), operand.scale, operand.zero_point, operand.lifetime, extra_params=operand.extra_params
-    )
+    assert broken_while_unknown(case) == seen_while_unknown(case)
 
 
 @pytest.mark.parametrize("name", rules.operations())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, b, f, i, n, q, r, s, t, unknown, v, view
+from operation_calls import Broken, Call, Given, b, f, i, n, q, r, s, t, v
+from rule_checks import broken_by, broken_while_unknown, broken_without_and_with, seen_while_unknown
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.types import Operand
-from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
 REDUCED = {"input": f(2, 3), "axes": v(-1), "keep": b(False), "out": f(2)}
@@ -116,24 +116,17 @@ BROKEN = [
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_call_breaks_nothing(name: str) -> None:
-    assert check_operation(view(name, Version.FL8, SOUND[name])) == []
+    assert broken_by(name, Version.FL8, SOUND[name]) == []
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
 def test_an_edit_breaks_one_clause(case: Broken) -> None:
-    name = case.clause.partition(".")[0]
-    assert check_operation(view(name, case.version, case.sound)) == []
-    (violation,) = check_operation(view(name, case.version, case.sound | case.changes))
-    assert violation.clause == case.clause
-    assert violation.message.startswith(f"{name}: ")
+    assert broken_without_and_with(case) == ([], [case.clause])
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
 def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
-    name = case.clause.partition(".")[0]
-    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
-    call = {key: unknown(given) for key, given in (case.sound | case.changes).items()}
-    assert (clause.check(view(name, case.version, call)) is None) == (clause.phase == "execution")
+    assert broken_while_unknown(case) == seen_while_unknown(case)
 
 
 def test_every_clause_is_broken_by_an_edit() -> None:

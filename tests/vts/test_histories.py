@@ -47,6 +47,7 @@ def test_a_seed_that_nobody_has_tried_is_green(version: Version) -> None:
             context = CaseContext(case, subject, seed=77, scope=Scope.SMOKE)
             try:
                 case.run(context)
+                assert context.is_flawless
             finally:
                 context.close()
     subject.close()

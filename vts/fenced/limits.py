@@ -130,7 +130,7 @@ def loop_timeout(context: CaseContext) -> None:
             launched = launch(
                 context, prepared_model, request, options=FencedOptions(loop_timeout=MILLISECOND, form=form)
             )
-            expect_aborted(Execution(finish(context, launched).status, (), None), "an endless loop")
+            expect_aborted(Execution(finish(context, launched).status, (), None))
 
 
 def _late_or_missed(context: CaseContext, total: Sum, options: FencedOptions) -> None:

@@ -95,7 +95,7 @@ def _aborted(context: CaseContext, vector: Vector) -> None:
             execution = execute(
                 context, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )
-            expect_aborted(execution, "an endless loop")
+            expect_aborted(execution)
 
 
 def _has_open_loop(vector: Vector) -> bool:
@@ -108,12 +108,12 @@ def _has_open_loop(vector: Vector) -> bool:
 
 
 class _InPools(msgspec.Struct, frozen=True):
-    """A request whose outputs are where they are looked for."""
+    """A request whose outputs lie in the shared memory where they are compared."""
 
     request: Request
 
     def collect(self) -> None:
-        """Nothing is elsewhere."""
+        """Do nothing: there is nothing to copy."""
 
 
 class _Runner:

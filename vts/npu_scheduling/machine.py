@@ -10,12 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
-from msgspec.structs import replace
-
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, payload, search
 from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
 from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
@@ -124,15 +121,11 @@ def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    found = next(case for case in cases() if case.id == listed["id"])
-    if found.id.endswith("order"):
-        rivals = msgspec.convert(listed["steps"], list[ordered.Step])
-        return replace(found, run=partial(_replay_order, steps=rivals))
-    if found.id.endswith("bursts"):
-        bursts = msgspec.convert(listed["steps"], list[draw.Step])
-        return replace(found, run=partial(_replay_bursts, steps=bursts))
-    steps = msgspec.convert(listed["steps"], list[Step])
-    return replace(found, run=partial(_replay, steps=steps))
+    if listed["id"].endswith("order"):
+        return case_of_steps(cases(), listed, ordered.Step, _replay_order)
+    if listed["id"].endswith("bursts"):
+        return case_of_steps(cases(), listed, draw.Step, _replay_bursts)
+    return case_of_steps(cases(), listed, Step, _replay)
 
 
 def _search(context: CaseContext, kinds: Callable[[random.Random], Sequence[str]]) -> None:

@@ -20,7 +20,7 @@ class ModelVariation:
     supportsSubgraphs = False
 
     def __init__(self, name: str | None = None) -> None:
-        """name: its part of tests' names; None for the default one."""
+        """name: the variation's part of the names of tests; None for the default one."""
         self.name = name
         self.targetOperands: dict[Operand, Any] = {}
 
@@ -30,7 +30,7 @@ class ModelVariation:
         return self
 
     def label(self) -> str:
-        """Its part of tests' names."""
+        """The variation's part of the names of tests."""
         return self.default_name() if self.name is None else self.name
 
     def default_name(self) -> str:
@@ -57,7 +57,7 @@ class ModelVariation:
 
 
 class DefaultVariation(ModelVariation):
-    """No change."""
+    """The variation that changes nothing."""
 
     supportsSubgraphs = True
 

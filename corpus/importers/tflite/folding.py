@@ -108,7 +108,7 @@ def _strided_slice(step: Step, values: list[Array]) -> Array | None:
 
 
 def _arithmetic(function: Callable[[Array, Array], Array]) -> Fold:
-    """Of plain numbers; int32 wraps around, as it does in LiteRT."""
+    """Folds an operation on two constants that are no quantised codes; int32 wraps around, as in LiteRT."""
 
     def compute(step: Step, values: list[Array]) -> Array | None:
         one, other = values

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from npu_conformance.cts.lib.runtime.fixture import VECTOR, RuntimeApp
+from npu_conformance.cts.lib.runtime.fixture import VECTOR, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.ways import compute
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -35,7 +35,7 @@ def unpacked(data: bytes) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """An execution of a + b. first, second, output: where its arguments lie; size: bytes of each."""
+    """An execution of a + b. first, second, output: where its arguments lie."""
 
     app: RuntimeApp
     execution: int
@@ -43,7 +43,6 @@ class Sum:
     first: Pointer
     second: Pointer
     output: Pointer
-    size: int
 
     def computes(self, way: str = "", expected: Floats = TOTAL) -> None:
         """Compute in one of the ways, the plainest where none is named, and check the result."""
@@ -53,13 +52,13 @@ class Sum:
 
     def check(self, expected: Floats = TOTAL) -> None:
         """Check what lies where the output goes."""
-        checks.equal(unpacked(self.app.memory.read(self.output, self.size)), expected, "the sum")
+        checks.equal(unpacked(self.app.memory.read(self.output, VECTOR_BYTES)), expected, "the sum")
 
     def put(self, first: Floats, second: Floats = SECOND) -> None:
         """Write other addends where the inputs lie, and nothing where the sum goes."""
         self.app.memory.write(self.first, packed(first))
         self.app.memory.write(self.second, packed(second))
-        self.app.memory.write(self.output, b"\xa5" * self.size)
+        self.app.memory.write(self.output, b"\xa5" * VECTOR_BYTES)
 
 
 def execution_of_sum(
@@ -69,9 +68,8 @@ def execution_of_sum(
     second: Floats | Pointer = SECOND,
     *,
     reusable: bool = False,
-    size: int = 8,
 ) -> Sum:
-    """An execution with all its arguments. An addend may lie where another execution writes. size: bytes of each."""
+    """An execution with all its arguments. An addend may lie where another execution writes."""
     execution = app.execution(compilation)
     if reusable:
         app.succeed("execution_set_reusable", execution, True)
@@ -79,10 +77,10 @@ def execution_of_sum(
         addend if isinstance(addend, Pointer) else place(app.memory, packed(addend)) for addend in (first, second)
     )
     for index, pointer in enumerate((left, right)):
-        app.succeed("execution_set_input", execution, index, None, pointer, size)
-    output = place(app.memory, b"\xa5" * size)
-    app.succeed("execution_set_output", execution, 0, None, output, size)
-    return Sum(app, execution, compilation, left, right, output, size)
+        app.succeed("execution_set_input", execution, index, None, pointer, VECTOR_BYTES)
+    output = place(app.memory, b"\xa5" * VECTOR_BYTES)
+    app.succeed("execution_set_output", execution, 0, None, output, VECTOR_BYTES)
+    return Sum(app, execution, compilation, left, right, output)
 
 
 def compilation_of_sum(

@@ -49,9 +49,9 @@ def type_code(app: RuntimeApp, model: int, code: int, extension: str = FIBONACCI
     return found
 
 
-def operation_code(app: RuntimeApp, model: int, code: int, extension: str = FIBONACCI) -> int:
-    """The code of an operation of an extension."""
-    found: int = app.succeed("model_get_extension_operation_type", model, extension, code, True).value
+def operation_code(app: RuntimeApp, model: int, code: int) -> int:
+    """The code of an operation of the Fibonacci extension."""
+    found: int = app.succeed("model_get_extension_operation_type", model, FIBONACCI, code, True).value
     return found
 
 

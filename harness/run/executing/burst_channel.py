@@ -114,7 +114,7 @@ class Channel:
         return read_result(self.read_bytes())
 
     def read_bytes(self) -> bytes:
-        """The same, as bytes."""
+        """Read a result as bytes, as `read` does."""
         manifest, nap = self._context.manifest, _SHORTEST_NAP
         seconds = manifest.deadlines.execute * manifest.time_scale
         end = time.monotonic() + seconds

@@ -164,7 +164,7 @@ def _notified(context: Surroundings, recorder: ExecutionRecorder, launched: int)
 
 
 def config_of(options: ExecutionOptions) -> ExecutionConfig:
-    """The same as AIDL's ExecutionConfig, without hints."""
+    """The options as AIDL's ExecutionConfig, without hints."""
     return ExecutionConfig(measure_timing=options.measure, loop_timeout_duration_ns=options.loop_timeout)
 
 

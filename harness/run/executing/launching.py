@@ -70,7 +70,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _WhileItLasts:
-    """Settles the wait fences of a call that does not return without."""
+    """Settles the wait fences of a call that does not return before they are settled, after so many seconds."""
 
     def __init__(self, settle: Callable[[], None], seconds: float) -> None:
         self._settle = settle
@@ -81,7 +81,7 @@ class _WhileItLasts:
         self._timer.start()
 
     def settle(self) -> None:
-        """Settle, once."""
+        """Settle the fences, unless that has been done."""
         with self._lock:
             done, self.done = self.done, True
         if not done:

@@ -22,7 +22,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class Interval:
-    """From low to high, which belong to it."""
+    """An interval from low to high, both included."""
 
     low: float
     high: float

@@ -23,8 +23,10 @@ BIAS_STEPS = 1.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Errors beside the CPU's. size: of their squares, less the CPU's, as a negative difference where the device is
-    worse. bias: of their means, in steps; None for floats. unit: what the root of a square is told in.
+    """A device's errors beside the CPU's.
+
+    size: of the mean squares, minus the CPU's; negative where the device is worse. bias: of the means, in steps; None
+    for floats. unit: in which the root of a mean square is told.
     """
 
     size: AgainstBaseline
@@ -64,13 +66,13 @@ def spread(device: Array, beside: Array | None, golden: Array, step: float, sequ
 
 
 def _bias(errors: list[Array], step: float) -> AgainstBaseline:
-    """To that side on which the device's errors are in the mean."""
+    """Compare the mean errors, counted towards the side on which the device's are."""
     side = -1.0 if errors[0].mean() > 0 else 1.0
     ours, theirs = (side * each.mean(axis=1) / step for each in errors)
     return mean_against(ours, theirs, margin=BIAS_STEPS)
 
 
 def _in_sequences(errors: Array, sequence: int) -> Array:
-    """A row for each sequence."""
+    """The errors with a row for each sequence of items."""
     whole: Array = errors.astype(numpy.float64).reshape(len(errors) // sequence, -1)
     return whole

@@ -28,7 +28,7 @@ from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescriptio
 
 
 class State(enum.Enum):
-    """Of an execution."""
+    """How far an execution has come."""
 
     PREPARATION = "preparation"
     COMPUTATION = "computation"

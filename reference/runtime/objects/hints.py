@@ -24,7 +24,7 @@ class Hints:
         self._values[token] = b"" if data is None else bytes(bytes_behind(self._environment.pools, data, length))
 
     def pairs(self) -> tuple[TokenValuePair, ...]:
-        """As drivers get them."""
+        """The attributes in the form in which drivers get them."""
         return tuple(TokenValuePair(token, value) for token, value in self._values.items())
 
     def extensions(self) -> tuple[ExtensionNameAndPrefix, ...]:

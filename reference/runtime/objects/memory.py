@@ -47,11 +47,11 @@ class AppMemoryObject(MemoryObject):
         self._app_memory.free(self.memory)
 
     def check_constant(self, offset: int, length: int) -> None:
-        """It has to lie inside (FW-MDL-017)."""
+        """Raise BAD_DATA for a constant that does not lie inside (FW-MDL-017)."""
         self._check_inside(offset, length)
 
     def check_argument(self, role: Role, described: OperandDescription | None, offset: int, length: int) -> None:
-        """It has to lie inside."""
+        """Raise BAD_DATA for an argument that does not lie inside."""
         self._check_inside(offset, length)
 
     def _check_inside(self, offset: int, length: int) -> None:
@@ -65,11 +65,11 @@ class OpaqueMemoryObject(AppMemoryObject):
     """An AHardwareBuffer of another format than BLOB: its layout is the vendor's, so that it is used whole."""
 
     def check_constant(self, offset: int, length: int) -> None:
-        """It cannot be one (FW-MDL-018)."""
+        """Raise BAD_DATA: no constant can lie here (FW-MDL-018)."""
         raise bad_data("a hardware buffer that is no BLOB cannot hold a constant")
 
     def check_argument(self, role: Role, described: OperandDescription | None, offset: int, length: int) -> None:
-        """Without offset and length (FW-MEM-013)."""
+        """Raise BAD_DATA for an offset or a length (FW-MEM-013)."""
         if offset or length:
             raise bad_data("a hardware buffer that is no BLOB is used whole")
 
@@ -93,11 +93,11 @@ class DescribedMemoryObject(MemoryObject):
         self._environment.memories.free(self.buffer)
 
     def check_constant(self, offset: int, length: int) -> None:
-        """It cannot be one (FW-MDL-018)."""
+        """Raise BAD_DATA: no constant can lie here (FW-MDL-018)."""
         raise bad_data("memory from a descriptor cannot hold a constant")
 
     def check_argument(self, role: Role, described: OperandDescription | None, offset: int, length: int) -> None:
-        """Only in a declared role, whole, and with a shape that the descriptor allows (FW-MEM-003)."""
+        """Raise BAD_DATA for another role, for a part, and for a shape that the descriptor excludes (FW-MEM-003)."""
         if role not in self._roles:
             raise bad_data("the memory was not made for this role")
         if offset or length:

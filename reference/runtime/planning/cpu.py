@@ -52,7 +52,7 @@ class CpuDevice:
         return tuple(not is_of_vendor(operation.type) for operation in model.main.operations)
 
     def wait(self) -> ResultCode:
-        """It is always alive."""
+        """Return NO_ERROR at once: the CPU is always there."""
         return ResultCode.NO_ERROR
 
     def prepare(self, model: types.Model, deadline_ns: int | None = None) -> CpuPart:

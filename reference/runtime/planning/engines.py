@@ -58,7 +58,7 @@ class SynchronousEngine:
         raise StepFailed(outcome, falls_back=not is_loop)
 
     def settle(self) -> None:
-        """Nothing is pending."""
+        """Do nothing: no work is pending between two steps."""
 
 
 class FencedEngine(msgspec.Struct):

@@ -36,4 +36,4 @@ class LivingService:
         return self._device
 
     def on_death(self, listener: Callable[[], None]) -> None:
-        """It does not die."""
+        """Do nothing: the device does not die."""

@@ -147,7 +147,7 @@ class ScriptedDevice(hal.Device):
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no buffers")
             inner = tuple(one.inner if isinstance(one, ScriptedPreparedModel) else one for one in prepared_models)
             made = self._device.allocate(desc, inner, input_roles, output_roles)
-            return _spoilt(made, call)
+            return _corrupted(made, call)
 
     def _receiver(self, call: Call, callback: hal.PreparedModelCallback | None) -> hal.PreparedModelCallback | None:
         """What receives the reference's answer; None where the script has answered already, or nobody ever will."""
@@ -184,7 +184,7 @@ class _Wrapping(hal.PreparedModelCallback):
             self._callback.notify(status, scripted)
 
 
-def _spoilt(made: hal.DeviceBuffer, call: Call) -> hal.DeviceBuffer:
+def _corrupted(made: hal.DeviceBuffer, call: Call) -> hal.DeviceBuffer:
     kind = None if call.found is None else call.found.kind
     if kind == "token":
         return hal.DeviceBuffer(made.buffer, 0)

@@ -135,7 +135,7 @@ class ScriptedPreparedModel(hal.PreparedModel):
             result = execute()
             if not result.output_sufficient_size:
                 call.status = ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-            shapes = self.spoilt(call.found, result.output_shapes)
+            shapes = self.corrupted_shapes(call.found, result.output_shapes)
             timing = self.timing(result.timing, asked["measure_timing"] and result.output_sufficient_size)
             is_sufficient = result.output_sufficient_size and _kind(call) not in _INSUFFICIENT
             return types.ExecutionResult(is_sufficient, shapes, timing)
@@ -150,8 +150,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
                     raise ServiceError(call.found.status, "as the script says")
                 status, shapes, timing = answer_of_packet(execute())
                 timing = self.timing(timing or _unavailable(self._service), is_measured and status == ErrorStatus.NONE)
-                spoilt = self.spoilt(call.found, tuple(shapes))
-                elements = result_elements(status_of(call.found, status), spoilt, timing)
+                corrupted = self.corrupted_shapes(call.found, tuple(shapes))
+                elements = result_elements(status_of(call.found, status), corrupted, timing)
                 return pack([*elements, *elements[-1:]] if _kind(call) == "packet" else elements)
         except ServiceError as error:
             return pack(result_elements(error.status, (), _unavailable(self._service)))
@@ -184,7 +184,7 @@ class ScriptedPreparedModel(hal.PreparedModel):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no burst")
         return open_one()
 
-    def spoilt(
+    def corrupted_shapes(
         self, found: Misbehaviour | None, shapes: tuple[types.OutputShape, ...]
     ) -> tuple[types.OutputShape, ...]:
         """The output shapes, wrong where the script says so."""
@@ -193,8 +193,8 @@ class ScriptedPreparedModel(hal.PreparedModel):
         if found.kind == "length":
             return shapes[:-1] or shapes * 2
         first, *others = shapes
-        spoil = _SPOILT.get(found.kind)
-        return shapes if spoil is None else (spoil(first), *others)
+        corrupt = _CORRUPTIONS.get(found.kind)
+        return shapes if corrupt is None else (corrupt(first), *others)
 
     def timing(self, measured: types.Timing, is_asked: bool) -> types.Timing:
         """The timing of the script, where it was asked to measure and has one."""
@@ -208,7 +208,7 @@ class ScriptedPreparedModel(hal.PreparedModel):
         return hal.FencedExecutionInfo(info.status, launched, fenced)
 
 
-_SPOILT: Mapping[str, Callable[[types.OutputShape], types.OutputShape]] = {
+_CORRUPTIONS: Mapping[str, Callable[[types.OutputShape], types.OutputShape]] = {
     "shapes": lambda shape: replace(shape, dimensions=(*shape.dimensions, 7)),
     "large": lambda shape: replace(shape, dimensions=(1 << 29, *shape.dimensions[1:])),
     "rankless": lambda shape: replace(shape, dimensions=()),
@@ -309,7 +309,7 @@ class _Spoiling(hal.ExecutionCallback):
         if timing is not None:
             timing = self._prepared.timing(timing, self._is_measured and status == ErrorStatus.NONE)
         status = status_of(self._found, status)
-        self._callback.notify(status, self._prepared.spoilt(self._found, output_shapes), timing)
+        self._callback.notify(status, self._prepared.corrupted_shapes(self._found, output_shapes), timing)
 
 
 class _Late(hal.ExecutionCallback):

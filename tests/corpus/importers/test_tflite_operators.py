@@ -38,7 +38,7 @@ def both(
     return model, tflite_runs.on_reference(model, given), tflite_runs.in_litert(flatbuffer, given, kernels)
 
 
-def check_equal(found: list[list[Any]], expected: list[list[Any]], steps: int = INT8_STEPS) -> None:
+def check_equal(found: list[list[Any]], expected: list[list[Any]]) -> None:
     for one, other in zip(found, expected, strict=True):
         for value, wanted in zip(one, other, strict=True):
             assert (value.dtype, value.shape) == (wanted.dtype, wanted.shape)
@@ -46,7 +46,7 @@ def check_equal(found: list[list[Any]], expected: list[list[Any]], steps: int = 
                 np.testing.assert_allclose(value, wanted, rtol=REAL_ERROR, atol=REAL_ERROR)
             else:
                 difference = np.abs(value.astype(np.int64) - wanted.astype(np.int64))
-                assert difference.max() <= (steps if wanted.dtype.itemsize == 1 and wanted.dtype != bool else 0)
+                assert difference.max() <= (INT8_STEPS if wanted.dtype.itemsize == 1 and wanted.dtype != bool else 0)
             assert np.unique(wanted).size > 1 or wanted.size == 1, "an output that says nothing"
 
 

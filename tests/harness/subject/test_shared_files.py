@@ -163,7 +163,10 @@ def test_what_is_kept_is_given_up_before_the_memory_is_full(store: FileStore, mo
         real(*arguments)
 
     monkeypatch.setattr(os, "posix_fallocate", allocate)
-    store.take(1 << 20, named=True).remove()
+    taken = store.take(1 << 20, named=True)
+    assert not os.path.exists(str(kept.path))
+    assert taken.size == 1 << 20
+    taken.remove()
 
 
 def test_full_memory_is_one_line_and_leaves_nothing(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,7 @@ def test_sweep_leaves_what_is_no_directory(base: Path, precious: Path, owner: in
 
 def test_sweep_of_what_is_not_there_is_none(tmp_path: Path) -> None:
     sweep(str(tmp_path / "nothing"))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_hostile_neighbour_does_not_keep_a_run_from_its_directory(

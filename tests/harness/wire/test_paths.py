@@ -138,7 +138,7 @@ def test_a_key_opens_any_file(tmp_path: Path, secret: Path) -> None:
 @pytest.mark.parametrize("transport", ["path", "message"])
 def test_the_harness_shares_memory_with_the_apps_it_plays(server: tuple[str, dict[str, str]], transport: str) -> None:
     with reached(*server, (transport,)) as subject:
-        _shares(subject, transport)
+        _check_sharing(subject, transport)
 
 
 @pytest.mark.parametrize("plugin", ["echo_plugin:plugin", "exec"])
@@ -149,7 +149,7 @@ def test_so_it_does_with_a_host_of_its_own(plugin: str, monkeypatch: pytest.Monk
         module = "npu_conformance.harness.subject.serve echo_plugin:plugin --inherited"
         plugin = f"exec:{sys.executable} -m {module} {tmp_path}"
     with reached(plugin, {}, ("path",)) as subject:
-        _shares(subject, "path")
+        _check_sharing(subject, "path")
 
 
 def test_where_a_path_may_not_be_named_the_next_transport_is_taken(server: tuple[str, dict[str, str]]) -> None:
@@ -162,7 +162,7 @@ def test_where_a_path_may_not_be_named_the_next_transport_is_taken(server: tuple
         client.close()
 
 
-def _shares(subject: RemoteSubject, transport: str) -> None:
+def _check_sharing(subject: RemoteSubject, transport: str) -> None:
     """See bytes of an app, and of an app in a process of its own, arrive."""
     application = subject.application(10_009)
     assert isinstance(application, RemoteApplication)

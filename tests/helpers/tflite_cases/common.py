@@ -32,5 +32,5 @@ def weights(*shape: int, seed: int = 7) -> Any:
     return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
 
 
-def bytes_of(*shape: int, low: int = -127, seed: int = 7) -> Any:
-    return np.random.default_rng(seed).integers(low, low + 255, shape)
+def bytes_of(*shape: int, low: int = -127) -> Any:
+    return np.random.default_rng(7).integers(low, low + 255, shape)

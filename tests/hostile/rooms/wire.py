@@ -83,8 +83,8 @@ def _message(body: str) -> bytes:
     return _VERSION + body.encode() + b"}"
 
 
-def _asks(method: str, params: str = "{}", number: int = 900) -> bytes:
-    return _message(f'"id": {number}, "method": "{method}", "params": {params}')
+def _asks(method: str, params: str = "{}") -> bytes:
+    return _message(f'"id": 900, "method": "{method}", "params": {params}')
 
 
 def _tells(method: str, params: str = "{}") -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 
 import patience
 import pytest
+from raising import raised
 from reference_driver import DriverFixture, Recorder, status_of
 
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -57,9 +58,10 @@ def test_client_memory_is_held_only_during_the_call() -> None:
     fixture = DriverFixture(Version.FL8)
     model = fixture.model(create_pool=fixture.memory.create)
     fixture.run(fixture.prepared(model), fixture.request())
-    for content in fixture.memory.pools.values():
-        # A bytearray with a living view cannot be resized.
-        content.append(0)
+    contents = list(fixture.memory.pools.values())
+    assert contents
+    # A bytearray with a living view cannot be resized.
+    assert [raised(content.append, 0) for content in contents] == [None] * len(contents)
 
 
 @pytest.mark.parametrize("version", [Version.V1_3, Version.FL5], ids=str)

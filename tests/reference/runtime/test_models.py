@@ -246,19 +246,17 @@ def test_trailing_defaults_are_stripped() -> None:
     assert (len(main.operands), main.output_indexes) == (3, (2,))
 
 
-def branches(app: App, then: int, otherwise: int) -> int:
-    """A model of one IF."""
+def branches(app: App, then: int, otherwise: int, result: ResultCode = ResultCode.NO_ERROR) -> int:
+    """A model of one IF. result: of adding the operation; a model that takes it is finished."""
     condition = OperandDescription(T.TENSOR_BOOL8, 1, (1,))
     graph = OperandDescription(T.SUBGRAPH)
     model = app.model(condition, graph, graph, VECTOR, VECTOR, VECTOR)
     succeed(app.runtime.model_set_operand_value_from_model(model, 1, then))
     succeed(app.runtime.model_set_operand_value_from_model(model, 2, otherwise))
-    result = app.runtime.model_add_operation(model, OperationType.IF, (0, 1, 2, 3, 4), (5,))
+    assert app.runtime.model_add_operation(model, OperationType.IF, (0, 1, 2, 3, 4), (5,)) == result
     if result == ResultCode.NO_ERROR:
         succeed(app.runtime.model_identify_inputs_and_outputs(model, (0, 3, 4), (5,)))
         succeed(app.runtime.model_finish(model))
-    else:
-        assert result == BAD_DATA
     return model
 
 
@@ -273,7 +271,7 @@ def test_graphs_that_a_model_refers_to_come_along() -> None:
 
 def test_branches_with_another_signature_are_refused() -> None:
     app = App()
-    branches(app, app.addition(OperandDescription(T.TENSOR_FLOAT32, 1, (3,))), app.addition())
+    branches(app, app.addition(OperandDescription(T.TENSOR_FLOAT32, 1, (3,))), app.addition(), BAD_DATA)
 
 
 def test_models_to_refer_to_must_be_finished() -> None:

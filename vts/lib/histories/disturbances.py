@@ -27,7 +27,7 @@ _NO_ACTIVATION = (7.5, -3.25)
 
 def refused_request(history: History, chance: random.Random) -> None:
     """A request has an argument too few, or in a pool that there is not."""
-    asked = _asked(history, chance, with_buffers=False)
+    asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
     inputs, outputs = asked.request.inputs, asked.request.outputs
@@ -41,12 +41,12 @@ def refused_request(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, chance.choice(wrong), chance)
     with checks.about("NNHAL-REQUEST-001"):
         checks.status(execution.status, _INVALID, "execution of a wrong request")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def request_of_another(history: History, chance: random.Random) -> None:
     """A request that was right for one model is wrong for another."""
-    asked = _asked(history, chance, with_buffers=False)
+    asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
     counts = (asked.living.recipe.inputs, len(asked.living.recipe.terms))
@@ -64,7 +64,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
             continue
         with checks.about("NNHAL-REQUEST-001"):
             checks.status(execution.status, _INVALID, what)
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def wrong_data(history: History, chance: random.Random) -> None:
@@ -126,7 +126,7 @@ def refused_allocation(history: History, chance: random.Random) -> None:
 
 def no_room(history: History, chance: random.Random) -> None:
     """An output has too little room."""
-    asked = _asked(history, chance, with_buffers=history.version.is_aidl)
+    asked = _mostly_of_bursts(history, chance, with_buffers=history.version.is_aidl)
     if asked is None:
         return
     places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
@@ -141,13 +141,13 @@ def no_room(history: History, chance: random.Random) -> None:
     execution = _executed(history, asked, request, chance, finding_shapes=True)
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def late(history: History, chance: random.Random) -> None:
     """The deadline of an execution has passed; it may succeed all the same."""
     ways = [one for one in executors(history.version) if one in ("synchronous", "asynchronous", "reusable")]
-    asked = _asked(history, chance) if history.version >= Version.V1_3 else None
+    asked = _mostly_of_bursts(history, chance) if history.version >= Version.V1_3 else None
     if asked is None:
         return
     executor = chance.choice(ways)
@@ -162,7 +162,7 @@ def late(history: History, chance: random.Random) -> None:
     if execution.status == ErrorStatus.NONE:
         history.judge(asked, execution, measured=False, what=what)
     else:
-        history.spoil(asked)
+        history.forget_outputs(asked)
         # What did not begin has not failed, for AOSP's driver: its buffers keep their content.
         history.buffers = [held for held in history.buffers if held not in asked.outputs]
 
@@ -187,7 +187,7 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor="synchronous")
     with checks.about("NNHAL-MEMDOMAIN-014"):
         checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
-    history.spoil(asked)
+    history.forget_outputs(asked)
 
 
 def _executed(
@@ -202,7 +202,7 @@ def _executed(
     return execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
 
 
-def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+def _mostly_of_bursts(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
     """An execution, mostly of a model with an open burst."""
     in_bursts = [one.living for one in history.bursts if one.living in history.models]
     living = chance.choice(in_bursts if in_bursts and chance.random() < 0.6 else history.models)

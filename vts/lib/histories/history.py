@@ -237,7 +237,7 @@ class History:
             else:
                 self.memories.take(output, values, f"output {number}, {what}")
 
-    def spoil(self, ask: Ask) -> None:
+    def forget_outputs(self, ask: Ask) -> None:
         """An execution has failed: what its outputs hold is not said, and its buffers are uninitialised."""
         for output in ask.outputs:
             if isinstance(output, Held):

@@ -101,7 +101,7 @@ def together(history: History, chance: random.Random) -> None:
 
 def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRecorder] | None:
     """Launch an asynchronous execution."""
-    asked = _asked(history, chance)
+    asked = _of_any_model(history, chance)
     if asked is None:
         return None
     recorder = ExecutionRecorder()
@@ -123,7 +123,7 @@ def _let_go(history: History, asked: Ask) -> None:
 
 def bind(history: History, chance: random.Random) -> None:
     """Make a reusable execution."""
-    asked = _asked(history, chance) if history.version >= Version.FL8 and len(history.bound) < _MOST else None
+    asked = _of_any_model(history, chance) if history.version >= Version.FL8 and len(history.bound) < _MOST else None
     if asked is None:
         return
     measured = chance.random() < 0.3
@@ -196,10 +196,10 @@ def drop(history: History, chance: random.Random) -> None:
     history.say(f"let go of {one if not isinstance(one, OpenBurst | Bound) else type(one).__name__}")
 
 
-def _asked(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:
+def _of_any_model(history: History, chance: random.Random) -> Ask | None:
     """An execution of any model that lives."""
     living = chance.choice(history.models)
-    return ask(history, living, chance, with_buffers=with_buffers and has_buffers(history))
+    return ask(history, living, chance, with_buffers=has_buffers(history))
 
 
 STEPS: Mapping[str, Does] = {

@@ -88,7 +88,7 @@ def launch(history: History, chance: random.Random) -> None:
     before = [one for one in history.pending if one.launched.fence is not None]
     before = chance.sample(before, chance.randint(0, min(2, len(before))))
     bound = _ready(history, chance)
-    asked = bound.ask if bound is not None else _asked(history, before, chance)
+    asked = bound.ask if bound is not None else _reading_earlier_results(history, before, chance)
     if asked is None:
         return
     if bound is not None:
@@ -129,7 +129,7 @@ def _launch(
         held_by=None if own else roots[0].fence,
     )
     if launched.status in EXHAUSTED:
-        history.spoil(asked)
+        history.forget_outputs(asked)
         return
     checks.status(launched.status, {ErrorStatus.NONE}, what)
     late = _late(history, asked, chance)
@@ -163,7 +163,7 @@ def _ready(history: History, chance: random.Random) -> Bound | None:
     return chance.choice(ready) if ready and chance.random() < 0.4 else None
 
 
-def _asked(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
+def _reading_earlier_results(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
     """An execution that reads what one before it writes, where its sum is not too large."""
     living = chance.choice(history.models)
     written = [
@@ -246,7 +246,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
     if has_failed:
         with checks.about("NNHAL-FENCED-014"):
             checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
-        history.spoil(pending.ask)
+        history.forget_outputs(pending.ask)
         for one in pending.ask.inputs:
             if isinstance(one, Held) and one.values is not None:
                 history.read(one, f"an input of a {what} that failed")
@@ -257,7 +257,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
         with checks.about("NNHAL-FENCED-005"):
             history.take(pending.ask, what)
     else:
-        history.spoil(pending.ask)
+        history.forget_outputs(pending.ask)
 
 
 def _mark(history: History) -> None:

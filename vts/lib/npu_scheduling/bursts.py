@@ -18,7 +18,6 @@ from npu_conformance.harness.run.random_search import must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import (
-    MAX_PRIORITY,
     EndReason,
     SchedulingConfig,
 )
@@ -40,6 +39,7 @@ from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
+from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, may_describe
 
 _LOOK_MS = 10
 MARGIN_MS = 15
@@ -57,7 +57,7 @@ class BurstScenario:
     def __post_init__(self) -> None:
         self.npu.need_virtual_clock()
         self._apps: dict[tuple[int, int], App] = {}
-        self._configs: dict[int, SchedulingConfig] = {}
+        self._configs = Configs()
         self._bursts: dict[int, list[Burst]] = {}
         self._events: list[Event] = []
         self._recorder = Recorder()
@@ -108,7 +108,8 @@ class BurstScenario:
     def _judge_burst(self, burst: Burst, told: list[Event]) -> None:
         works = (burst.works[0], burst.works[0], burst.works[-1])
         for event, work in zip(told, works, strict=False):
-            checks.that(work.is_told_by(event.work), f"{event}: expected it of {work.run}, pid {work.pid}")
+            is_told = may_describe(event.work, work.run, work.app.uid, work.pid, work.effective)
+            checks.that(is_told, f"{event}: expected it of {work.run}, pid {work.pid}")
         if burst.is_over and not self._is_vague:
             took = told[-1].work.timestamp_ms - told[0].work.timestamp_ms
             most = burst.works[-1].ended_ms - burst.works[0].started_ms
@@ -128,17 +129,17 @@ class BurstScenario:
     def _run(self, step: Step) -> None:
         app, pid = self._app(step.app, step.process), PIDS[step.process]
         run = self._drawn_run(step)
-        if not self._may_work(app.uid, step.original):
+        if not self._configs.may_work(app.uid, step.original):
             self._is_rejected(app, run)
             return
         self._let_ends_come()
         begun, self._is_vague = self.npu.passed_ms, False
         result = app.start(run)
-        effective = self._effective(app.uid, run)
+        effective = self._configs.priorities(app.uid, run)
         self._meanwhile(step, result)
         reason = self._ended(app, result, step)
         checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
-        effective |= self._effective(app.uid, run)
+        effective |= self._configs.priorities(app.uid, run)
         self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
         if self._is_vague:
             self._close_all()
@@ -190,7 +191,7 @@ class BurstScenario:
 
     def _prefer(self, uid: int, priority: int) -> None:
         """A uid gets another priority, and keeps its rights."""
-        self._configs[uid] = msgspec.structs.replace(self._rights(uid), priority=priority)
+        self._configs[uid] = msgspec.structs.replace(self._configs.of(uid), priority=priority)
         self.npu.update(self._configs[uid])
 
     def _replace_callback(self) -> None:
@@ -276,13 +277,13 @@ class BurstScenario:
         one = config(UIDS[step.app], step.number, direct=step.direct, attribute=step.attribute)
         other = config(UIDS[(step.app + 1 + step.place) % len(UIDS)], (step.number * 7 + 13) % 1001)
         given = (one, other) if step.again else (one,)
-        self._configs = {} if step.replace else self._configs
+        self._configs = Configs() if step.replace else self._configs
         self._configs |= {each.uid: each for each in given}
         (self.npu.configure if step.replace else self.npu.update)(*given)
 
     def _empty(self, step: Step) -> None:
         if step.replace:
-            self._configs = {}
+            self._configs = Configs()
         (self.npu.configure if step.replace else self.npu.update)()
 
     def _refuse(self, step: Step) -> None:
@@ -337,25 +338,13 @@ class BurstScenario:
         old, told = self._recorder, len(self._recorder.events)
         self.npu.register_callback(None)
         app = self._app(step.app, step.process)
-        may_work = self._may_work(app.uid, OWN_WORK)
+        may_work = self._configs.may_work(app.uid, OWN_WORK)
         checks.equal(
             app.ends(InferenceRun(step.number), 10 * _LOOK_MS), may_work, f"success of inferences of uid {app.uid}"
         )
         self.npu.pass_ms(max(self._newest, self.npu.debounce_ms) + 2 * MARGIN_MS)
         self._replaced.append((old, told))
         self._register(Recorder(), None)
-
-    def _may_work(self, uid: int, original: int) -> bool:
-        rights = self._rights(uid)
-        return rights.has_direct_access and (original in (OWN_WORK, uid) or rights.can_attribute_other_uid)
-
-    def _rights(self, uid: int) -> SchedulingConfig:
-        return self._configs.get(uid, config(uid, MAX_PRIORITY))
-
-    def _effective(self, uid: int, run: InferenceRun) -> frozenset[int]:
-        """The app's priority or that of whom it works for, plus the job's (NPU-HAL-008, -014)."""
-        uids = {uid, run.original_uid} - {OWN_WORK}
-        return frozenset(self._rights(one).priority + run.job_priority for one in uids)
 
 
 _DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {

@@ -16,11 +16,12 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.random_search import fail, must
 from npu_conformance.harness.subject.inference_tool import ToolRun
-from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid, WorkInfo
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, may_describe
 
 UIDS_OF_A_USER = 100_000
 _FIRST_PID = 7001
@@ -86,21 +87,6 @@ class Submitted:
     effective: set[int] = field(default_factory=set)
     disturbed: bool = False
 
-    def explains(self, work: WorkInfo) -> bool:
-        """True where an event may say this of the run (NPU-HAL-008, -013 to -015, -032 to -034, -040)."""
-        run, uid = self.run, self.app.uid
-        own = run.original_uid in (OWN_WORK, uid)
-        return (
-            work.uid == uid
-            and work.original_uid in ((uid, OWN_WORK) if own else (run.original_uid,))
-            and work.job_priority == run.job_priority
-            and work.effective_priority in self.effective
-            and run.device_number in (None, work.device_number)
-            and work.debug_pid in (0, self.pid)
-            and work.debug_feature_id in (None, run.feature_id)
-            and (run.group_id is None or work.group_id == run.group_id)
-        )
-
 
 class WorkScenario:
     """Apps of two users on the fixture's HAL. steps: what has been run so far; runs: what was submitted.
@@ -113,7 +99,7 @@ class WorkScenario:
         self.npu = npu
         self.steps: list[Step] = []
         self.runs: list[Submitted] = []
-        self._configs: dict[int, SchedulingConfig] = {}
+        self._configs = Configs()
         self._reasons: dict[int, set[int]] = {}
         uids = (npu.camera, npu.assistant, npu.camera + UIDS_OF_A_USER)
         self.apps = [npu.app(uid, _FIRST_PID + index) for index, uid in enumerate(uids)]
@@ -152,7 +138,8 @@ class WorkScenario:
         observation.check_fields(events)
         observation.check_starts(events)
         for event in events:
-            checks.that(any(run.explains(event.work) for run in self.runs), f"{event}: of no work that was submitted")
+            is_known = any(may_describe(event.work, run.run, run.app.uid, run.pid, run.effective) for run in self.runs)
+            checks.that(is_known, f"{event}: of no work that was submitted")
         for event in _final_ends(events):
             self._judge_reason(event)
 
@@ -188,7 +175,7 @@ class WorkScenario:
         feature = _FEATURES[len(self.runs) % len(_FEATURES)]
         labels = (_GROUP, feature) if step.labelled and self.devices != (None,) else (None, None)
         run = InferenceRun(step.number, step.original, self.devices[step.device % len(self.devices)], *labels)
-        self.runs.append(Submitted(app, pid, run, self._may_work(app.uid, step.original), app.start(run)))
+        self.runs.append(Submitted(app, pid, run, self._configs.may_work(app.uid, step.original), app.start(run)))
         self._note_priorities()
 
     def _pass(self, step: Step) -> None:
@@ -214,12 +201,12 @@ class WorkScenario:
 
     def _set(self, step: Step) -> None:
         one = self._config(step)
-        self._configs = {one.uid: one}
+        self._configs = Configs({one.uid: one})
         self.npu.configure(one)
         self._change_rights()
 
     def _clear(self, step: Step) -> None:
-        self._configs = {}
+        self._configs = Configs()
         self.npu.configure()
         self._change_rights()
 
@@ -239,22 +226,13 @@ class WorkScenario:
     def _change_rights(self) -> None:
         """A run that goes on may lose what it began with, or keep it."""
         for run in self._unfinished():
-            run.disturbed = run.disturbed or not self._may_work(run.app.uid, run.run.original_uid)
+            run.disturbed = run.disturbed or not self._configs.may_work(run.app.uid, run.run.original_uid)
         self._note_priorities()
-
-    def _may_work(self, uid: int, original: int) -> bool:
-        rights = self._rights(uid)
-        return rights.has_direct_access and (original in (OWN_WORK, uid) or rights.can_attribute_other_uid)
-
-    def _rights(self, uid: int) -> SchedulingConfig:
-        return self._configs.get(uid, config(uid, MAX_PRIORITY))
 
     def _note_priorities(self) -> None:
         """Add what a work of each unfinished run may have from now on: a config may count at once, or from the next."""
         for run in self._unfinished():
-            uids = {run.app.uid, run.run.original_uid} - {OWN_WORK}
-            for uid in uids:
-                run.effective.add(self._rights(uid).priority + run.run.job_priority)
+            run.effective |= self._configs.priorities(run.app.uid, run.run)
 
     def _unfinished(self) -> Iterator[Submitted]:
         return (run for run in self.runs if run.result.succeeded is None)

@@ -10,10 +10,10 @@ from npu_conformance.cts.lib.runtime.legal.scene import MakeScene, Scene
 from npu_conformance.harness.nnapi.caller_memory import place
 
 
-def computes_with(app: RuntimeApp, memory: int, length: int = VECTOR_BYTES) -> None:
-    """Compute with the first addend in a memory. length: 0 for memory from a descriptor."""
+def computes_with(app: RuntimeApp, memory: int) -> None:
+    """Compute with the first addend in a memory."""
     execution = app.execution()
-    app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, length)
+    app.succeed("execution_set_input_from_memory", execution, 0, None, memory, 0, VECTOR_BYTES)
     app.succeed("execution_set_input", execution, 1, None, place(app.memory, ADDENDS[1]), VECTOR_BYTES)
     app.set_output(execution)
     app.computes(execution)

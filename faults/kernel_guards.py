@@ -1,6 +1,6 @@
-"""What a guard sees of an operation, and what goes wrong behind it: results, of one axis at least, made wrong.
+"""What a guard sees of an operation (`Met`), and the functions that make results of at least one axis wrong behind it.
 
-`guarded.json` has the guards. Real drivers choose kernels in this way, by shapes, parameters, types and quantisation.
+The guards are in `guarded_kernels.json`.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ class App:
     hears: bool = False
 
 
-class SchedulingBench:
-    """The subject at work. now_ms: of the virtual clock, since the bench began."""
+class SchedulingFixture:
+    """The subject at work. now_ms: of the virtual clock, since the fixture began."""
 
     def __init__(self, subject: SubjectHandle) -> None:
         found = subject.interfaces

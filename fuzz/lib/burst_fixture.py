@@ -49,7 +49,7 @@ class OpenBurst:
             self.calls.release_memory_resource(token)
 
 
-class BurstBench:
+class BurstFixture:
     """The memories of one history. serials: of the memory that has a number now; memory that is freed has none."""
 
     def __init__(self, subject: SubjectHandle) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from npu_conformance.fuzz.lib.findings import Found
 from npu_conformance.fuzz.lib.manager_steps import APPS
-from npu_conformance.fuzz.lib.scheduling_bench import call
+from npu_conformance.fuzz.lib.scheduling_fixture import call
 from npu_conformance.harness.judge.manager_events import CallbackRecorder
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.subject.handle import Application, SubjectHandle
@@ -87,7 +87,7 @@ class App:
     hears: bool = False
 
 
-class ManagerBench:
+class ManagerFixture:
     """The subject with its apps, under status quo. pids: no two processes have the same.
 
     An app is installed afresh when a history first needs it.
