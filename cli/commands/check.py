@@ -88,8 +88,9 @@ def execute(options: argparse.Namespace) -> int:
         handshake = time.monotonic() - started
         targets = (*_TARGETS, "vts.extension.*") if options.catalogue else _TARGETS
         cases = selection.select(Wanted(targets, scope=Scope.SMOKE)).cases
-        session.start(cases)
-        summary = session.run_all()
+        with closing(progress_for(len(cases), names_red=False)) as progress:
+            session.start(cases, sinks=[progress])
+            summary = session.run_all()
         grade = _grade(summary)
         manifest, version = subject.manifest, subject.version
     finally:

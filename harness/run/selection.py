@@ -218,6 +218,9 @@ def _meant(text: str) -> str:
         return f"did you mean {' or '.join(near)}?"
     if text.isidentifier() and text not in OPERATORS and any(map(compile_expression(text), _all_ids())):
         return f"did you mean -k {text}?"
+    suite = text.partition(".")[0]
+    if suite in suites.present():
+        return f"the areas of {suite} are {' '.join(suites.areas(suite))}"
     return f"expected a suite ({' '.join(suites.present())}), an area, an id or a glob"
 
 

@@ -119,6 +119,10 @@ def files(tmp_path: Path) -> None:
             ["run", "--plugin", FIRST_DAY, "vts.validation.PACK.number_of_consumers"],
             "retired since 0.1.0: The operation",
         ),
+        (
+            ["list", "cts.runtime"],
+            "cts.runtime: no case is meant; the areas of cts are npu_manager npu_buffers generated",
+        ),
         (["run", "--plugin", FIRST_DAY, "vst"], "vst: no case is meant; did you mean vts"),
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
         ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),
