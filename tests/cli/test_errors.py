@@ -58,6 +58,8 @@ def files(tmp_path: Path) -> None:
             ["run", "--plugn", "reference"],
             "unrecognized argument: --plugn: did you mean --plugin? (see npu-conformance run",
         ),
+        (["run", "vts", "exec:./driver"], "did you mean --plugin exec:./driver? (see npu-conformance run --help)"),
+        (["check", "--plugin", "exec:./driver"], "the plug-in is named without --plugin (see npu-conformance check"),
         (
             ["check", "reference", "--isolatoin=process"],
             "unrecognized argument: --isolatoin: did you mean --isolation?",
