@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from npu_conformance.adapters.engine_interface import Engine, EngineError, Run
 from npu_conformance.adapters.lowering.calls import callees, check_operations
-from npu_conformance.adapters.lowering.operands import is_known, is_tensor
+from npu_conformance.adapters.lowering.operands import is_known, is_tensor, storage_dtype
 from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -61,9 +61,20 @@ class EngineExecutor:
             limits.checkpoint()
 
         try:
-            return run(inputs, go_on)
+            return self._checked(run(inputs, go_on))
         except EngineError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+    def _checked(self, outputs: list[Array]) -> list[Array]:
+        """The outputs. Raises TypeError where their elements are no such as lie in memory: a mistake of the adapter's.
+
+        Without it a float64 would only be seen as an output that does not fit into its memory.
+        """
+        for position, (index, value) in enumerate(zip(self._graph.output_indexes, outputs, strict=True)):
+            wanted = np.dtype(storage_dtype(self._graph.operands[index]))
+            if value.dtype.itemsize != wanted.itemsize:
+                raise TypeError(f"{self._engine.name} returned {value.dtype} for output {position}, expected {wanted}")
+        return outputs
 
     def _try(self, inputs: Inputs) -> None:
         """Build the graph with every input given, else without the optional ones, which a request may leave out."""

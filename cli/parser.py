@@ -55,8 +55,15 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the line and exit. A misspelt option is the cause where its right spelling is said to be missing."""
-        meant = next(self._misspelt(), "")
+        meant = next(self._misspelt(), "") or (self._misplaced() if "are required: " in message else "")
         self.exit(USAGE, f"{self.prog}: {meant or message} (see {self.prog} --help)\n")
+
+    def _misplaced(self) -> str:
+        """Say how the plug-in is given here, where it was given as to other commands; empty where it was not given."""
+        if "--plugin" not in self._option_string_actions:
+            return "the plug-in is named without --plugin" if "--plugin" in self._given else ""
+        named = [word for word in self._given if not word.startswith("-") and (":" in word or word.endswith(".so"))]
+        return f"did you mean --plugin {named[0]}?" if named and "--plugin" not in self._given else ""
 
     def _misspelt(self) -> Iterator[str]:
         import difflib

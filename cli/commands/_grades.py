@@ -35,12 +35,17 @@ class _Work:
 
 
 _WORK = {
-    "device": _Work((EXECUTIONS, "vts.extension."), "let the driver support an operation, and execute it"),
+    "device": _Work(
+        (EXECUTIONS, "vts.extension."), "let the driver support ADD or RELU, which are tried here, and execute it"
+    ),
     "scheduling": _Work(
         ("vts.npu_scheduling.work.",),
         "give the plug-in a workload interface, or --inference-tool, and report the work",
     ),
-    "manager": _Work(("cts.npu_manager.lifecycle.",), "give the plug-in a manager_control, and grant a model"),
+    "manager": _Work(
+        ("cts.npu_manager.lifecycle.",),
+        "give the plug-in a manager_control that lets an app come and go, and grant a model",
+    ),
     "runtime": _Work((RUNTIME_EXECUTIONS,), "let the runtime compile a model, and compute"),
 }
 

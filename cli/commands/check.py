@@ -23,7 +23,7 @@ from npu_conformance.cli.commands._options import add_catalogue_option, add_plug
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge import proposals
-from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
 from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.report.symptoms import Cause, cause
@@ -88,8 +88,9 @@ def execute(options: argparse.Namespace) -> int:
         handshake = time.monotonic() - started
         targets = (*_TARGETS, "vts.extension.*") if options.catalogue else _TARGETS
         cases = selection.select(Wanted(targets, scope=Scope.SMOKE)).cases
-        session.start(cases)
-        summary = session.run_all()
+        with closing(progress_for(len(cases), names_red=False)) as progress:
+            session.start(cases, sinks=[progress])
+            summary = _uninterrupted(session.run_all())
         grade = _grade(summary)
         manifest, version = subject.manifest, subject.version
     finally:
@@ -101,6 +102,13 @@ def execute(options: argparse.Namespace) -> int:
     else:
         print("\n".join([*_met(manifest, version, handshake), *_judged(grade, summary)]))
     return OK if grade.letter == "A" else WRONG
+
+
+def _uninterrupted(summary: Summary) -> Summary:
+    """Return the summary of a run that came to its end: of one that somebody ended there is no grade and no claim."""
+    if summary.exit_code == SUITE_FAILED and not summary.results.complete:
+        raise KeyboardInterrupt
+    return summary
 
 
 def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str]:
@@ -156,7 +164,7 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
         cases = selection.select(Wanted(_CLAIMABLE)).cases
         with closing(progress_for(len(cases))) as progress:
             session.start(cases, sinks=[progress])
-            verdicts = session.run_all().verdicts
+            verdicts = _uninterrupted(session.run_all()).verdicts
         found = proposals.proposed(verdicts, session.subject.version)
     finally:
         session.close()

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", default="", help=argparse.SUPPRESS)  # of a part: which of the mutants it runs
     parser.add_argument("--record", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes its verdicts
     parser.add_argument("--sample", metavar="N", type=int, help="run a sample of N faults or variants")
-    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: how much to run")
+    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: the cases to run")
     parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: run a sample of N cases")
     parser.add_argument(
         "--isolation", choices=("inprocess", "process"), default="inprocess", help="with --variants: where they run"

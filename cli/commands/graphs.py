@@ -23,6 +23,7 @@ from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.partition import parse_shard
 from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
@@ -162,7 +163,7 @@ def _check(options: argparse.Namespace) -> None:
     for name in options.operations:
         if name not in strategies.operations():
             known = "there are no random graphs of it" if name in catalogue.names() else "there is no such operation"
-            raise UsageError(f"--operations {name}: {known}")
+            raise UsageError(f"--operations {name}: {known}{did_you_mean(name, strategies.operations())}")
 
 
 def _headline(options: argparse.Namespace, subject: SubjectHandle) -> str:
@@ -183,15 +184,12 @@ def _finding(found: Found, folder: Path) -> list[str]:
 
 
 def _summary(tally: Tally, seconds: float) -> list[str]:
-    from npu_conformance.specs.neuralnetworks import catalogue
-
     rate = tally.graphs / seconds if seconds else 0.0
     done = f"{counted(tally.graphs, 'graph')} of {counted(tally.operations, 'operation')}"
     lines = [f"{done} in {seconds:.1f} s ({rate:.0f} a second)"]
     lines.append(f"{tally.passed} right, {tally.not_supported} not supported, {_wrong(tally)} wrong")
     lines.append(_judged(tally))
-    uncovered = sorted(set(catalogue.names()) - tally.covered)
-    lines.append(f"{len(tally.covered)} operations were executed and right; {len(uncovered)} were not")
+    lines.append(f"{counted(len(tally.covered), 'operation')} executed and right")
     if tally.refused:
         worst = ", ".join(f"{name} ({count})" for name, count in Counter(tally.refused).most_common(8))
         lines.append(f"not supported in how many graphs: {worst}")

@@ -156,7 +156,9 @@ def _file(operation: str, folder: Path) -> Mapping[str, VectorDocument]:
     path = path_of(operation, folder)
     document = documents.read(path, VectorFile)
     if document.operation != operation:
-        raise documents.DocumentError(str(path), "$.operation", f"expected {operation}, found {document.operation}")
+        raise documents.DocumentError(
+            str(path), "$.operation", f"expected {operation}, as the file is called, found {document.operation}"
+        )
     by_name = {vector.name: vector for vector in document.vectors}
     if len(by_name) != len(document.vectors):
         names = [vector.name for vector in document.vectors]

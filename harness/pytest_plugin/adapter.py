@@ -210,6 +210,7 @@ def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
     ours, names = config.stash[_SESSION], {case.id for case in taken}
     others = [case for cases in config.stash[SEEN].values() for case in cases if case.id not in names]
     wanted = Wanted(
+        targets=collecting.targets(config),
         expression=config.getoption("keyword") or "",
         scope=Scope(ours.options.scope),
         shard=config.getoption("--npu-shard"),

@@ -16,7 +16,7 @@ from npu_conformance.harness.run.budget import by_worth
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import parse_shard, partition
-from npu_conformance.harness.run.selection import cases_under, in_scope
+from npu_conformance.harness.run.selection import cases_under, in_scope, meant_by
 from npu_conformance.specs.documents import DocumentError
 
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
@@ -121,6 +121,15 @@ class CaseItem(pytest.Item):
         raise NotImplementedError
 
 
+def targets(config: pytest.Config) -> tuple[str, ...]:
+    """The suites that were collected whole, and the areas of others, as the command names them; none where all were."""
+    seen, present = config.stash[SEEN], suites.present()
+    areas = {suite: [f"{suite}.{area}" for area in suites.areas(suite)] for suite in present}
+    whole = [suite for suite in present if areas[suite] and all(area in seen for area in areas[suite])]
+    parts = [area for suite in present if suite not in whole for area in areas[suite] if area in seen]
+    return () if len(whole) == len(present) else (*whole, *parts)
+
+
 def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:
     """-k in the language of the command; None where it is in pytest's own, which has more in some places."""
     try:
@@ -160,14 +169,31 @@ def deselect(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.
 
 
 def name_by_file(config: pytest.Config) -> None:
-    """Let the command line name suites, areas and cases as the command does, and as JUnit prints them."""
-    for position, word in enumerate(config.args):
-        name, separator, case = word.partition("::")
-        if (path := _path_named(name)) is None or Path(name).exists():
-            continue
-        if not separator and name.count(".") > 1:
-            case = name
-        config.args[position] = f"{path}::{case}" if case else str(path)
+    """Let the command line name suites, areas, subjects and cases as the command does, and as JUnit prints them.
+
+    Raises UsageError for a word that begins like one of these and means none.
+    """
+    config.args[:] = [meant for word in config.args for meant in _by_file(word)]
+
+
+def _by_file(word: str) -> list[str]:
+    """A word of the command line as pytest reads it: the file of an area, or its cases."""
+    name, separator, case = word.partition("::")
+    if name.partition(".")[0] not in suites.SUITES or Path(name).exists():
+        return [word]
+    if (path := _path_named(name)) is None:
+        raise pytest.UsageError(f"{word}: no case is meant; {meant_by(name)}")
+    if not separator and name.count(".") > 1:
+        case = name
+    return [f"{path}::{found}" for found in _cases_of(case)] if case else [str(path)]
+
+
+def _cases_of(name: str) -> list[str]:
+    """The cases of a subject (`vts.generated.PAD`), of which pytest knows nothing; any other name as it is."""
+    if name.count(".") != 2:
+        return [name]
+    prefix = name.rpartition(".")[0]
+    return [found for found, _ in index.cases_of(prefix) if found.startswith(f"{name}.")] or [name]
 
 
 def _path_named(name: str) -> Path | None:

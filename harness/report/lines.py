@@ -150,7 +150,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) -> Iterator[str]:
     """How a host died and where it was, and the end of what the driver printed while the case ran."""
-    if ending.signal:
+    if ending.signal and f"signal {ending.signal}" not in (ending.message or result.message):
         yield f"signal {ending.signal}"
     where = stacks.frames(ending.traceback) if ending.outcome is not Outcome.SUITE_ERROR else []
     if where:

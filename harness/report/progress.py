@@ -31,12 +31,20 @@ class Progress:
     """A sink that prints the first red case of each cause at once, and only counts the rest.
 
     On a terminal it repaints one line, each second also where nothing happens. The end of the run explains the most
-    frequent symptoms. clock: seconds, as of time.monotonic.
+    frequent symptoms. quiet: no moving line. names_red: red cases get their lines, which nothing else prints soon.
+    clock: seconds, as of time.monotonic.
     """
 
     def __init__(
-        self, total: int, console: Console, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+        self,
+        total: int,
+        console: Console,
+        *,
+        quiet: bool = False,
+        names_red: bool = True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._names_red = names_red
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
         self._causes: set[Cause] = set()
@@ -104,8 +112,9 @@ class Progress:
             self._say("... more red cases are only counted from here; the report explains all")
 
     def _say(self, text: str) -> None:
-        self._clear()
-        self._console.say(text)
+        if self._names_red:
+            self._clear()
+            self._console.say(text)
 
     def _clear(self) -> None:
         if self._live and not self._quiet:
@@ -133,6 +142,6 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def progress_for(total: int, *, quiet: bool = False) -> Progress:
+def progress_for(total: int, *, quiet: bool = False, names_red: bool = True) -> Progress:
     """The display for standard error: live where it is a terminal."""
-    return Progress(total, Console(sys.stderr), quiet=quiet)
+    return Progress(total, Console(sys.stderr), quiet=quiet, names_red=names_red)

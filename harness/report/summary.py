@@ -76,18 +76,20 @@ def _without_model(verdicts: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:
-    """Suggest a first operation to a device that supports none."""
+    """Suggest a first operation to a device that executes none, right or wrong."""
     asked = [
         result
         for result in verdicts
         if result.operations and result.interface == "device" and result.outcome is not Outcome.NOT_APPLICABLE
     ]
     refused = [result for result in asked if result.outcome is Outcome.NOT_SUPPORTED]
-    executed = any(result.outcome is Outcome.PASS and result.group == "execution" for result in asked)
-    if refused and not executed:
+    tried = any(result.outcome is not Outcome.NOT_SUPPORTED and result.group == "execution" for result in asked)
+    if refused and not tried:
         operations = sorted({name for result in refused for name in result.operations})
         simple = "RELU" if "RELU" in operations else operations[0]
+        is_of_extension = all(result.case.startswith("vts.extension.") for result in refused)
+        area = "extension" if is_of_extension else "generated"
         yield (
             f"next: nothing is executed: {counted(len(refused), 'case')} not supported. Let getSupportedOperations "
-            f"accept one operation, {simple} say, then: npu-conformance run vts.generated.{simple} {plugin}"
+            f"accept one operation, {simple} say, then: npu-conformance run vts.{area}.{simple} {plugin}"
         )

@@ -64,7 +64,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
         return lines
     executed, missing = operation_evidence.coverage(ran)
     share = f"({len(refused) / len(ran):.0%}){_missing_method(refused)}"
-    lines.append(f"{len(refused)} of {counted(len(ran), 'case')} not supported {share}")
+    lines.append(f"{len(refused):,} of {counted(len(ran), 'case')} not supported {share}")
     if missing:
         count = f"{len(executed)} of {len(executed) + len(missing)} operations"
         lines.append(f"{count} have a passing case; none: {' '.join(missing)}")
@@ -85,7 +85,7 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
         for companion in _COMPANIONS:
             count = sum(_is_unasked(result) and result.message == _lacks(companion) for result in concerned)
             if count:
-                told = f"{count} of {counted(len(concerned), 'case')} of {name} could not be asked"
+                told = f"{count:,} of {counted(len(concerned), 'case')} of {name} could not be asked"
                 yield f"{told}: {_with_hint(_lacks(companion))}"
 
 
@@ -95,7 +95,7 @@ def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]
         concerned = _concerned(interface, verdicts)
         unasked = [result for result in concerned if _is_unasked(result)]
         if interface in interfaces and 2 * len(unasked) > len(concerned):
-            count = f"{len(unasked)} of {counted(len(concerned), 'case')}"
+            count = f"{len(unasked):,} of {counted(len(concerned), 'case')}"
             yield f"most of {name} could not be asked: {count}, mostly since {_mostly(unasked)}"
 
 
@@ -147,7 +147,9 @@ def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
 
 
 def _why_not(inapplicable: Sequence[CaseResult]) -> str:
-    return f": {_with_hint(_mostly(inapplicable))}" if inapplicable else ""
+    """The reason of most; cases about another version tell nothing, since each version has some of each group."""
+    telling = [result for result in inapplicable if not is_about_another_version(result.message)]
+    return f": {_with_hint(_mostly(telling))}" if telling else ""
 
 
 def _mostly(inapplicable: Sequence[CaseResult]) -> str:

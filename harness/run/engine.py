@@ -24,6 +24,7 @@ from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.recording import case_result, unexecuted, with_output
 from npu_conformance.specs.diagnostics import trace
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult
 from npu_conformance.specs.outcomes import Outcome, worst
@@ -243,7 +244,7 @@ class Engine:
         options, run = self._options, self.outcome
         red = sum(is_red(result.outcome, result.dispositions) for result in run.results) if options.stop_after else 0
         if options.stop_after and red >= options.stop_after:
-            self._end("stopped", f"stopped after {red} red cases")
+            self._end("stopped", f"stopped after {counted(red, 'red case')}")
         elif options.seconds is not None and time.monotonic() - self._started >= options.seconds:
             self.leave_out_rest()
         else:

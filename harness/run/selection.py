@@ -209,15 +209,18 @@ class _Target:
         if not self.has_meaning and self.text in ids.retired():
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
         if not self.has_meaning:
-            raise DocumentError(self.text, "", f"no case is meant; {_meant(self.text)}")
+            raise DocumentError(self.text, "", f"no case is meant; {meant_by(self.text)}")
 
 
-def _meant(text: str) -> str:
-    """What to write instead of a word that means no case."""
+def meant_by(text: str) -> str:
+    """Say what to write instead of a word that means no case."""
     if near := _near(text):
         return f"did you mean {' or '.join(near)}?"
     if text.isidentifier() and text not in OPERATORS and any(map(compile_expression(text), _all_ids())):
         return f"did you mean -k {text}?"
+    suite = text.partition(".")[0]
+    if suite in suites.present():
+        return f"the areas of {suite} are {' '.join(suites.areas(suite))}"
     return f"expected a suite ({' '.join(suites.present())}), an area, an id or a glob"
 
 

@@ -70,6 +70,8 @@ def load_plugin(spec: str) -> Plugin:
         return made
     target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
     module_name, _, attribute = target.partition(":")
+    if not all(word.isidentifier() for word in module_name.split(".")):
+        raise LoadError(f"plug-in {spec}: {module_name!r} is not the name of a module{_module_meant(module_name)}")
     if ":" in spec:
         look_in_current_folder()
     found: Any = _import(spec, module_name)
@@ -163,8 +165,7 @@ def installed() -> dict[str, str]:
 def _entry_point(name: str) -> str:
     known = installed()
     if name not in known:
-        module = _module_of_file(name)
-        meant = f" (did you mean {module}:plugin?)" if module else did_you_mean(name, known)
+        meant = _module_meant(name) or _command_meant(name) or did_you_mean(name, known)
         raise LoadError(
             f"unknown plug-in {name!r}{meant}; known: {', '.join(sorted(known))}; "
             "or package.module:name, PATH.so, unix:PATH, tcp:HOST:PORT, exec:COMMAND, stacked:P, shim:P"
@@ -172,11 +173,19 @@ def _entry_point(name: str) -> str:
     return known[name]
 
 
-def _module_of_file(name: str) -> str:
-    """The module that is meant by `package/module.py` or `package.module` of the current folder; empty if none is."""
-    path = os.path.normpath(name if name.endswith(".py") else name.replace(".", os.sep) + ".py")
+def _module_meant(name: str) -> str:
+    """Suggest the module that `package/module.py` or `package.module` of the current folder is; empty if none is."""
+    named = name.removeprefix("./")
+    path = os.path.normpath(named if named.endswith(".py") else named.replace(".", os.sep) + ".py")
     words = path.removesuffix(".py").split(os.sep)
-    return ".".join(words) if os.path.isfile(path) and all(word.isidentifier() for word in words) else ""
+    is_module = os.path.isfile(path) and all(word.isidentifier() for word in words)
+    return f" (did you mean {'.'.join(words)}:plugin?)" if is_module else ""
+
+
+def _command_meant(name: str) -> str:
+    """Suggest that a program which was named like a plug-in is a command that speaks the protocol."""
+    is_program = os.sep in name and os.path.isfile(name) and os.access(name, os.X_OK)
+    return f" (did you mean exec:{name}?)" if is_program else ""
 
 
 def _public(found: object) -> list[str]:

@@ -8,12 +8,18 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
 import pytest
 import warm_python
 from places import ROOT
 
 from npu_conformance.adapters.engine import NO_CALLEES, Engine, Lowered, engine_plugin
+from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.faults.fakes import stored_model
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.reference.device.executor import UNLIMITED
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.versions import Version
 
 EXAMPLE = ROOT / "examples" / "numpy_adapter.py"
 
@@ -70,6 +76,16 @@ def test_an_engine_that_is_no_plug_in_says_how_it_becomes_one(
     monkeypatch.setattr(example, "made", example.NumpyEngine(), raising=False)
     with pytest.raises(LoadError, match=told):
         load_plugin(f"numpy_adapter:{given}")
+
+
+def test_an_output_of_a_type_that_does_not_lie_in_memory_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE.parent))
+    example = importlib.import_module("numpy_adapter")
+    monkeypatch.setitem(example.KERNELS, OperationType.ADD, lambda one, other: (one + other).astype(numpy.float64))
+    model = stored_model("ADD", "float32_all_bits", "")
+    executor = EngineExecutor(model, Version.V1_2, (), example.NumpyEngine())
+    with pytest.raises(TypeError, match="numpy-npu returned float64 for output 0, expected float32"):
+        executor.run([numpy.zeros((3, 5), numpy.float32)] * 2, UNLIMITED)
 
 
 def test_the_example_passes_what_it_has(tmp_path: Path) -> None:

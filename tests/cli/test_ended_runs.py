@@ -18,12 +18,12 @@ _CALLS = 6
 
 
 class Run:
-    """A run that waits at a call of its driver."""
+    """A run, or another command, that waits at a call of its driver."""
 
-    def __init__(self, folder: Path, call: int, *more: str) -> None:
+    def __init__(self, folder: Path, call: int, *more: str, command: str = "run vts.queries -q --plugin") -> None:
         self._folder = folder
-        words = f"run vts.queries -q --report {folder}/kept --plugin paced_plugins:plugin --plugin-option call={call}"
-        words += f" --plugin-option folder={folder}"
+        words = f"{command} paced_plugins:plugin --plugin-option call={call} --plugin-option folder={folder}"
+        words += f" --report {folder}/kept" if command.startswith("run") else ""
         self.process = warm_python.start("-m", "npu_conformance", *words.split(), *more, env=environment())
 
     def signal(self, number: int) -> None:
@@ -72,3 +72,14 @@ def test_whatever_ends_a_run_and_when_resume_makes_it_whole(
         assert (tmp_path / "kept" / "junit.xml").exists()
     assert Run(tmp_path, moment, "--resume").end()[0] == 0
     assert verdicts(tmp_path) == whole
+
+
+@pytest.mark.parametrize("claims", [False, True])
+def test_a_check_that_is_interrupted_has_no_grade_and_no_claims(tmp_path: Path, claims: bool) -> None:
+    file = tmp_path / "claims.json"
+    file.write_text("kept")
+    check = Run(tmp_path, 1, *(("--write-claims", str(file)) if claims else ()), command="check")
+    check.signal(signal.SIGINT)
+    code, out = check.end()
+    assert (code, out.splitlines()[-1], "grade" in out) == (3, "interrupted", False)
+    assert file.read_text() == "kept"

@@ -58,6 +58,8 @@ def files(tmp_path: Path) -> None:
             ["run", "--plugn", "reference"],
             "unrecognized argument: --plugn: did you mean --plugin? (see npu-conformance run",
         ),
+        (["run", "vts", "exec:./driver"], "did you mean --plugin exec:./driver? (see npu-conformance run --help)"),
+        (["check", "--plugin", "exec:./driver"], "the plug-in is named without --plugin (see npu-conformance check"),
         (
             ["check", "reference", "--isolatoin=process"],
             "unrecognized argument: --isolatoin: did you mean --isolation?",
@@ -118,6 +120,10 @@ def files(tmp_path: Path) -> None:
         (
             ["run", "--plugin", FIRST_DAY, "vts.validation.PACK.number_of_consumers"],
             "retired since 0.1.0: The operation",
+        ),
+        (
+            ["list", "cts.runtime"],
+            "cts.runtime: no case is meant; the areas of cts are npu_manager npu_buffers generated",
         ),
         (["run", "--plugin", FIRST_DAY, "vst"], "vst: no case is meant; did you mean vts"),
         ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),

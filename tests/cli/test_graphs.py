@@ -106,6 +106,7 @@ def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
         (("--seed", "-1"), "--seed: expected a number from 0 up, found -1"),
         (("--types", "float64"), "--types: expected some of float32"),
         (("--operations", "FOO"), "--operations FOO: there is no such operation"),
+        (("--operations", "RESHAPED"), "--operations RESHAPED: there is no such operation (did you mean RESHAPE?)"),
         (("--operations", "RANDOM_MULTINOMIAL"), "--operations RANDOM_MULTINOMIAL: there are no random graphs of it"),
         (("--operations", "BATCH_MATMUL", "--hal", "1.0"), "HAL 1.0 has no operation that fits"),
         (("-n", "0"), "-n: expected a positive number, found 0"),

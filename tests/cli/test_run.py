@@ -164,11 +164,15 @@ def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
     [
         ("reference", "A", "run the suites"),
         ("graded_plugins:half_right", "B", "see the failures"),
-        ("vendor_plugins:first_day", "C", "let the driver support an operation, and execute it"),
+        ("vendor_plugins:first_day", "C", "let the driver support ADD or RELU, which are tried here, and execute it"),
         ("graded_plugins:idle", "C", "give the plug-in a workload interface, or --inference-tool, and report the work"),
         ("faulty_plugins:crasher", "D", "see the failures"),
         ("vendor_plugins:scheduling", "D", "see the failures"),
-        ("vendor_plugins:uncontrolled", "E", "give the plug-in a manager_control, and grant a model"),
+        (
+            "vendor_plugins:uncontrolled",
+            "E",
+            "give the plug-in a manager_control that lets an app come and go, and grant a model",
+        ),
     ],
 )
 def test_each_grade_is_earned(command: Command, plugin: str, letter: str, following: str) -> None:

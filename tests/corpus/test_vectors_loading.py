@@ -165,7 +165,7 @@ def test_two_vectors_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_another_operation_is_refused(tmp_path: Path) -> None:
     write(tmp_path, DOCUMENT, operation="SUB")
-    with pytest.raises(DocumentError, match="expected ADD, found SUB"):
+    with pytest.raises(DocumentError, match="expected ADD, as the file is called, found SUB"):
         vectors.load("ADD", "first", tmp_path)
 
 

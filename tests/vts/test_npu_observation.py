@@ -125,3 +125,14 @@ def test_reasons_exist() -> None:
 def test_numbers_are_within_their_ranges(wrong: WorkInfo) -> None:
     with pytest.raises(Failed):
         observation.check_fields([Event("requested", wrong, None, 0.0)])
+
+
+def test_events_read_alike_where_they_are_expected_and_where_they_arrive() -> None:
+    arrived = [
+        Notification("requested"),
+        Notification("started", 1),
+        Notification("ended", 4),
+        Notification("ended", 9),
+    ]
+    assert repr(arrived) == "[requested, started RESUMED, ended COMPLETED, ended 9]"
+    assert arrived[2] == COMPLETED

@@ -30,11 +30,12 @@ from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.manifest import InferenceTool, Manifest
+from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
-from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import Run, SchedulingFixture
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
 IN_REAL_TIME = {
@@ -187,6 +188,18 @@ def test_nobody_waits_long_for_events_of_a_tool_that_has_failed(tmp_path: Path) 
     with pytest.raises(Failed, match="start of the inferences"):
         npu.wait(lambda: bool(app.received()), "start of the inferences")
     assert sum(subject.waits) <= 2.0
+
+
+def test_a_run_that_never_ends_is_waited_for_once() -> None:
+    npu, subject = _silent(InferenceTool(("true",), uid=0))
+    npu.scheduling = cast(Scheduling, SimpleNamespace(set_scheduling_configs=print, set_callback=print))
+    npu.runs.append(Run())
+    with pytest.raises(Failed, match="end of the inferences"):
+        npu.end_of(npu.runs[0])
+    assert max(subject.waits) == 30.0
+    subject.waits.clear()
+    npu.leave()
+    assert max(subject.waits) <= 1.0
 
 
 def test_apps_reach_work_and_not_what_steers_it() -> None:

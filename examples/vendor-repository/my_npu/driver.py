@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version, parse
 
@@ -29,7 +32,9 @@ class Driver(hal.Device):
         return 0
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
-        """Support nothing yet."""
+        """Refuse what every driver must refuse; support nothing yet."""
+        if validate_model(model, self._version):
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT)
         return (False,) * len(model.main.operations)
 
 

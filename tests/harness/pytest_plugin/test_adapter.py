@@ -16,6 +16,7 @@ from places import HOSTILE, ROOT
 from warm_python import run_pytest
 
 from npu_conformance.fuzz import AREAS
+from npu_conformance.harness.run.selection import Wanted, select_ids
 
 pytest_plugins = ("pytester",)
 
@@ -39,7 +40,7 @@ def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
         "all *",
         "first-day 1 (HAL 1.0): not shown to be conformant:",
         "  not selected: * cases that may apply",
-        "report: .npu-conformance/first-day/*Z-1.0 (report.html, *",
+        "report: .npu-conformance/first-day/*Z-1.0-vts.queries (report.html, *",
     ])  # fmt: skip
     home = pytester.path / ".npu-conformance" / "first-day"
     assert (home / "latest" / "report.html").exists()
@@ -54,6 +55,22 @@ def test_a_node_id_and_what_is_listed(run: Run) -> None:
     result = run(QUERIES, "--co", "-q")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*queries.py::vts.queries.status.available"])
+
+
+def test_a_subject_is_all_of_its_cases(run: Run) -> None:
+    listed = run("vts.generated.RELU6", "--co", "-q").outlines
+    named = {line.partition("::")[2] for line in listed if "::" in line}
+    assert named == set(select_ids(Wanted(("vts.generated.RELU6",))))
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("vts.querie", "did you mean vts.queries?"), ("cts.runtime", "the areas of cts are npu_manager npu_buffers ")],
+)
+def test_a_word_that_means_no_case_is_told_what_does(run: Run, word: str, meant: str) -> None:
+    result = run(word)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {word}: no case is meant; {meant}*"])
 
 
 def test_a_selection_by_words_and_by_requirement(run: Run) -> None:

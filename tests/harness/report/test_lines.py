@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.report.lines import explain, headline
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Outcome
@@ -32,3 +34,5 @@ def test_the_explanation_names_the_requirements() -> None:
 def test_a_crash_shows_signal_and_last_words() -> None:
     crashed = CaseResult(case="vts.a.b.c", outcome=Outcome.CRASH, message="died", signal=11, stderr="one\nlast")
     assert explain(crashed).splitlines() == ["CRASH vts.a.b.c: died", "  signal 11", "  stderr: one", "  stderr: last"]
+    said = replace(crashed, message="killed by SIGSEGV (signal 11)")
+    assert "  signal 11" not in explain(said).splitlines()

@@ -76,6 +76,15 @@ def test_what_is_waived_or_known_is_not_red(disposition: Disposition) -> None:
     assert stream.getvalue() == "FAIL vts.a.b.new: new is wrong\n"
 
 
+def test_who_prints_the_red_cases_itself_gets_only_their_number() -> None:
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(8, Console(stream), names_red=False, clock=clock)
+    progress.write(finished("broken", Outcome.FAIL))
+    clock.now += 30.0
+    progress.write(finished("slow", Outcome.HANG))
+    assert stream.getvalue() == "[=====               ]  25% 2/8, 2 red, 30 s\n"
+
+
 def test_lines_become_sparse_in_a_pipe() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = Progress(100_000, Console(stream), clock=clock)

@@ -108,7 +108,8 @@ def test_a_group_is_explained_by_what_most_of_its_cases_say(make_case: MakeCase,
 
         return body
 
-    memory = [make_case(f"m{n}", says(why), group=Group.MEMORY) for n, why in enumerate(("rare", "often", "often"))]
+    reasons = ("rare", "often", "often", *("since 1.3, the subject is 1.2",) * 3)
+    memory = [make_case(f"m{n}", says(why), group=Group.MEMORY) for n, why in enumerate(reasons)]
     outcome = build(logged([*grouped(make_case)[:3], *memory], subject, path))
     assert outcome.reasons == ("no case of the mandatory group memory was run: often",)
 

@@ -172,6 +172,9 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("faulty_plugins:eatr", r"did you mean eater"),
         ("faulty_plugins:number", r"is an int, not a npu_conformance\.specs\.plugin\.Plugin"),
         ("no_such_module:plugin", "no module named no_such_module"),
+        ("./no_such_module:plugin", r"'\./no_such_module' is not the name of a module$"),
+        (":plugin", "'' is not the name of a module"),
+        (f"{sys.executable}", f"did you mean exec:{sys.executable}"),
         ("needs_missing:plugin", r"needs_missing\.py:3: No module named 'a_module_nobody_has'"),
         ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),
         (

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import enum
 import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import EndReason, StartReason, WorkInfo
 
 EventType = Literal["requested", "started", "ended"]
-Notification = tuple[EventType, int | None]
 
-REQUESTED: Notification = ("requested", None)
-STARTED: Notification = ("started", StartReason.INITIAL)
-RESUMED: Notification = ("started", StartReason.RESUMED)
-PAUSED: Notification = ("ended", EndReason.PAUSED)
-COMPLETED: Notification = ("ended", EndReason.COMPLETED)
-USER: Notification = ("ended", EndReason.CANCELLED_USER)
-SYSTEM: Notification = ("ended", EndReason.CANCELLED_SYSTEM)
-FAILED: Notification = ("ended", EndReason.FAILED)
+
+class Notification(NamedTuple):
+    """What happened. reason: StartReason or EndReason, any number that a HAL sends, None for a request."""
+
+    event_type: EventType
+    reason: int | None = None
+
+    def __repr__(self) -> str:
+        """Write it for failures, alike for what is expected and what a HAL has sent: `ended COMPLETED`, `ended 99`."""
+        if self.reason is None:
+            return self.event_type
+        reasons: type[enum.IntEnum] = EndReason if self.event_type == "ended" else StartReason
+        names = {reason.value: reason.name for reason in reasons}
+        return f"{self.event_type} {names.get(self.reason, self.reason)}"
+
+
+REQUESTED = Notification("requested")
+STARTED = Notification("started", StartReason.INITIAL)
+RESUMED = Notification("started", StartReason.RESUMED)
+PAUSED = Notification("ended", EndReason.PAUSED)
+COMPLETED = Notification("ended", EndReason.COMPLETED)
+USER = Notification("ended", EndReason.CANCELLED_USER)
+SYSTEM = Notification("ended", EndReason.CANCELLED_SYSTEM)
+FAILED = Notification("ended", EndReason.FAILED)
 UNDISTURBED = (REQUESTED, STARTED, COMPLETED)
 
 
@@ -44,7 +60,7 @@ class Event:
     @property
     def notification(self) -> Notification:
         """What happened, without the work."""
-        return self.event_type, self.reason
+        return Notification(self.event_type, self.reason)
 
 
 class Recorder(SchedulingCallback):

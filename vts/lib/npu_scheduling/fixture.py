@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
@@ -119,6 +119,7 @@ class SchedulingFixture:
         self.context = context
         self.recorder = Recorder()
         self.runs: list[Run | ToolRun] = []
+        self._endless: list[Run | ToolRun] = []
         self._clock = _clock(context)
         tool = context.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
@@ -274,7 +275,11 @@ class SchedulingFixture:
 
     def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
         """Wait for the end of a run: whether it succeeded."""
-        self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
+        try:
+            self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
+        except Failed:
+            self._endless.append(run)
+            raise
         return bool(run.succeeded)
 
     def rest(self, duration_ms: int) -> None:
@@ -312,11 +317,12 @@ class SchedulingFixture:
     def leave(self) -> None:
         """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end.
 
-        A late notification would reach the next case's callback.
+        A late notification would reach the next case's callback. Runs that were waited for in vain are left alone.
         """
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
-            self.end_of(run)
+            if run not in self._endless:
+                self.end_of(run)
         if self._registered_callback is not None:
             self._wait_late(self._is_quiet)
         self.unregister_callback()
