@@ -107,9 +107,10 @@ def test_a_gap_between_bursts_is_not_shorter_than_the_debounce_time() -> None:
 
 
 def test_reasons_exist() -> None:
-    for wrong in (("requested", 0), ("started", 2), ("ended", 5), ("ended", None)):
+    wrong = (Notification("requested", 0), Notification("started", 2), Notification("ended", 5), Notification("ended"))
+    for each in wrong:
         with pytest.raises(Failed, match="reason of a"):
-            observation.check_reasons([event(wrong)])
+            observation.check_reasons([event(each)])
 
 
 @pytest.mark.parametrize(
