@@ -14,9 +14,11 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-# What a shell starts in the background ignores SIGINT, and so would all that these tests start and interrupt.
+# What a shell starts in the background ignores SIGINT, what nohup starts SIGHUP, and so would all that these tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(optionalhook=True)
