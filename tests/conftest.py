@@ -14,7 +14,7 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-# What a shell starts in the background ignores SIGINT, what nohup starts SIGHUP, and so would all that these tests start.
+# What a shell starts in the background ignores SIGINT, what nohup starts SIGHUP; so would all that these tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
