@@ -18,6 +18,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     UNDISTURBED,
     USER,
     Event,
+    EventType,
     Notification,
 )
 
@@ -107,9 +108,10 @@ def test_a_gap_between_bursts_is_not_shorter_than_the_debounce_time() -> None:
 
 
 def test_reasons_exist() -> None:
-    for wrong in (("requested", 0), ("started", 2), ("ended", 5), ("ended", None)):
+    wrongs: list[tuple[EventType, int | None]] = [("requested", 0), ("started", 2), ("ended", 5), ("ended", None)]
+    for wrong in wrongs:
         with pytest.raises(Failed, match="reason of a"):
-            observation.check_reasons([event(wrong)])
+            observation.check_reasons([event(Notification(*wrong))])
 
 
 @pytest.mark.parametrize(
