@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED
+from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import App
 
 
@@ -30,7 +30,7 @@ class Burst:
     durations: list[int]
     is_over: bool = False
 
-    def due(self) -> list[tuple[str, int | None]]:
+    def due(self) -> list[Notification]:
         """What has to have been notified of it."""
-        end = [("ended", int(self.works[-1].reason))] if self.is_over else []
+        end = [Notification("ended", self.works[-1].reason)] if self.is_over else []
         return [REQUESTED, STARTED, *end]
