@@ -13,6 +13,7 @@ from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, UNLOAD_TIMEOUT_NS, Importance
 
 _NS = 1_000_000_000
@@ -32,6 +33,8 @@ class UpheavalRunner(ServiceRunner):
         """Which of the two may not ask."""
         self._bereaved: list[TrackedRequest] = []
         """Requests of other processes of an app of which one has just died."""
+        self._closed: set[Client] = set()
+        """Processes whose connections have ended: nobody can call over them."""
         self._patience_ns = 0
         self._ages: dict[TrackedRequest, tuple[float, float]] = {}
         """How long models have been asked to unload, at least and at most, in parts of the time that they have."""
@@ -146,6 +149,7 @@ class UpheavalRunner(ServiceRunner):
         """A connection ends, and with it what its process asked for (NPU-LIF-019), once the manager has noticed."""
         app = self.apps[step.uid]
         ending = app.client
+        self._closed.add(ending)
         self._bury_only([ending])
         self._bereaved += [tracked for tracked in self.model.live if tracked.uid == step.uid]
         ending.process.close()
@@ -153,6 +157,10 @@ class UpheavalRunner(ServiceRunner):
         if app.client is ending:
             app.restarts()
         self.fixture.until(lambda: self._lines_of(step.uid) <= self._most_lines(step.uid))
+
+    def _with_listener(self, step: Step) -> tuple[TrackedRequest | None, ModelLoadStatusListener | None]:
+        tracked, listener = super()._with_listener(step)
+        return tracked, None if tracked is not None and self.owners[tracked] in self._closed else listener
 
     def _most_lines(self, uid: int) -> int:
         return sum(tracked.uid == uid for tracked in self.model.requests if tracked.overdue or not tracked.ended)

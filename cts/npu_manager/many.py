@@ -27,6 +27,7 @@ from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
     Importance,
     ModelLoadRequest,
+    Policy,
     PolicyParameters,
 )
 
@@ -105,6 +106,23 @@ def requests(context: CaseContext) -> None:
         client.manager.cancel_model_load(request)
     _judge_all(fixture, asked, PARKED, GRANT, CANCELLED)
     crowd[0].asks(LARGE, identifier=2 * _REQUESTS).receives(GRANT)
+
+
+@cases.case("ended_together", "NPU-LIF-013", "NPU-LIF-022", "NPU-LIF-023")
+def ended_together(context: CaseContext) -> None:
+    """Of many loaded models whose policy is replaced none hears anything behind its completion."""
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    client = fixture.app(FOREGROUND).client
+    asked = [(client, request) for request in _asked(client, _REQUESTS)]
+    _judge_all(fixture, asked, GRANT)
+    for event in client.recorder.events[: len(asked)]:
+        if event.listener is not None:
+            event.listener.notify_model_loaded(event.request)
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    client.flush()
+    told = [[kind for kind, _ in client.recorder.of(request.id)[1:]] for _, request in asked]
+    wrong = [each for each in told if each not in ([], ["complete"], ["unload"], ["unload", "complete"])]
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {len(asked)} models were told this of the end of their policy")
 
 
 @cases.case("processes", "NPU-LIF-019", "NPU-LIF-020")

@@ -353,8 +353,8 @@ class BurstScenario:
         return self._configs.get(uid, config(uid, MAX_PRIORITY))
 
     def _effective(self, uid: int, run: InferenceRun) -> frozenset[int]:
-        """The app's priority or that of whom it works for, plus the job's (NPU-HAL-008, -014)."""
-        uids = {uid, run.original_uid} - {OWN_WORK}
+        """The app's priority, or that of whom it works for, if it has one, plus the job's (NPU-HAL-008, -014)."""
+        uids = {uid} | ({run.original_uid} & self._configs.keys())
         return frozenset(self._rights(one).priority + run.job_priority for one in uids)
 
 

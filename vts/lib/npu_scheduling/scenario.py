@@ -250,9 +250,12 @@ class WorkScenario:
         return self._configs.get(uid, config(uid, MAX_PRIORITY))
 
     def _note_priorities(self) -> None:
-        """Add what a work of each unfinished run may have from now on: a config may count at once, or from the next."""
+        """Add what a work of each unfinished run may have from now on: a config may count at once, or from the next.
+
+        Who has none counts for no work of others (NPU-HAL-014).
+        """
         for run in self._unfinished():
-            uids = {run.app.uid, run.run.original_uid} - {OWN_WORK}
+            uids = {run.app.uid} | ({run.run.original_uid} & self._configs.keys())
             for uid in uids:
                 run.effective.add(self._rights(uid).priority + run.run.job_priority)
 
