@@ -266,7 +266,9 @@ class ScenarioRunner:
 
     def _bury(self, uid: int, pid: int = 0) -> None:
         """The processes of a uid, or those with this pid, are dead, and what they asked for vanishes (NPU-LIF-019)."""
-        dead = [client for client in self.fixture.clients if client.uid == uid and pid in (0, client.pid)]
+        self._bury_only([client for client in self.fixture.clients if client.uid == uid and pid in (0, client.pid)])
+
+    def _bury_only(self, dead: list[Client]) -> None:
         for client in dead:
             client.alive = False
         for tracked in self.model.live:

@@ -63,6 +63,7 @@ _TEXTS = {
     "reinstall": "uid {self.uid} is removed, and installed again",
     "remove": "uid {self.uid} is removed",
     "perish": "the process of uid {self.uid} with pid {self.number} dies",
+    "hang_up": "the process of uid {self.uid} that asks closes its connection",
     "turn": "process {self.number} of those that uid {self.uid} has asks from here on",
     "halt": "the HAL dies, and there is none; only a push shows it: {self.own}",
     "revive": "a HAL comes",

@@ -143,12 +143,13 @@ class ServiceRunner(ServiceCalls):
             self.hal.works(step.uid)
 
     def _judge_push(self, step: Step) -> None:
-        """A new importance is pushed alone, incrementally, and before the policy acts on it (NPU-PRI-005)."""
+        """A new priority is pushed before the policy acts on it, that of a moved app incrementally (NPU-PRI-005)."""
         new = self.model.importance.get(step.uid)
-        if step.do != "move" or self.suspended or self.model.pressed or new in (self._old_priority, None):
+        changes = step.do in ("move", "update", "declare") and new not in (self._old_priority, None)
+        if not changes or self.suspended or self.absent or self.model.pressed:
             return
         pushes = self.hal.pushes[self._pushes :]
-        if any(call != "update" for call, _ in pushes):
+        if step.do == "move" and any(call != "update" for call, _ in pushes):
             self.fail(f"the importance of uid {step.uid} was pushed by the replacing call")
         if step.uid in self.hal.table and self.hal.received_at_push[self._pushes :][:1] != [self._seen]:
             self.fail(f"the importance of uid {step.uid} was not pushed before callbacks")

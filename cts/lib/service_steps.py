@@ -12,6 +12,7 @@ from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.specs.npu.types import (
     ROOT_UID,
+    SHELL_UID,
     SYSTEM_UID,
     EndReason,
     Importance,
@@ -163,8 +164,17 @@ def _suitable(kind: str, live: list[TrackedRequest]) -> list[TrackedRequest]:
 
 def _root(draw: _Draw) -> Step:
     """Root asks, as apps do."""
+    return _system_asks(draw, ROOT_UID)
+
+
+def _adb(draw: _Draw) -> Step:
+    """The shell asks, or root."""
+    return _system_asks(draw, SHELL_UID if draw.number % 3 else ROOT_UID)
+
+
+def _system_asks(draw: _Draw, uid: int) -> Step:
     size = _SIZES[draw.number % 3]
-    return Step("ask", ROOT_UID, draw.free_id(ROOT_UID), size, draw.runner.priorities[draw.number % 2])
+    return Step("ask", uid, draw.free_id(uid), size, draw.runner.priorities[draw.number % 2])
 
 
 def _perish(draw: _Draw) -> Step | None:
@@ -182,6 +192,20 @@ def _outage(draw: _Draw) -> Step:
 def _suspension(draw: _Draw) -> Step:
     """Pushes are suspended, or resumed."""
     return Step("resume" if draw.runner.suspended else "suspend")
+
+
+def _waiter(draw: _Draw) -> Step | None:
+    """Who waits for unloads gives up, dies, or becomes weaker, while somebody behind it waits for what it lets go."""
+    model, number = draw.runner.model, draw.number
+    waiting = [each for each in model.live if each.decision == LoadStatus.WAIT_FOR_UNLOAD and not each.loaded]
+    if not waiting:
+        return _rival(draw)
+    if all(each.decision != LoadStatus.NOT_PRIORITIZED for each in model.live):
+        return Step("ask", draw.uid, draw.free_id(draw.uid), number % 2)
+    chosen = waiting[number % len(waiting)]
+    if number % 3 == 0 or chosen.uid not in draw.runner.apps:
+        return Step("cancel", chosen.uid, chosen.request.id)
+    return Step("die", chosen.uid) if number % 3 == 1 else Step("move", chosen.uid, number=MOVES[-1])
 
 
 def _plain(draw: _Draw) -> Step:
@@ -202,15 +226,17 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "hal": _hal,
     "again": _again,
     "root": _root,
+    "adb": _adb,
     "perish": _perish,
     "outage": _outage,
     "suspension": _suspension,
+    "waiter": _waiter,
     "process": _process,
     "equal": _equal,
     "warm": lambda draw: Step("heat", number=_WARM[draw.number % len(_WARM)]),
     "turn": lambda draw: Step("turn", draw.uid, number=draw.number),
     "pause": lambda draw: Step("pause", number=1100 if draw.number % 3 == 0 else 600),
-    **dict.fromkeys(("die", "remove", "serve", "reinstall", "suspend", "resume", "wait"), _plain),
+    **dict.fromkeys(("die", "hang_up", "remove", "serve", "reinstall", "suspend", "resume", "wait"), _plain),
     **dict.fromkeys(("declare", "attribute"), _one_of_two),
     **dict.fromkeys(_COUNTS, _counted),
     "move": lambda draw: Step("move", draw.uid, number=MOVES[draw.number % len(MOVES)]),

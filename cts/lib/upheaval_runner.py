@@ -13,7 +13,8 @@ from npu_conformance.cts.lib.service_runner import ServiceRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
-from npu_conformance.specs.npu.types import ROOT_UID, UNLOAD_TIMEOUT_NS, Importance
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, UNLOAD_TIMEOUT_NS, Importance
 
 _NS = 1_000_000_000
 _SLACK = 0.05
@@ -26,16 +27,20 @@ class UpheavalRunner(ServiceRunner):
     def __init__(self, fixture: ManagerFixture, hal: RecordingHal) -> None:
         super().__init__(fixture, hal)
         self.removed: set[int] = set()
-        self._root_client: Client | None = None
-        self._is_root_refused = False
+        self._others: dict[int, Client] = {}
+        """The processes of root and of the shell."""
+        self._refused: set[int] = set()
+        """Which of the two may not ask."""
         self._bereaved: list[TrackedRequest] = []
         """Requests of other processes of an app of which one has just died."""
+        self._closed: set[Client] = set()
+        """Processes whose connections have ended: nobody can call over them."""
         self._patience_ns = 0
         self._ages: dict[TrackedRequest, tuple[float, float]] = {}
         """How long models have been asked to unload, at least and at most, in parts of the time that they have."""
         self._youngest = 0.0
         """The most of it that has passed for those that the newest step has brought to be asked."""
-        self.model.importance[ROOT_UID] = Importance.FOREGROUND
+        self.model.importance |= {ROOT_UID: Importance.FOREGROUND, SHELL_UID: Importance.GONE}
 
     @property
     def installed(self) -> list[int]:
@@ -64,37 +69,37 @@ class UpheavalRunner(ServiceRunner):
         super().leave()
 
     def client_of(self, uid: int) -> Client:
-        """The process that asks for this uid; root has one too."""
-        if uid != ROOT_UID:
+        """The process that asks for this uid; root and the shell have one too."""
+        if uid not in (ROOT_UID, SHELL_UID):
             return super().client_of(uid)
-        if self._root_client is None:
-            self._root_client = Client(self.fixture.context, ROOT_UID)
-            self.fixture.clients.append(self._root_client)
-            self._work_of_root()
-        return self._root_client
+        if uid not in self._others:
+            self._others[uid] = Client(self.fixture.context, uid)
+            self.fixture.clients.append(self._others[uid])
+            self._works_first(uid)
+        return self._others[uid]
 
-    def _work_of_root(self) -> None:
-        """Nobody can install root afresh: what it completed in other scenarios is outdone, or counts as unknown."""
+    def _works_first(self, uid: int) -> None:
+        """Nobody can install it afresh: what it completed in other scenarios is outdone, or counts as unknown."""
         if self.hal.callback is None:
-            self.model.forgotten[ROOT_UID] = sys.maxsize
+            self.model.forgotten[uid] = sys.maxsize
             return
-        self.hal.works(ROOT_UID)
-        self.model.complete_work(ROOT_UID)
+        self.hal.works(uid)
+        self.model.complete_work(uid)
         self.model.finished = None
 
     def _ask(self, step: Step) -> None:
-        """Root may be refused; it is never weaker than a foreground app (NPU-PRI-003).
+        """Root and the shell may be refused; root is never weaker than a foreground app (NPU-PRI-003).
 
         While something is under way no id is used again: it would be open which request a callback is about.
         """
-        if (step.uid == ROOT_UID and self._is_root_refused) or (self.joins_in and self.tracked(step) is not None):
+        if step.uid in self._refused or (self.joins_in and self.tracked(step) is not None):
             return
         try:
             super()._ask(step)
         except SecurityDenied:
-            if step.uid != ROOT_UID:
+            if step.uid not in (ROOT_UID, SHELL_UID):
                 raise
-            self._is_root_refused = True
+            self._refused.add(step.uid)
             self.model.requests.pop()
 
     def _judge(self) -> None:
@@ -107,11 +112,10 @@ class UpheavalRunner(ServiceRunner):
 
     def _mourn(self, left: list[TrackedRequest]) -> None:
         """A manager ought to keep what other processes of an app have (NPU-LIF-020): its dump says whether it does."""
-        text = self.fixture.settings.manager.dump()
         for uid in {tracked.uid for tracked in left} if self.model.gates else ():
             same = [tracked for tracked in left if tracked.uid == uid]
             others = sum(tracked.uid == uid for tracked in self.model.live) - len(same)
-            if len(re.findall(rf"^ +{uid} \[[^\]]*\]: ", text, re.MULTILINE)) <= others:
+            if self._lines_of(uid) <= others:
                 self._warn("the death of one process drops the requests of another process of the same uid")
                 for tracked in same:
                     tracked.dead = True
@@ -140,6 +144,30 @@ class UpheavalRunner(ServiceRunner):
                 app.client = left[-1]
             else:
                 app.restarts()
+
+    def _hang_up(self, step: Step) -> None:
+        """A connection ends, and with it what its process asked for (NPU-LIF-019), once the manager has noticed."""
+        app = self.apps[step.uid]
+        ending = app.client
+        self._closed.add(ending)
+        self._bury_only([ending])
+        self._bereaved += [tracked for tracked in self.model.live if tracked.uid == step.uid]
+        ending.process.close()
+        app.client = next(iter(self._processes(step.uid)[::-1]), ending)
+        if app.client is ending:
+            app.restarts()
+        self.fixture.until(lambda: self._lines_of(step.uid) <= self._most_lines(step.uid))
+
+    def _with_listener(self, step: Step) -> tuple[TrackedRequest | None, ModelLoadStatusListener | None]:
+        tracked, listener = super()._with_listener(step)
+        return tracked, None if tracked is not None and self.owners[tracked] in self._closed else listener
+
+    def _most_lines(self, uid: int) -> int:
+        return sum(tracked.uid == uid for tracked in self.model.requests if tracked.overdue or not tracked.ended)
+
+    def _lines_of(self, uid: int) -> int:
+        text = self.fixture.settings.manager.dump()
+        return len(re.findall(rf"^ +{uid} \[[^\]]*\]: ", text, re.MULTILINE))
 
     def _processes(self, uid: int) -> list[Client]:
         return [client for client in self.fixture.clients if client.alive and client.uid == uid]

@@ -10,6 +10,7 @@ from npu_conformance.specs.npu.buffers import Protection
 
 cases = CaseGroup("cts.npu_buffers.mapping", interface="manager")
 
+_MANY = 70
 _CAPS = (Protection.NONE, Protection.READ, Protection.WRITE, READ_WRITE)
 
 
@@ -33,6 +34,20 @@ def two_mappings_are_one_memory(context: CaseContext) -> None:
     buffer.unmap(whole.token)
     checks.equal(app.open(second).read(0, PAGE), pattern(8, 2 * PAGE)[PAGE:], "the same after unmapping the first")
     buffer.unmap(second.token)
+
+
+@cases.case("many_mappings", "NPU-BUF-006")
+def many_mappings(context: CaseContext) -> None:
+    """Each of many mappings of one buffer shows its bytes until it is unmapped itself, in whatever order."""
+    app = BufferApp(context).supported()
+    buffer = app.allocated(app.request(1))
+    app.fill(buffer, pattern(3, PAGE))
+    mapped = [buffer.map(PAGE, Protection.READ, 0) for _ in range(_MANY)]
+    for memory in [*mapped[1::2], *mapped[::2]]:
+        what = f"content through one of {_MANY} mappings"
+        found = checks.succeeds(lambda m=memory: app.open(m).read(0, PAGE), what)  # type: ignore[misc]
+        checks.equal(found, pattern(3, PAGE), what)
+        checks.succeeds(lambda m=memory: buffer.unmap(m.token), "unmap")  # type: ignore[misc]
 
 
 @cases.case("within_protection", "NPU-BUF-006")

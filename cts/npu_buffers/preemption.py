@@ -5,6 +5,7 @@ Which end of the range of priorities is the stronger is not published: a case tr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.buffer_fixture import (
@@ -28,6 +29,8 @@ cases = CaseGroup("cts.npu_buffers.preemption", interface="manager")
 
 _ORDERS = ((PRIORITY_MAX, PRIORITY_MIN), (PRIORITY_MIN, PRIORITY_MAX))
 """Priorities of the victim and of the one that needs its memory."""
+_OFTEN = 256
+"""Mappings beyond what 8 bits count."""
 _GONE = (Errno.ENOMEM, Errno.ENOENT)
 """What mapping a preempted buffer ends in: the header's, and what a later text names."""
 
@@ -94,18 +97,19 @@ def supported_where_it_preempts(context: CaseContext) -> None:
 
 @cases.case("not_while_mapped", "NPU-BUF-009")
 def not_while_mapped(context: CaseContext) -> None:
-    """A mapped buffer keeps its bytes and is not preempted, whoever wants the memory."""
+    """A buffer that is mapped, be it often, keeps its bytes and is not preempted, whoever wants the memory."""
     app = BufferApp(context).supported()
     size = most(app)
-    for weak, strong in _ORDERS:
+    for (weak, strong), count in itertools.product(_ORDERS, (1, _OFTEN)):
         buffer = app.allocated(app.request(1, size, priority=weak))
         app.fill(buffer, pattern(6, PAGE))
-        memory = buffer.map(PAGE, Protection.READ, 0)
+        mapped = [buffer.map(PAGE, Protection.READ, 0) for _ in range(count)]
         app.allocator.get_buffers((app.request(2, size, priority=strong),))
         app.flush()
         checks.equal(app.recorder.count("preempted", 1), 0, "preemptions of a mapped buffer")
-        checks.equal(app.open(memory).read(0, PAGE), pattern(6, PAGE), "content through the mapping")
-        buffer.unmap(memory.token)
+        checks.equal(app.open(mapped[-1]).read(0, PAGE), pattern(6, PAGE), "content through the mapping")
+        for memory in mapped:
+            buffer.unmap(memory.token)
         app.awaited(lambda: app.recorder.count("allocated", 2) > 0, "answer to request 2")
         app.free(1, *(answer.id for answer in app.recorder.answers if answer.id == 2 and answer.errno == 0))
         app.recorder.answers.clear()

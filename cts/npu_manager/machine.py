@@ -121,6 +121,18 @@ def patience(context: CaseContext) -> None:
     _search(context, _budget, kinds=_PATIENT, begin=(Step("patience", number=3000),), share=_MORE)
 
 
+@cases.case("withdrawals", *_REQUIREMENTS)
+def withdrawals(context: CaseContext) -> None:
+    """Random scenarios in which those who wait for unloads give up, die or become weaker break no promise."""
+    _search(context, _roomy, kinds=_WITHDRAWALS)
+
+
+@cases.case("strangers", *_REQUIREMENTS, "NPU-PRI-003", "NPU-PRI-004")
+def strangers(context: CaseContext) -> None:
+    """Random scenarios in which root and the shell ask too, and connections end without a word, break no promise."""
+    _search(context, _any_budget, kinds=_STRANGERS)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     return case_of_steps(cases(), listed, Step, _replay)
@@ -187,6 +199,20 @@ _PATIENT = (
     "cancel",
     "root",
 )
+_WITHDRAWALS = (
+    *("waiter",) * 8,
+    *("ask", "load") * 6,
+    *("unload",) * 4,
+    *("move", "rival") * 2,
+    "root",
+)
+_STRANGERS = (
+    *("adb",) * 7,
+    *("load", "hang_up") * 5,
+    *("ask", "unload", "rival") * 4,
+    *("process", "turn", "move", "equal") * 2,
+    "cancel",
+)
 _QUICK = {
     *(
         "ask",
@@ -218,6 +244,11 @@ def _budget(number: int) -> Step:
 def _policy(number: int, policy: Policy) -> Step:
     maximum, unit = _MAXIMA[number % len(_MAXIMA)], _UNITS[number % len(_UNITS)]
     return Step("policy", number=maximum, priority=policy, unit=unit if maximum * unit < 2**31 else 1)
+
+
+def _roomy(number: int) -> Step:
+    """A budget of several models: of what one waits for, a part may be free."""
+    return Step("policy", number=(3, 4, 6, 8)[number % 4], priority=Policy.BUDGET)
 
 
 def _any_budget(number: int) -> Step:

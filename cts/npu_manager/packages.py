@@ -7,17 +7,34 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from npu_conformance.cts.lib.manager_client import GRANT, PARKED, Client, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, ClientApp, ManagerFixture, need_ranking_of, switched
+from npu_conformance.cts.lib.manager_client import (
+    COMPLETE,
+    GRANT,
+    PARKED,
+    WAIT,
+    Client,
+    install_only,
+    package_of,
+)
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+    need_ranking_of,
+    switched,
+)
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
     BLOCKING_SDK,
+    DUMP_PERMISSION,
     MAX_PRIORITY,
     ROOT_UID,
     Flag,
@@ -79,6 +96,56 @@ def installed_again(context: CaseContext) -> None:
             hal.expect(app.uid, MAX_PRIORITY)
             fixture.control.set_importance(app.uid, VISIBLE)
             hal.expect(app.uid, VISIBLE)
+
+
+@cases.case("second_package", "NPU-PRI-002", "NPU-PRI-011", "NPU-PRI-012", "NPU-LIF-013")
+def second_package(context: CaseContext) -> None:
+    """Another package of an app's uid changes neither its importance nor its rights, and ends none of its requests."""
+    fixture = ManagerFixture(context)
+    app, weaker = fixture.app(FOREGROUND), fixture.app(CACHED)
+    fixture.control.grant_permission(app.uid, ATTRIBUTION_PERMISSION, True)
+    held, parked = app.loads(LARGE), weaker.asks(LARGE)
+    parked.receives(PARKED)
+    with recording_hal(fixture) as hal:
+        hal.expect(app.uid, FOREGROUND)
+        _install_beside(fixture, app)
+        hal.expect(app.uid, FOREGROUND)
+        has_right = hal.table[app.uid].can_attribute_other_uid
+        checks.equal(has_right, True, "attribution of a uid that has got a second package")
+    held.receives(GRANT)
+    parked.receives(PARKED)
+    held.unload()
+    held.receives(GRANT, COMPLETE)
+    parked.receives(PARKED, GRANT)
+
+
+@cases.case("second_package_keeps_its_turn", "NPU-POL-017")
+def second_package_keeps_its_turn(context: CaseContext) -> None:
+    """Work that a uid has completed counts after another package of it was installed: its equal may displace it."""
+    fixture = ManagerFixture(context)
+    app, equal = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    held = app.loads(LARGE)
+    with recording_hal(fixture) as hal:
+        hal.works(app.uid)
+        _install_beside(fixture, app)
+        wanted = equal.asks(LARGE)
+        wanted.receives(WAIT)
+        held.receives(GRANT, UNLOAD)
+
+
+def _install_beside(fixture: ManagerFixture, app: ClientApp) -> None:
+    """Install another package of the app's uid; NotApplicable where the control cannot do that.
+
+    A control that puts it in the place of the app takes the app's rights away: it dumps no more.
+    """
+    fixture.control.grant_permission(app.uid, DUMP_PERMISSION, True)
+    try:
+        fixture.control.install_app(app.uid, f"{package_of(app.uid)}.second", True, BLOCKING_SDK)
+        is_beside = "Policy:" in app.client.manager.dump()
+    except (Unsupported, IllegalArgument, SecurityDenied):
+        is_beside = False
+    if not is_beside:
+        raise NotApplicable("no second package can be installed beside that of an app")
 
 
 @cases.case("rights_of_an_earlier_app", "NPU-PRI-011", "NPU-PRI-009")
@@ -153,6 +220,25 @@ def declaration_dropped(context: CaseContext) -> None:
         fixture.control.update_app(app.uid, True, 36)
         app.moves(VISIBLE)
         hal.expect(app.uid, VISIBLE)
+
+
+@cases.case("update_is_pushed_first", "NPU-PRI-005", "NPU-PRI-014")
+def update_is_pushed_first(context: CaseContext) -> None:
+    """In the public page's profile the HAL hears of a lost declaration before the loading policy acts on it."""
+    need_ranking_of(context, "page")
+    fixture = ManagerFixture(context)
+    app, weaker = fixture.app(FOREGROUND), fixture.app(CACHED)
+    held, wanted = app.loads(LARGE), weaker.asks(LARGE)
+    wanted.receives(PARKED)
+    with recording_hal(fixture) as hal:
+        hal.expect(app.uid, FOREGROUND)
+        fixture.settle()
+        received = sum(len(client.recorder.events) for client in fixture.clients)
+        before = len(hal.pushes)
+        fixture.control.update_app(app.uid, False, 36)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(PARKED, WAIT)
+        checks.equal(hal.received_at_push[before : before + 1], [received], "callbacks before the push of an update")
 
 
 def _is_not_ranked(fixture: ManagerFixture, app: ClientApp, priority: int | None) -> None:

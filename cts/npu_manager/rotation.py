@@ -5,6 +5,7 @@ Work is reported by a HAL of the suite's own, in any way that a vendor's may end
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -72,6 +73,24 @@ def heir_needs_more(context: CaseContext) -> None:
         wanted.receives_one_of([PARKED], [PARKED, WAIT])
         other.unload()
         wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("two_turns_at_once", "NPU-POL-018")
+def two_turns_at_once(context: CaseContext) -> None:
+    """An app whose turn is over makes room for an equal while another one's models are still to leave, too."""
+    with _equals(context, 4) as (hal, (first, second, third, fourth)):
+        held = [[app.loads(SMALL), app.loads(SMALL)] for app in (first, second)]
+        wanted = [third.asks(MEDIUM), fourth.asks(SMALL)]
+        for model in wanted:
+            model.receives(PARKED)
+        for app, models in zip((first, second), held, strict=True):
+            hal.works(app.uid)
+            for model in models:
+                model.receives(GRANT, UNLOAD)
+        for model in itertools.chain(*held):
+            model.unload()
+        for model in wanted:
+            model.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("own_request_waits", "NPU-POL-016", "NPU-POL-018")

@@ -374,8 +374,14 @@ class ManagerModel:
         for tracked, favoured in itertools.product(self.live, granted):
             fits = tracked.weight <= min(self.maximum, self.maximum - self.used + favoured.weight)
             stronger = self.importance[tracked.uid] < self.importance[favoured.uid]
-            if fits and stronger and not tracked.holds and not favoured.ungranted:
+            if fits and stronger and not tracked.holds and not favoured.ungranted and not self._is_kept(tracked):
                 yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app is less important"
+
+    def _is_kept(self, tracked: TrackedRequest) -> bool:
+        """Room that earlier unloads have brought may be kept for who is as important, and needs more of it."""
+        heirs = (other for other in self.live if not other.holds and other.weight > tracked.weight)
+        has_unloaded = any(each.asked and not each.dropped for each in self.requests)
+        return has_unloaded and any(self.importance[one.uid] <= self.importance[tracked.uid] for one in heirs)
 
     def _turn_is_over(self) -> Iterator[str]:
         """All models of the app that has completed work leave, where an equal one's request is parked (NPU-POL-018)."""

@@ -107,7 +107,7 @@ class ManagerControl(Interface):
     ) -> None:
         """Add an app, without permissions and of importance 1000, in place of the uid's earlier one of that name.
 
-        Another package of the same uid shares its permissions and importance: optional, no case installs one.
+        Another package of the same uid shares its permissions and importance; Unsupported where that cannot be.
         declares_feature: its manifest has uses-feature android.hardware.npu; feature_required: an attribute of that.
         """
         raise refuse("ManagerControl.installApp")

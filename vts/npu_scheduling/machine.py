@@ -6,7 +6,7 @@ What fails is cut down to the steps that matter, which the failure file holds.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,10 @@ cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Gr
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 24), Scope.FULL: (100, 40)}
 _TURNS_TAKEN = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (16, 28), Scope.FULL: (100, 40)}
 _ORDERS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (20, 40), Scope.FULL: (100, 50)}
-"""How many scenarios, of how many steps, by scope; those in which apps take turns; and those in which they compete."""
+_RERANKINGS = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (12, 40), Scope.FULL: (100, 50)}
+"""How many scenarios, of how many steps, by scope; those in which apps take turns; and those in which they compete,
+and in which their ranks change.
+"""
 
 _REQUIREMENTS = (
     "NPU-HAL-007", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-013", "NPU-HAL-014", "NPU-HAL-015",
@@ -48,6 +51,8 @@ _JOBS = (0, 1, 255, 500, 513, 1000)
 _SPREADS = (-1, -1, 0, 1, 300)
 _WORK = (*("run",) * 5, *("pass",) * 7, *("update",) * 2, "set", "clear")
 _RIVALS = (*("run",) * 6, *("pass",) * 7, *("update", "set", "swap") * 2, "cancel", "system")
+_RERANKED = (*("run",) * 5, *("pass",) * 8, *("update",) * 3, *("swap",) * 6)
+_SHORT_MS = (4, 10, 20, 33, 60, 150)
 _RIVAL_APPS = 4
 _RIVAL_PRIORITIES, _RIVAL_JOBS = (0, 100, 400, 700, 1000), (0, 300, 600)
 """Of which many sums are equal."""
@@ -92,24 +97,36 @@ def ended_bursts(context: CaseContext) -> None:
 )
 def order(context: CaseContext) -> None:
     """Under a promise to interrupt weaker work the strongest is never held up, and none is paused for weaker."""
-    examples, length = _ORDERS[context.scope]
+    _search_order(context, _RIVALS, _SPANS_MS, _ORDERS)
+
+
+@cases.case("changing_order", "NPU-HAL-009", "NPU-HAL-003", "NPU-HAL-030", "NPU-HAL-031")
+def changing_order(context: CaseContext) -> None:
+    """The same where the ranks of apps change again and again while works run, wait and are paused."""
+    _search_order(context, _RERANKED, _SHORT_MS, _RERANKINGS)
+
+
+def _search_order(
+    context: CaseContext, kinds: Sequence[str], spans: Sequence[int], sizes: Mapping[Scope, tuple[int, int]]
+) -> None:
+    examples, length = sizes[context.scope]
     devices: list[int | None] = []
 
     def attempt(chance: random.Random, steps: list[ordered.Step]) -> None:
         with scheduling_fixture(context) as npu:
             scenario = ordered.Order(npu, tuple(devices))
             scenario.steps, devices[:] = steps, scenario.devices
-            for kind in chance.choices(_RIVALS, k=length):
-                scenario.run(_rivalry(kind, chance))
+            for kind in chance.choices(kinds, k=length):
+                scenario.run(_rivalry(kind, chance, spans))
             scenario.judge()
 
     search(context, examples, attempt, partial(_replay_order, context))
 
 
-def _rivalry(kind: str, chance: random.Random) -> ordered.Step:
+def _rivalry(kind: str, chance: random.Random, spans: Sequence[int]) -> ordered.Step:
     """A step of this kind."""
     app, device = chance.randrange(_RIVAL_APPS), chance.randrange(2)
-    number = chance.choice({"run": _RIVAL_JOBS, "pass": _SPANS_MS}.get(kind, _RIVAL_PRIORITIES))
+    number = chance.choice({"run": _RIVAL_JOBS, "pass": spans}.get(kind, _RIVAL_PRIORITIES))
     return ordered.Step(kind, app, number, device)
 
 

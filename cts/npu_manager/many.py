@@ -1,0 +1,168 @@
+"""What holds of a few holds of many: completions of work, apps, requests and processes, beyond small tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+from npu_conformance.cts.lib.manager_client import (
+    CANCELLED,
+    GRANT,
+    PARKED,
+    WAIT,
+    Client,
+    Notification,
+    package_of,
+)
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.errors import IllegalState
+from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    DUMP_PERMISSION,
+    MAX_PRIORITY,
+    Importance,
+    ModelLoadRequest,
+    Policy,
+    PolicyParameters,
+)
+
+cases = CaseGroup("cts.npu_manager.many", interface="manager", group=Group.MANAGER_POLICIES)
+
+FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+_COMPLETIONS = 128
+"""Half of what 8 bits count: in one of two rounds such a number begins anew between two completions."""
+_UIDS = range(11_001, 11_131)
+_REQUESTS = 150
+_PROCESSES = 40
+
+
+@cases.case("turns", "NPU-POL-017", "NPU-POL-023")
+def turns(context: CaseContext) -> None:
+    """Which of two equals completed work later is known after many completions as well."""
+    fixture = ManagerFixture(context)
+    first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
+        for _ in range(3):
+            for uid in (second.uid, *(first.uid,) * _COMPLETIONS):
+                hal.works(uid, arrives=False)
+            held, wanted = first.loads(LARGE), second.asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
+            held.unload()
+            wanted.receives(WAIT, GRANT)
+            wanted.cancel()
+
+
+@cases.case("apps", "NPU-PRI-002", "NPU-PRI-005", "NPU-PRI-006", "NPU-PRI-009", "NPU-OBS-001")
+def apps(context: CaseContext) -> None:
+    """Each of many apps is known: to the HAL that is there, to the one that comes, and in a dump."""
+    fixture = ManagerFixture(context)
+    control = fixture.control
+    control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
+    ranks = {uid: FOREGROUND + place for place, uid in enumerate(_UIDS)}
+    try:
+        with recording_hal(fixture) as hal:
+            for uid, rank in ranks.items():
+                control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+                control.set_importance(uid, rank)
+            _judge_ranks(fixture, hal, ranks)
+        with recording_hal(fixture) as hal:
+            _judge_ranks(fixture, hal, ranks)
+            ranks = {uid: MAX_PRIORITY - place for place, uid in enumerate(_UIDS)}
+            for uid, rank in ranks.items():
+                control.set_importance(uid, rank)
+            _judge_ranks(fixture, hal, ranks)
+    finally:
+        for uid in _UIDS:
+            control.remove_app(uid)
+
+
+def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, int]) -> None:
+    fixture.wait(lambda: all(hal.priority(uid) == rank for uid, rank in ranks.items()))
+    lines = re.findall(r"^    (\d+) \[[^\]]*\] (\d+)$", fixture.settings.manager.dump(), re.MULTILINE)
+    dumped = {int(uid): int(rank) for uid, rank in lines}
+    for where, found in (("at the HAL", {uid: hal.priority(uid) for uid in ranks}), ("in a dump", dumped)):
+        wrong = [(uid, found.get(uid), rank) for uid, rank in ranks.items() if found.get(uid) != rank]
+        checks.equal(wrong[:3], [], f"{len(wrong)} of {len(ranks)} priorities {where}: uid, found, expected")
+
+
+@cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010")
+def requests(context: CaseContext) -> None:
+    """Many parked requests are all granted when there is room for all, and leave all of it when they are cancelled."""
+    weights = PolicyParameters(None, {str(int(LARGE)): 2 * _REQUESTS})
+    fixture = ManagerFixture(context, parameters=weights)
+    holder, crowd = fixture.app(FOREGROUND), [fixture.app(CACHED) for _ in range(2)]
+    held = holder.loads(LARGE)
+    asked = [(app.client, request) for app in crowd for request in _asked(app.client, _REQUESTS)]
+    _judge_all(fixture, asked, PARKED)
+    held.unload()
+    _judge_all(fixture, asked, PARKED, GRANT)
+    for client, request in asked:
+        client.manager.cancel_model_load(request)
+    _judge_all(fixture, asked, PARKED, GRANT, CANCELLED)
+    crowd[0].asks(LARGE, identifier=2 * _REQUESTS).receives(GRANT)
+
+
+@cases.case("ended_together", "NPU-LIF-013", "NPU-LIF-022", "NPU-LIF-023")
+def ended_together(context: CaseContext) -> None:
+    """Of many loaded models whose policy is replaced none hears anything behind its completion."""
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    client = fixture.app(FOREGROUND).client
+    asked = [(client, request) for request in _asked(client, _REQUESTS)]
+    _judge_all(fixture, asked, GRANT)
+    for event in client.recorder.events[: len(asked)]:
+        if event.listener is not None:
+            event.listener.notify_model_loaded(event.request)
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    client.flush()
+    told = [[kind for kind, _ in client.recorder.of(request.id)] for _, request in asked]
+    wrong = [each for each in told if "complete" in each[:-1]]
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {len(asked)} models were told more behind their completion")
+
+
+@cases.case("processes", "NPU-LIF-019", "NPU-LIF-020")
+def processes(context: CaseContext) -> None:
+    """When an app of many processes dies, what each of them had is free."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _PROCESSES}))
+    app, other = fixture.app(FOREGROUND), fixture.app(CACHED)
+    crowd = [Client(context, app.uid, 5001 + number) for number in range(_PROCESSES)]
+    fixture.clients += crowd
+    asked = [(client, ModelLoadRequest(number, SMALL)) for number, client in enumerate(crowd)]
+    for client, request in asked:
+        client.request(request)
+    _judge_all(fixture, asked, GRANT)
+    parked = other.asks(LARGE)
+    parked.receives(PARKED)
+    for client in crowd:
+        client.alive = False
+    app.dies()
+    parked.receives(PARKED, GRANT)
+
+
+def _asked(client: Client, most: int) -> list[ModelLoadRequest]:
+    """Requests of small models, as many as an app may have: how many these are is free."""
+    taken: list[ModelLoadRequest] = []
+    with suppress(IllegalState):
+        for number in range(most):
+            request = ModelLoadRequest(number, SMALL)
+            client.request(request)
+            taken.append(request)
+    return taken
+
+
+def _judge_all(
+    fixture: ManagerFixture, asked: Sequence[tuple[Client, ModelLoadRequest]], *expected: Notification
+) -> None:
+    """Each request has been notified of this, and of nothing else."""
+
+    def wrong() -> list[tuple[int, int, list[Notification]]]:
+        found = ((client.uid, request.id, client.recorder.of(request.id)) for client, request in asked)
+        return [each for each in found if each[2] != [*expected]]
+
+    fixture.wait(lambda: not wrong())
+    checks.equal(wrong()[:3], [], f"those of {len(asked)} requests that were not notified of {[*expected]}")
