@@ -9,6 +9,8 @@ from npu_conformance.harness.nnapi.machine import NEWEST, Step
 _RIGHT = ((0, 16, 32, 48), (1, 17, 33, 49))
 """Values of set_argument that are right, without a type and with one."""
 _FIRST = 0
+_REUSABLE = Step("set_of_execution", NEWEST, 3, 1)
+"""Between two computations of it every setter is refused, and none leaves anything."""
 
 
 def phrase(chance: random.Random) -> list[Step]:
@@ -36,8 +38,11 @@ def _execution(chance: random.Random, compilation: int | None = None) -> list[St
     of = chance.choice((_FIRST, _FIRST, NEWEST)) if compilation is None else compilation
     made = Step("execute", of)
     settings = [_setting(chance, made.call) for _ in range(chance.randrange(4))]
-    computing = [step for _ in range(chance.choice((1, 1, 2))) for step in _computing(chance, of)]
-    return [made, *settings, *_arguments(chance), *computing]
+    steps = [made, *settings, *_arguments(chance), *_computing(chance, of)]
+    if chance.random() < 0.4:
+        steps[1:1] = [_REUSABLE]
+        steps += [*(_setting(chance, made.call) for _ in range(chance.randrange(3))), *_computing(chance, of)]
+    return steps
 
 
 def _arguments(chance: random.Random) -> list[Step]:
