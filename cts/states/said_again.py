@@ -180,22 +180,22 @@ def omitted_at_last(context: CaseContext) -> None:
         with context.configuration(before):
             net = _features(units)
             value = packed((5.0,) * units)
-            model = _Hesitating(app, net.wire, partial(_set_value, app, how=before, content=value)).build().handle
+            model = _Hesitating(app, net.wire, partial(_call_for_value, app, how=before, content=value)).build().handle
             app.computes_rightly(Compiled(net, app.finished_compilation(app.owns("model_create", model)), 0))
 
 
 class _Hesitating(ModelBuilder):
-    """Gives a value to what is omitted before it omits it. set_value: of an operand of a model."""
+    """Gives a value to what is omitted before it omits it. call: the one for an operand of a model."""
 
-    def __init__(self, app: RuntimeApp, model: Model, set_value: Callable[[int, int], None]) -> None:
+    def __init__(self, app: RuntimeApp, model: Model, call: Callable[[int, int], MethodCall]) -> None:
         super().__init__(app.runtime, app.memory, model)
-        self._set_value = set_value
+        self._call = call
 
     def _operand(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
         first, *others = super()._operand(model, index, operand)
         yield first
         if operand.lifetime == OperandLifeTime.NO_VALUE:
-            self._set_value(model, index)
+            yield self._call(model, index)
         yield from others
 
 
@@ -232,13 +232,18 @@ def _judge_value(app: RuntimeApp, before: str, after: str, elements: int) -> Non
 
 def _set_value(app: RuntimeApp, model: int, index: int, *, how: str, content: bytes) -> None:
     """Give an operand a value."""
+    function, arguments = _call_for_value(app, model, index, how=how, content=content)
+    app.succeed(function, *arguments)
+
+
+def _call_for_value(app: RuntimeApp, model: int, index: int, *, how: str, content: bytes) -> MethodCall:
+    """The call that gives an operand a value."""
     if how == "omitted":
-        app.succeed("model_set_operand_value", model, index, None, 0)
-    elif how == "placed":
+        return "model_set_operand_value", (model, index, None, 0)
+    if how == "placed":
         memory, _ = app.shared_memory(len(content), content)
-        app.succeed("model_set_operand_value_from_memory", model, index, memory, 0, len(content))
-    else:
-        app.succeed("model_set_operand_value", model, index, place(app.memory, content), len(content))
+        return "model_set_operand_value_from_memory", (model, index, memory, 0, len(content))
+    return "model_set_operand_value", (model, index, place(app.memory, content), len(content))
 
 
 @cases.case("extension_data", "FW-EXT-012", since=Version.FL5, group=_MODELS)
