@@ -16,6 +16,7 @@ AREAS = (
     "random_calls",
     "introspection",
     "partitioning",
+    "random_control_flow",
     "random_partitioning",
     "failing_drivers",
     "caching",

@@ -7,25 +7,33 @@ them, and the failure file holds the steps, so that no seed is needed to run the
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from npu_conformance.cts.lib.runtime.driver_app import DriverApp
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.nnapi.machine import ApiMachine, Step
+from npu_conformance.harness.nnapi.machine_phrases import phrase
 from npu_conformance.harness.nnapi.machine_steps import STEPS
+from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import cut_down, first_failure
+from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.random_calls.api", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 
+_VERSIONS = (Version.V1_0, Version.V1_2, Version.V1_3, Version.FL8)
+"""Of the driver that the app sees, in `of_a_driver`."""
 _SEQUENCES = {Scope.SMOKE: (8, 60), Scope.DEFAULT: (40, 120), Scope.FULL: (1500, 200)}
 """How many sequences, of how many steps, by scope."""
+_PHRASES = 12
+"""In one of so many places there are calls that belong together."""
 _ILLEGAL = 8
 """One object in so many is null, or none of those that a careful app would take."""
 
@@ -40,6 +48,8 @@ _BUILT = (
     Step("finish_compilation"),
 )
 """A compiled ADD, with which most sequences begin: few random ones get so far."""
+_FOR_ONE = tuple(Step("compile", value=1) if step.call == "compile" else step for step in _BUILT)
+"""The same, for one device by name."""
 
 
 @cases.case("from_nothing", "FUZ-011", "FUZ-001", "FW-API-005", "FW-MDL-001", "FW-MDL-023", "FW-MDL-025", "FW-CMP-001")
@@ -70,7 +80,7 @@ def of_a_compilation(context: CaseContext) -> None:
 )
 def of_one_device(context: CaseContext) -> None:
     """Random calls with a model that is compiled for the CPU by name, where the feature level has that."""
-    _search(context, tuple(_for_cpu(step) for step in _BUILT))
+    _search(context, _FOR_ONE)
 
 
 @cases.case("of_memories", "FUZ-011", "FUZ-001", "FW-API-005", "FW-MEM-001", "FW-MEM-002", "FW-MEM-005", "FW-MEM-006")
@@ -79,9 +89,23 @@ def of_memories(context: CaseContext) -> None:
     _search(context, _BUILT, favoured=("share", "copy", "describe", "add_role", "finish_descriptor", "allocate"))
 
 
-def _for_cpu(step: Step) -> Step:
-    """The step that compiles, for the CPU alone."""
-    return Step("compile", value=1) if step.call == "compile" else step
+def _of_a_driver(version: Version) -> None:
+    @cases.case(
+        f"of_a_driver.{version.name.lower()}", "FUZ-011", "FW-CMP-003", "FW-CMP-004", "FW-CMP-006", "FW-EXE-010",
+        "FW-EXE-019", "FW-EXE-020", "FW-QOS-001", "NNHAL-BURST-017", since=Version.V1_2,
+    )  # fmt: skip
+    def of_a_driver(context: CaseContext) -> None:
+        """Random calls with a model that one driver computes: it is told what was accepted last, and nothing else."""
+        _search(context, _FOR_ONE, machine=partial(_machine_of_driver, version=version))
+
+
+for _version in _VERSIONS:
+    _of_a_driver(_version)
+
+
+def _machine_of_driver(context: CaseContext, version: Version) -> ApiMachine:
+    app = DriverApp(context, version)
+    return ApiMachine(app, Watched(app.version, app.new_calls))
 
 
 def case_from(payload: Any) -> Case:
@@ -91,22 +115,33 @@ def case_from(payload: Any) -> Case:
     return replace(found, run=partial(_replay, steps=steps))
 
 
-def _search(context: CaseContext, begin: Sequence[Step], favoured: Sequence[str] = ()) -> None:
-    """Make random sequences of calls; the first that fails is cut down and raised."""
+def _machine(context: CaseContext) -> ApiMachine:
+    return ApiMachine(RuntimeApp(context))
+
+
+def _search(
+    context: CaseContext,
+    begin: Sequence[Step],
+    favoured: Sequence[str] = (),
+    machine: Callable[[CaseContext], ApiMachine] = _machine,
+) -> None:
+    """Make random sequences of calls; the first that fails is cut down and raised. machine: makes what runs them."""
     sequences, length = _SEQUENCES[context.scope]
     weights = [weight * (5 if call in favoured else 1) for call, (_, weight) in STEPS.items()]
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         steps += begin
-        steps += [_drawn(chance, call) for call in chance.choices(list(STEPS), weights, k=length)]
-        _run(context, steps)
+        while len(steps) < len(begin) + length:
+            (call,) = chance.choices(list(STEPS), weights)
+            steps += phrase(chance) if chance.randrange(_PHRASES) == 0 else [_drawn(chance, call)]
+        _run(machine(context), steps)
 
     failure = first_failure(context.seed, sequences, attempt)
     if failure is None:
         return
     error, steps = failure
     if isinstance(error, Failed):
-        steps, error = cut_down(steps, error, partial(_run, context))
+        steps, error = cut_down(steps, error, lambda fewer: _run(machine(context), fewer))
     context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
     raise error
 
@@ -120,20 +155,19 @@ def _drawn(chance: random.Random, call: str) -> Step:
     return Step(call, number(), number(), chance.randrange(840))
 
 
-def _run(context: CaseContext, steps: Sequence[Step]) -> None:
+def _run(machine: ApiMachine, steps: Sequence[Step]) -> None:
     """Make the calls with objects of their own, freed at the end. A failure lists the calls."""
-    app = RuntimeApp(context)
-    machine = ApiMachine(app)
     try:
         for step in steps:
             STEPS[step.call][0](machine, step)
     except Failed as error:
         raise Failed(f"{error}, behind these calls:\n{machine.history()}", error.expected, error.found) from None
     finally:
-        app.close()
+        machine.app.close()
 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Make listed calls."""
     context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
-    _run(context, steps)
+    version = next((one for one in _VERSIONS if context.case.id.endswith(f"of_a_driver.{one.name.lower()}")), None)
+    _run(_machine(context) if version is None else _machine_of_driver(context, version), steps)

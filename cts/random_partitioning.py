@@ -11,17 +11,19 @@ from collections.abc import Iterator
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import Net
-from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
+from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers, supported
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.versions import Version
 
 AREA = "cts.random_partitioning"
 SEEDS = 225
 _IN_SMOKE = 10
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
-_REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-PRT-013", "FW-PRT-015")
+_REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-PRT-013", "FW-PRT-015", "FW-MDL-027")
 
 
 def cases() -> Iterator[Case]:
@@ -39,12 +41,26 @@ def cases() -> Iterator[Case]:
 
 
 def _run(context: CaseContext, seed: int) -> None:
-    """Compile by default, and every third seed for all devices by name; execute by one of the ways."""
+    """Compile by default, and every third seed for all devices by name; execute by one of the ways.
+
+    Every fourth seed also asks what each driver supports, and what all do, in the order of the app.
+    """
     scripts, net = random_drivers(seed), RandomNet(seed).net()
     app = ScriptedApp(context, *scripts)
+    if seed % 4 == 0 and not _is_open(net):
+        _judge_support(app, net, scripts)
     is_named = seed % 3 == 0 and not _is_open(net)
     compiled = app.compiled(net, *((*(script.name for script in scripts), CPU) if is_named else ()))
     app.computes_rightly(compiled, "compute" if _is_open(net) else _WAYS[seed % len(_WAYS)])
+
+
+def _judge_support(app: ScriptedApp, net: Net, scripts: tuple[DriverScript, ...]) -> None:
+    model = app.model(net)
+    answers = [supported(script, net) for script in scripts]
+    for script, expected in zip(scripts, answers, strict=True):
+        checks.equal(app.supported(model, script.name), expected, f"operations that {script.name} supports")
+    found = app.supported(model, *(script.name for script in scripts))
+    checks.equal(found, tuple(map(any, zip(*answers, strict=True))), "operations that some driver supports")
 
 
 def _is_open(net: Net) -> bool:

@@ -17,6 +17,7 @@ from npu_conformance.cts.lib.runtime.sums import (
     unpacked,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
@@ -156,6 +157,24 @@ def memory_comes_and_goes(context: CaseContext) -> None:
     for _ in range(6):
         memory, _ = _computed_in_memory(app, compilation, burst)
         app.free(memory)
+
+
+@cases.case("names_of_memories", "FW-EXE-016", since=Version.FL5)
+def names_of_memories(context: CaseContext) -> None:
+    """Over a burst of AIDL one name is of one memory, whichever argument lies in it and however large it is."""
+    app = ScriptedApp(context, driver("one", exec_time=FAST))
+    watched = Watched(Version.FL8, lambda: app.control.driver_calls("one"))
+    compilation = compilation_of_sum(app, devices=app.named("one"))
+    burst = app.made("burst_create", compilation, True)
+    memories = [app.shared_memory(size)[0] for size in (8, 8, 8, 64, 64)]
+    known: dict[int, int] = {}
+    for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2), (3, 1, 4), (2, 4, 0), (4, 3, 1)):
+        execution = app.execution(compilation)
+        for role, index, number in (("input", 0, 0), ("input", 1, 1), ("output", 0, 2)):
+            function = f"execution_set_{role}_from_memory"
+            app.succeed(function, execution, index, None, memories[order[number]], 0, 8)
+        app.succeed("execution_burst_compute", execution, burst)
+        watched.judge_names(known)
 
 
 @cases.case("unknown_slot", "FW-EXE-016", "FW-VER-001", since=Version.V1_2)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver, failing, misbehaving
 from npu_conformance.cts.lib.runtime.vendor import (
+    ECHO,
     FIBONACCI,
     NUMBERS_TYPE,
     PARAMETERS,
@@ -25,6 +27,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
@@ -265,6 +268,32 @@ def compilation_attributes(context: CaseContext) -> None:
     app.succeed("compilation_finish", alone)
     call = app.called_once("one", "prepare_model")
     checks.equal([len(hint.value) for hint in call.hints], [8, 8], "bytes of the hints that the driver got")
+
+
+@cases.case("attributes_of_two_extensions", "FW-EXT-008", "FW-EXT-005", since=Version.FL8)
+def attributes_of_two_extensions(context: CaseContext) -> None:
+    """Hints of one code of two extensions are two: the driver gets both, with the names of both extensions."""
+    app = ScriptedApp(context, lists("one"))
+    given = ((FIBONACCI, 0), (ECHO, 0), (ECHO, 1), (FIBONACCI, 1))
+    compilation = app.compilation(FibonacciModel(app).built(), app.named("one"))
+    for name, code in given:
+        app.expect(name, _attribute(app, "compilation_add_extension_attribute", compilation, code, name))
+    app.succeed("compilation_finish", compilation)
+    _judge_hints(app.called_once("one", "prepare_model"), given)
+    execution = app.execution(compilation)
+    for name, code in given:
+        app.expect(name, _attribute(app, "execution_add_extension_attribute", execution, code, name))
+    result, _ = fibonacci_numbers(app, compilation, execution=execution)
+    app.expect("execution_compute", result)
+    _judge_hints(app.executed_once("one"), given)
+
+
+def _judge_hints(call: DriverCall, given: Sequence[tuple[str, int]]) -> None:
+    """Check the hints that a driver got, each by the name of its extension and its code."""
+    names = {entry.prefix: entry.name for entry in call.extensions}
+    found = {(names.get(hint.token >> PREFIX_BITS, ""), hint.token % (1 << PREFIX_BITS)) for hint in call.hints}
+    checks.equal(found, set(given), "extensions and codes of the hints that the driver got")
+    checks.equal(sorted(names.values()), sorted({name for name, _ in given}), "extensions beside the hints")
 
 
 @cases.case("execution_attributes", "FW-EXT-008", since=Version.FL8)

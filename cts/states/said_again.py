@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from npu_conformance.corpus.vector_types import VectorOperand
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
-from npu_conformance.cts.lib.runtime.nets import add
-from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.cts.lib.runtime.sums import packed, unpacked
 from npu_conformance.cts.lib.runtime.vendor import PARAMETERS, FibonacciModel, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
+from npu_conformance.harness.nnapi.models import ModelBuilder
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, OperandType, OperationType, Priority
+from npu_conformance.harness.wire.binding import MethodCall
+from npu_conformance.specs.neuralnetworks.enums import (
+    ExecutionPreference,
+    OperandLifeTime,
+    OperandType,
+    OperationType,
+    Priority,
+)
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     BYTE_SIZE_OF_CACHE_TOKEN,
@@ -24,7 +34,7 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     RuntimePriority,
 )
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
-from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles, OperandExtraParams
+from npu_conformance.specs.neuralnetworks.types import Model, NumberOfCacheFiles, Operand, OperandExtraParams
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.states.said_again", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
@@ -162,11 +172,53 @@ def values(context: CaseContext) -> None:
                 _judge_value(app, before, after, elements)
 
 
+@cases.case("omitted_at_last", "FW-MDL-014", since=Version.V1_2, group=_MODELS)
+def omitted_at_last(context: CaseContext) -> None:
+    """Of an optional operand: that it is omitted, whose value was copied, kept by its pointer, or placed before."""
+    app = ScriptedApp(context)
+    for before, units in (("copied", 2), ("kept", 40), ("placed", 2)):
+        with context.configuration(before):
+            net = _features(units)
+            value = packed((5.0,) * units)
+            model = _Hesitating(app, net.wire, partial(_call_for_value, app, how=before, content=value)).build().handle
+            app.computes_rightly(Compiled(net, app.finished_compilation(app.owns("model_create", model)), 0))
+
+
+class _Hesitating(ModelBuilder):
+    """Gives a value to what is omitted before it omits it. call: the one for an operand of a model."""
+
+    def __init__(self, app: RuntimeApp, model: Model, call: Callable[[int, int], MethodCall]) -> None:
+        super().__init__(app.runtime, app.memory, model)
+        self._call = call
+
+    def _operand(self, model: int, index: int, operand: Operand) -> Iterator[MethodCall]:
+        first, *others = super()._operand(model, index, operand)
+        yield first
+        if operand.lifetime == OperandLifeTime.NO_VALUE:
+            yield self._call(model, index)
+        yield from others
+
+
+def _features(units: int) -> Net:
+    """SVDF of so many units without a bias, and with a memory of one step: the products of input and weights."""
+    builder = NetBuilder()
+    weights, times = (builder.constant(_floats(units, size), 1) for size in (2, 1))
+    bias = builder.builder.omitted(_floats(units))
+    state = builder.input(_floats(1, units))
+    arguments = builder.input(_floats(1, 2)), weights, times, bias, state, builder.scalar(1), builder.scalar(0)
+    _, result = builder.builder.apply("SVDF", arguments, [VectorOperand(OperandType.TENSOR_FLOAT32)] * 2)
+    return builder.net(result)
+
+
+def _floats(*dimensions: int) -> VectorOperand:
+    return VectorOperand(OperandType.TENSOR_FLOAT32, dimensions)
+
+
 def _judge_value(app: RuntimeApp, before: str, after: str, elements: int) -> None:
     size = 4 * elements
     model = app.operands_of_add(OperandDescription(OperandType.TENSOR_FLOAT32, 1, (elements,)))
-    _set_value(app, model, before, packed((3.0,) * elements))
-    _set_value(app, model, after, packed((5.0,) * elements))
+    _set_value(app, model, 1, how=before, content=packed((3.0,) * elements))
+    _set_value(app, model, 1, how=after, content=packed((5.0,) * elements))
     app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
     app.succeed("model_identify_inputs_and_outputs", model, (0,), (3,))
     app.succeed("model_finish", model)
@@ -178,15 +230,20 @@ def _judge_value(app: RuntimeApp, before: str, after: str, elements: int) -> Non
     checks.equal(set(unpacked(app.memory.read(output, size))), {6.0}, "sums of 1 and the last value")
 
 
-def _set_value(app: RuntimeApp, model: int, how: str, content: bytes) -> None:
-    """Give operand 1 a value."""
+def _set_value(app: RuntimeApp, model: int, index: int, *, how: str, content: bytes) -> None:
+    """Give an operand a value."""
+    function, arguments = _call_for_value(app, model, index, how=how, content=content)
+    app.succeed(function, *arguments)
+
+
+def _call_for_value(app: RuntimeApp, model: int, index: int, *, how: str, content: bytes) -> MethodCall:
+    """The call that gives an operand a value."""
     if how == "omitted":
-        app.succeed("model_set_operand_value", model, 1, None, 0)
-    elif how == "placed":
+        return "model_set_operand_value", (model, index, None, 0)
+    if how == "placed":
         memory, _ = app.shared_memory(len(content), content)
-        app.succeed("model_set_operand_value_from_memory", model, 1, memory, 0, len(content))
-    else:
-        app.succeed("model_set_operand_value", model, 1, place(app.memory, content), len(content))
+        return "model_set_operand_value_from_memory", (model, index, memory, 0, len(content))
+    return "model_set_operand_value", (model, index, place(app.memory, content), len(content))
 
 
 @cases.case("extension_data", "FW-EXT-012", since=Version.FL5, group=_MODELS)

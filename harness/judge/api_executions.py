@@ -81,6 +81,7 @@ class ExecutionState:
     """An execution. arguments: what is set, by slot, inputs first. phase: prepared, started, completed.
 
     fenced: whether it was started with dependencies. written: the value of its output; None where it is open.
+    said: what was accepted, by setter. starts: how often it was started.
     """
 
     compilation: CompilationState
@@ -93,6 +94,8 @@ class ExecutionState:
     padded: bool = False
     fenced: bool = False
     written: bytes | None = None
+    said: dict[str, int] = field(default_factory=dict)
+    starts: int = 0
 
     def kind(self, slot: int) -> str:
         """The kind of an input, or of the output."""
@@ -181,7 +184,7 @@ class ExecutionState:
 
     def begin(self, *, fenced: bool) -> None:
         """It was started, and what `compute` said comes true when its event was waited for."""
-        self.phase, self.fenced = "started", fenced
+        self.phase, self.fenced, self.starts = "started", fenced, self.starts + 1
         self._use(1)
 
     def end(self) -> None:

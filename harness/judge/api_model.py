@@ -174,11 +174,12 @@ class ModelState:
 
 @dataclass
 class CompilationState:
-    """A compilation. is_explicit: for one device that the app has named."""
+    """A compilation. is_explicit: for one device that the app has named. said: what was accepted, by setter."""
 
     model: ModelState
     is_explicit: bool
     finished: bool = False
+    said: dict[str, int] = field(default_factory=dict)
 
     def set(self, requirement: str = "", *, is_legal: bool = True, of_one_device: bool = False) -> Code:
         """A setter with a value that is legal or not. of_one_device: of which only such compilations have one."""

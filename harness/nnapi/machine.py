@@ -1,8 +1,8 @@
 """A runtime driven step by step beside the model of its API: each call has to return what the model says.
 
 A step names objects by their number among the living ones of their kind; a number behind the last stands for null, so
-that a sequence stays a sequence when steps are left out. Where the runtime promises to check handles, FREED stands for
-an object that was freed, and FOREIGN for one of another kind.
+that a sequence stays a sequence when steps are left out, and NEWEST for the one that was made last. Where the runtime
+promises to check handles, FREED stands for an object that was freed, and FOREIGN for one of another kind.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from npu_conformance.harness.judge.api_model import (
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.nnapi.app import result_of
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
+from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
@@ -39,6 +40,7 @@ State = TypeVar("State")
 Rule = Callable[[], Code]
 """Says what a call has to return, and brings the model into the state behind it; None where the API leaves it open."""
 FREED, FOREIGN = -1, -2
+NEWEST = 1000
 _ROOM = 64
 
 
@@ -68,8 +70,12 @@ class MachineApp(Protocol):
         """Free an object now."""
         ...
 
+    def close(self) -> None:
+        """Free everything."""
+        ...
+
     def cpu(self) -> int:
-        """The runtime's own CPU."""
+        """The runtime's own CPU, or another device that the app names."""
         ...
 
     def pool(self, size: int) -> Pool:
@@ -137,6 +143,8 @@ class Kind(Generic[State]):
             return self.freed
         if self.checks_handles and number == FOREIGN:
             return next((Living(other.handle, other.state, is_lost=True) for other in self.others()), None)
+        if number == NEWEST and self.living:
+            return self.living[-1]
         return self.living[number] if 0 <= number < len(self.living) else None
 
 
@@ -167,10 +175,10 @@ _MAY_DECLINE = {"memory_create_from_desc"}
 
 
 class ApiMachine:
-    """The runtime and the model. calls: those made so far, as text."""
+    """The runtime and the model. calls: those made so far, as text. watched: the one driver, where there is one."""
 
-    def __init__(self, app: MachineApp) -> None:
-        self.app = app
+    def __init__(self, app: MachineApp, watched: Watched | None = None) -> None:
+        self.app, self.watched = app, watched
         self.calls: list[str] = []
         self.models: Kind[ModelState] = Kind()
         self.compilations: Kind[CompilationState] = Kind()

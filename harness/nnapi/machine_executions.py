@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from npu_conformance.harness.judge.api_executions import OUTPUT, ExecutionState
 from npu_conformance.harness.judge.api_model import (
@@ -16,7 +16,7 @@ from npu_conformance.harness.judge.api_model import (
 from npu_conformance.harness.nnapi.app import VECTOR
 from npu_conformance.harness.nnapi.machine import ApiMachine, Living, Step, handle_of, on, on_all
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
 from npu_conformance.specs.versions import Version
 
@@ -35,6 +35,13 @@ _FILL = b"\x5a" * _ROOM
 _FAR = 2**64 - 4
 """An offset behind which a length wraps around."""
 _PARTS = ((0, 8), (0, 8), (0, 8), (8, 8), (0, 0), (64, 8), (_FAR, 8), (0, 0))
+
+
+class Start(NamedTuple):
+    """Which start of its execution an event is of, counted from 1, and whether with dependencies."""
+
+    number: int
+    is_fenced: bool
 
 
 def execute(machine: ApiMachine, step: Step) -> None:
@@ -117,7 +124,7 @@ def set_of_execution(machine: ApiMachine, step: Step) -> None:
     flag = step.value % 2 == 1
     function, argument, options = (
         ("execution_set_measure_timing", flag, {"of_one_device": True}),
-        ("execution_set_timeout", 3600 * _SECOND_NS, {"of_one_device": True}),
+        ("execution_set_timeout", 3600 * _SECOND_NS * (step.value % 4 > 0), {"of_one_device": True}),
         ("execution_set_loop_timeout", (_SECOND_NS, 10**12, 0)[step.value % 3], {}),
         ("execution_set_reusable", flag, {}),
         ("execution_enable_input_and_output_padding", flag, {"before_arguments": True}),
@@ -125,6 +132,7 @@ def set_of_execution(machine: ApiMachine, step: Step) -> None:
     answer = machine.call(function, on(found, lambda state: state.set(**options)), handle_of(found), argument)
     if answer == ResultCode.NO_ERROR and found is not None:
         state = found.state
+        state.said[function.removeprefix("execution_set_")] = argument
         state.reusable = flag if function.endswith("reusable") else state.reusable
         state.measures = flag if function.endswith("timing") else state.measures
         state.padded = flag if function.endswith("padding") else state.padded
@@ -135,6 +143,7 @@ def compute(machine: ApiMachine, step: Step) -> None:
     found = machine.executions.find(step.object)
     _clear(machine, found)
     answer = machine.call("execution_compute", on(found, lambda state: state.compute()), handle_of(found))
+    _expect(machine, found, answer)
     _look(machine, found, answer)
 
 
@@ -144,10 +153,24 @@ def _clear(machine: ApiMachine, found: Living[ExecutionState] | None) -> None:
         machine.app.memory.write(found.place, _FILL)
 
 
+def _expect(machine: ApiMachine, found: Living[ExecutionState] | None, answer: int | None) -> None:
+    """The driver is asked for an execution that has begun, with what the app has said of it."""
+    if machine.watched is not None and found is not None and not found.is_lost and answer == ResultCode.NO_ERROR:
+        machine.watched.expect_execution(found.state.said)
+
+
+def _judge_told(machine: ApiMachine) -> None:
+    """See what the driver was told of executions, once none is under way."""
+    is_over = all(one.state.phase != "started" for one in machine.executions.living)
+    if machine.watched is not None and is_over:
+        machine.watched.judge_executions()
+
+
 def _look(machine: ApiMachine, found: Living[ExecutionState] | None, answer: int | None) -> None:
     """See that the output is right, and that nothing is written behind it."""
     if found is None or found.is_lost or answer != ResultCode.NO_ERROR:
         return
+    _judge_told(machine)
     state = found.state
     output = state.arguments[OUTPUT]
     if output.memory is None:
@@ -206,13 +229,17 @@ def _started(
     made = machine.make(machine.events, state, function, rule, *arguments, uses=(found, *uses))
     if made is not None:
         made.state.begin(fenced=fenced)
+        made.place = Start(made.state.starts, fenced)
+        _expect(machine, found, made.state.result.code)
 
 
 def wait(machine: ApiMachine, step: Step) -> None:
     """event_wait."""
     event = machine.events.find(step.object)
     answer = machine.call("event_wait", on(event, _outcome), handle_of(event))
-    if event is not None and answer is not None and not event.is_lost and event.state.phase == "started":
+    if event is None or answer is None or event.is_lost:
+        return
+    if event.state.phase == "started" and event.place.number == event.state.starts:  # not the event of an earlier start
         event.state.end()
         _look(machine, next(one for one in event.uses if one.state is event.state), answer)
 
@@ -228,7 +255,7 @@ def ask_fence(machine: ApiMachine, step: Step) -> None:
     missing = bad_data("FW-EXE-024")
     if machine.app.level < Version.FL5:
         missing = Required(ResultCode.OP_FAILED, "FW-EXE-024")
-    rule = on(event, lambda state: None if state.fenced else missing)
+    rule = on(event, lambda _: None if event is None or event.is_lost or event.place.is_fenced else missing)
     machine.call("event_get_sync_fence_fd", rule, handle_of(event), True)
 
 
@@ -244,6 +271,10 @@ def burst_compute(machine: ApiMachine, step: Step) -> None:
 
     _clear(machine, found)
     answer = machine.call("execution_burst_compute", on_all((found, burst), rule), handle_of(found), handle_of(burst))
+    _expect(machine, found, answer)
+    if answer == ResultCode.NO_ERROR and machine.watched is not None and burst is not None:
+        burst.place = {} if burst.place is None else burst.place
+        machine.watched.judge_names(burst.place)
     _look(machine, found, answer)
 
 
@@ -265,4 +296,8 @@ def duration(machine: ApiMachine, step: Step) -> None:
     found = machine.executions.find(step.object)
     code = (0, 1, 9)[step.value % 3]
     rule = on(found, lambda state: state.duration(is_code=code != 9))
-    machine.call("execution_get_duration", rule, handle_of(found), code, True)
+    answer = machine.call("execution_get_duration", rule, handle_of(found), code, True)
+    if machine.watched is not None and answer is not None and answer.result == ResultCode.NO_ERROR:
+        told = machine.watched.durations[code]
+        expected = NO_DURATION if answer.value == NO_DURATION else told  # a runtime need not know
+        machine.right(answer.value, "duration", expected, "FW-EXE-020")

@@ -173,11 +173,13 @@ def set_of_compilation(machine: ApiMachine, step: Step) -> None:
     function, argument, requirement, is_legal = (
         ("compilation_set_preference", preference, "FW-CMP-004", preference != 3),
         ("compilation_set_priority", priority, "FW-CMP-006", priority != 0),
-        ("compilation_set_timeout", 3600 * _SECOND_NS, "FW-CMP-007", True),
+        ("compilation_set_timeout", 3600 * _SECOND_NS * (step.value % 4 > 0), "FW-CMP-007", True),
     )[step.second % 3]
     of_one = function == "compilation_set_timeout"
     rule = on(found, lambda state: state.set(requirement, is_legal=is_legal, of_one_device=of_one))
-    machine.call(function, rule, handle_of(found), argument)
+    answer = machine.call(function, rule, handle_of(found), argument)
+    if answer == ResultCode.NO_ERROR and found is not None:
+        found.state.said[function.removeprefix("compilation_set_")] = argument
 
 
 def set_caching(machine: ApiMachine, step: Step) -> None:
@@ -202,7 +204,9 @@ def finish_compilation(machine: ApiMachine, step: Step) -> None:
     found = machine.compilations.find(step.object)
     if found is not None and not found.is_lost and _is_open(found.state) and not _has_cpu(machine):
         return  # a device need not support open shapes
-    machine.call("compilation_finish", on(found, lambda state: state.finish()), handle_of(found))
+    answer = machine.call("compilation_finish", on(found, lambda state: state.finish()), handle_of(found))
+    if answer == ResultCode.NO_ERROR and machine.watched is not None and found is not None:
+        machine.watched.judge_preparation(found.state.said)
 
 
 def _is_open(state: CompilationState) -> bool:

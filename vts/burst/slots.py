@@ -109,6 +109,22 @@ def freed_then_another(context: CaseContext) -> None:
             _free(channel, (slot,))
 
 
+@cases.case("slots.one_memory_of_two", "NNHAL-BURST-009", "NNHAL-BURST-017", since=Version.V1_2, until=HIDL_LAST)
+def one_memory_of_two(context: CaseContext) -> None:
+    """One memory may be that of two slots: where one of them is freed, it means new memory, and the other stays."""
+    fixture = burst_fixture(context)
+    channel, other = Channel(context, fixture.prepared_model), fixture.another_pool()
+    uses = ((3, fixture.pool), (5, fixture.pool), (3, other), (5, fixture.pool))
+    for turn, (slot, pool) in enumerate(uses):
+        if pool is other:
+            _free(channel, (slot,))
+        for one in (fixture.pool, other):
+            fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
+        fixture.fill(PAIRS[turn % 2], PAIRS[2], pool)
+        execution = channel.execute(fixture.request(pool), (slot,))
+        fixture.succeeded(execution, added(PAIRS[turn % 2], PAIRS[2]), f"slot {slot} in turn {turn}", pool)
+
+
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
 def free_unknown(context: CaseContext) -> None:
     """Freeing a slot that was never known, was freed already or cannot exist does nothing."""

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.cts.lib.runtime.nets import Net, net_of, numbers
 from npu_conformance.cts.lib.runtime.scripts import driver
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.types import Operation
 from npu_conformance.specs.versions import NEWEST, Version
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ _UNARY = ("ABS", "NEG", "RELU", "FLOOR")
 _CLAMPED = {_RELU1: 1, _RELU6: 6}
 _EXACT = 2**22
 """Up to this magnitude every whole number is a float32, and so is the sum of two."""
+
+_SINCE = dict.fromkeys(("ADD", "MUL", "RELU", "FLOOR"), Version.V1_0) | {"SUB": Version.V1_1}
+"""The version of the HAL that brought an operation of the patterns; 1.2 brought the others."""
 
 _MOST_OPERATIONS, _LARGEST_SIZE, _MOST_DRIVERS = 100, 8, 4
 _HALS = (Version.V1_0, Version.V1_1, Version.V1_2, Version.V1_3, Version.FL8)
@@ -150,6 +154,22 @@ def _bound(name: str, bounds: list[int]) -> int:
     if name == "MUL":
         return bounds[0] * bounds[1]
     return sum(bounds) if name in ("ADD", "SUB") else max(bounds)
+
+
+def supported(script: DriverScript, net: Net) -> tuple[bool, ...]:
+    """Which operations of a net a driver supports, in the order in which the app adds them: all sizes are known."""
+    return tuple(_supports(script, net, operation) for operation in net.wire.main.operations)
+
+
+def _supports(script: DriverScript, net: Net, operation: Operation) -> bool:
+    kind = OperationType(operation.type)
+    last = net.wire.main.operands[operation.inputs[-1]]
+    start = last.location.offset
+    value = int.from_bytes(net.wire.operand_values[start : start + 4], "little")
+    activation = value if last.type == OperandType.INT32 else None
+    names = {(one.type, one.activation) for one in script.operations or ()}
+    is_named = bool(names & {(int(kind), None), (int(kind), activation)})
+    return is_named and script.hal >= _SINCE.get(kind.name, Version.V1_2)
 
 
 def random_drivers(seed: int) -> tuple[DriverScript, ...]:

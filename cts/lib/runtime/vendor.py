@@ -140,9 +140,11 @@ def _doubled(app: RuntimeApp, floats: OperandDescription) -> int:
     return model
 
 
-def fibonacci_numbers(app: RuntimeApp, compilation: int, count: int = ELEMENTS) -> tuple[int, tuple[float, ...]]:
-    """Execute a compilation of a FibonacciModel; returns the code and the numbers."""
-    execution = app.execution(compilation)
+def fibonacci_numbers(
+    app: RuntimeApp, compilation: int, count: int = ELEMENTS, *, execution: int = 0
+) -> tuple[int, tuple[float, ...]]:
+    """Execute a compilation of a FibonacciModel; returns the code and the numbers. execution: where there is one."""
+    execution = execution or app.execution(compilation)
     given = place(app.memory, struct.pack("<q", count))
     app.succeed("execution_set_input", execution, 0, None, given, 8)
     output = place(app.memory, bytes(4 * ELEMENTS))
