@@ -247,9 +247,9 @@ def invalid_value(context: CaseContext) -> None:
     checks.equal((result, numbers), (0, VALUES), "code and Fibonacci numbers")
 
 
-def _attribute(app: ScriptedApp, function: str, target: int, code: int = 0) -> int:
+def _attribute(app: ScriptedApp, function: str, target: int, code: int = 0, extension: str = FIBONACCI) -> int:
     data = place(app.memory, bytes(8))
-    result: int = app.call(function, target, FIBONACCI, code, data, 8)
+    result: int = app.call(function, target, extension, code, data, 8)
     return result
 
 
