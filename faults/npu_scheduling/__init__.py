@@ -28,6 +28,9 @@ EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
 """The faults of a device whose executions are work of the HAL."""
 
+PROMISED_VARIANTS = source_edits.read(_FOLDER / "promised_variants.json")
+"""The conforming variants by source edits that interrupt weaker work as they promise."""
+
 REAL_TIME = source_edits.read(_FOLDER / "real_time.json")
 """The faults that show where time passes by itself."""
 
@@ -147,5 +150,6 @@ VARIANTS = (
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",
             _shaped(shapes.cuttlefish, npu_profile="cuttlefish")),
     *(edited_variant(row, _edited(row, None)) for row in EDITED_VARIANTS),
+    *(edited_variant(row, _edited(row)) for row in PROMISED_VARIANTS),
 )  # fmt: skip
 """Scheduling HALs that every case lets pass."""
