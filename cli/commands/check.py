@@ -1,4 +1,4 @@
-"""`npu-conformance check`: an adapter's own smoke test, in a second: handshake, what was found, a grade."""
+"""`npu-conformance check`: an adapter's own smoke test, in two seconds: handshake, what was found, a grade."""
 
 from __future__ import annotations
 
