@@ -23,7 +23,7 @@ from npu_conformance.cli.commands._options import add_catalogue_option, add_plug
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge import proposals
-from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG, is_red
+from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import details, headline
 from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.report.symptoms import Cause, cause
@@ -90,7 +90,7 @@ def execute(options: argparse.Namespace) -> int:
         cases = selection.select(Wanted(targets, scope=Scope.SMOKE)).cases
         with closing(progress_for(len(cases), names_red=False)) as progress:
             session.start(cases, sinks=[progress])
-            summary = _uninterrupted(session.run_all())
+            summary = _run_whole(session)
         grade = _grade(summary)
         manifest, version = subject.manifest, subject.version
     finally:
@@ -104,9 +104,10 @@ def execute(options: argparse.Namespace) -> int:
     return OK if grade.letter == "A" else WRONG
 
 
-def _uninterrupted(summary: Summary) -> Summary:
-    """Return the summary of a run that came to its end: of one that somebody ended there is no grade and no claim."""
-    if summary.exit_code == SUITE_FAILED and not summary.results.complete:
+def _run_whole(session: Session) -> Summary:
+    """Run all cases. Raises KeyboardInterrupt where somebody ends that: half a run gives no grade and no claim."""
+    summary = session.run_all()
+    if session.is_interrupted:
         raise KeyboardInterrupt
     return summary
 
@@ -164,7 +165,7 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
         cases = selection.select(Wanted(_CLAIMABLE)).cases
         with closing(progress_for(len(cases))) as progress:
             session.start(cases, sinks=[progress])
-            verdicts = _uninterrupted(session.run_all()).verdicts
+            verdicts = _run_whole(session).verdicts
         found = proposals.proposed(verdicts, session.subject.version)
     finally:
         session.close()

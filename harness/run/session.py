@@ -237,6 +237,11 @@ class Session:
         """True where no further case is to run."""
         return self._running().is_over()
 
+    @property
+    def is_interrupted(self) -> bool:
+        """True where somebody has ended the run."""
+        return self._running().outcome.ending == "interrupted"
+
     def leave_out_rest(self) -> None:
         """Leave out what has no verdict yet: the budget did not reach it."""
         self._running().leave_out_rest()
