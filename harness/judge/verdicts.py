@@ -79,7 +79,7 @@ class Crashed(CaseEnded):
 
 
 class Hung(CaseEnded):
-    """A call did not answer within its deadline; the host process was killed. traceback: its stacks until then."""
+    """A call did not answer within its deadline; a host of ours was killed. traceback: its stacks until then."""
 
     outcome = Outcome.HANG
 

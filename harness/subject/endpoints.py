@@ -58,7 +58,9 @@ class Endpoint(Protocol):
     spec: str
     store: FileStore
     is_ours: bool
-    """Whether hosts are started here; where they are not, it takes its time until somebody else has started one."""
+    """Whether hosts are processes that are started and killed here; where they are not, it takes its time until
+    somebody else has started one.
+    """
 
     def connect(self, address: str | None) -> socket.socket:
         """Connect to an application's address, or with None open the control connection: a new host where hosts are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -25,6 +26,7 @@ from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import Paths
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken, MemoryRead, MemoryWrite
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import InferenceTool
@@ -33,6 +35,8 @@ from npu_conformance.specs.plugin import Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _POLL_SECONDS = 0.0005
+_LEAVING_SECONDS = 1.0
+"""How long the end of all connections may take a subject; one that hangs takes longer."""
 
 
 class InProcessPools:
@@ -102,6 +106,7 @@ class InProcessSubject:
         if self.version > self.manifest.hal_version:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
         self._applications: list[RemoteApplication] = []
+        self._serving: list[threading.Thread] = []
         self._store: FileStore | None = None
         self._tested_as = self.version
         self._begin(self._options)
@@ -150,6 +155,7 @@ class InProcessSubject:
         application = RemoteApplication(endpoint, StartOptions(("path", "descriptor"), {}))
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
+        self._serving = [*filter(threading.Thread.is_alive, self._serving), endpoint.serving]
         return application
 
     def _soak(self) -> None:
@@ -189,29 +195,38 @@ class InProcessSubject:
             self._store = None
 
     def _close_applications(self) -> None:
+        """End the connections, and wait until the subject has done what it does at their end."""
         for application in self._applications:
             application.close()
         self._applications.clear()
+        last = time.monotonic() + _LEAVING_SECONDS
+        for thread in self._serving:
+            thread.join(max(0.0, last - time.monotonic()))
+        self._serving.clear()
 
 
 class _LocalEndpoint:
     """The other end of an application's socket is a thread of this process."""
 
     spec = "inprocess"
-    is_ours = True
+    is_ours = False
 
     def __init__(self, host: HostState, caller: Caller, store: FileStore, soak: Callable[[], None]) -> None:
         self._host = host
         self._caller = caller
         self.store = store
         self._soak = soak
+        self.serving = threading.Thread()
+        """What serves the newest connection."""
 
     def connect(self, address: str | None) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         lines = LineSocket(theirs)
         lines.meanwhile = self._soak
         own = Paths(self.store.directory)
-        serve_in_thread(lines, self._host, control=False, open_to_all=True, caller=self._caller, paths=own)
+        self.serving = serve_in_thread(
+            lines, self._host, control=False, open_to_all=True, caller=self._caller, paths=own
+        )
         return ours
 
     def usable(self, transports: list[str]) -> list[str]:
@@ -224,7 +239,7 @@ class _LocalEndpoint:
         return os.getpid()
 
     def kill(self, *, with_stacks: bool = False) -> str:
-        return ""
+        return stacks.of_thread(self.serving) if with_stacks else ""
 
     def forget_printed(self) -> None:
         pass

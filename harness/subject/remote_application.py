@@ -140,7 +140,7 @@ class RemoteApplication:
         if isinstance(problem, protocol.RemoteError):
             return Refused(f"{method}: answered with {problem}", problem.code, problem.traceback)
         self._journal.keep()
-        self.connection.lines.close()
+        self.connection.hang_up()
         if isinstance(problem, Lost):
             return self._endpoint.crash(problem, method)
         partial = self.connection.lines.partial
@@ -158,7 +158,8 @@ class RemoteApplication:
         place = stacks.place(stack)
         where = f"; it was at {place}" if place else ""
         within = f"{self.seconds_for(method):g} s"
-        return Hung(f"{method}: no answer within {within} (host killed){deaf}{where}", words, stack)
+        end = "host killed" if self._endpoint.is_ours else "connection closed"
+        return Hung(f"{method}: no answer within {within} ({end}){deaf}{where}", words, stack)
 
 
 def run_remotely_concurrently(

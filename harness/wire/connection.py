@@ -32,6 +32,8 @@ from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 _TOGETHER = 64
 """Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
+_LEAVING_SECONDS = 1.0
+"""How long a thread may take to leave a socket that was shut down; one that handles a message may take longer."""
 _thread = threading.local()
 
 
@@ -213,8 +215,22 @@ class Connection(Answering):
         """End the connection. Objects given away are let go."""
         if self.broken is None:
             self.broken = ClosedHereError("the connection was closed by this side")
-        self.lines.close()
+        self.hang_up()
         self.objects.clear()
+
+    def hang_up(self) -> None:
+        """Close the socket once no thread is about to read or send with it.
+
+        The kernel gives its descriptor to the next socket at once: such a thread would take the bytes of a stranger.
+        """
+        self.lines.shut_down()
+        is_reading_here = self._reading.acquire(timeout=_LEAVING_SECONDS)
+        try:
+            with self._outbox.paused(_LEAVING_SECONDS):
+                self.lines.close()
+        finally:
+            if is_reading_here:
+                self._let_go_of_reading()
 
     def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         if self.broken is not None:
@@ -254,12 +270,13 @@ class Connection(Answering):
                 self._follower_turn.notify_all()
 
     def _follow(self, waiter: Waiter | None, deadline: float) -> None:
+        began = time.monotonic()
         with self._follower_turn:
             self._followers += 1
             if self._reading.locked() and (waiter is None or waiter.answer is None):
                 self._follower_turn.wait(min(1.0, max(TICK_SECONDS, deadline - time.monotonic())))
             self._followers -= 1
-        if self.lines.patience.is_over(deadline):
+        if self.lines.patience.is_over(deadline, began):
             raise TimedOut("the deadline has passed")
 
     def _read(self, deadline: float) -> protocol.Envelope | None:

@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import struct
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -107,12 +108,13 @@ class LineSocket:
 
     def receive(self, deadline: float = NEVER) -> bytes:
         """Return the next line. deadline: on time.monotonic(). Raises Lost, TimedOut, Violation."""
+        began = time.monotonic()
         while not self._lines:
-            chunk = self._receive_chunk(deadline)
+            chunk = self._receive_chunk(deadline, began)
             if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
                 return chunk
             self._keep(chunk)
-            if not self._lines and self.patience.is_over(deadline):
+            if not self._lines and self.patience.is_over(deadline, began):
                 raise TimedOut("the deadline has passed")
         return self._lines.popleft()
 
@@ -141,11 +143,14 @@ class LineSocket:
         finally:
             view.release()
 
+    def shut_down(self) -> None:
+        """End both directions, which wakes a thread that still reads or sends; the descriptor stays."""
+        with contextlib.suppress(OSError):  # a socket that the other side has closed refuses it
+            self.socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Close the socket and descriptors that nobody took."""
-        # shutdown wakes a thread that is still reading; a socket that the other side has closed refuses it.
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
+        self.shut_down()
         self.socket.close()
         while self.descriptors:
             os.close(self.descriptors.popleft())
@@ -163,7 +168,7 @@ class LineSocket:
             return self.socket.send(view, socket.MSG_NOSIGNAL)
         return socket.send_fds(self.socket, [view], [descriptor], socket.MSG_NOSIGNAL)
 
-    def _receive_chunk(self, deadline: float) -> bytes:
+    def _receive_chunk(self, deadline: float, began: float) -> bytes:
         size = _LARGE_CHUNK if self._partial_size > _CHUNK else _CHUNK
         ended = False
         while True:
@@ -172,7 +177,7 @@ class LineSocket:
             except BlockingIOError:
                 if ended:
                     raise Lost(self._closed_text()) from None
-                ended = self._tick(deadline)
+                ended = self._tick(deadline, began)
                 continue
             except OSError as error:
                 raise Lost(f"the connection was lost: {error.strerror}") from None
@@ -208,13 +213,13 @@ class LineSocket:
             self._parts.clear()
             raise Violation(f"a line longer than the limit of {self._limit} bytes")
 
-    def _tick(self, deadline: float) -> bool:
+    def _tick(self, deadline: float, began: float | None = None) -> bool:
         """Look around while waiting. True where the other side has ended: what it had sent is still to be read."""
         if self.meanwhile is not None:
             self.meanwhile()
         if self._has_ended is not None and self._has_ended():
             return True
-        if self.patience.is_over(deadline):
+        if self.patience.is_over(deadline, began):
             raise TimedOut("the deadline has passed")
         return False
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -62,6 +64,16 @@ class Outbox:
                 if self._page is not None:
                     self._page.log("to driver", data)
                 self._lines.send(data, deadline, descriptor)
+
+    @contextlib.contextmanager
+    def paused(self, seconds: float) -> Iterator[None]:
+        """Let no other thread send meanwhile; one that is still sending after these seconds is not waited for."""
+        is_held = self._lock.acquire(timeout=seconds)
+        try:
+            yield
+        finally:
+            if is_held:
+                self._lock.release()
 
     def _add_releases(self, start: int) -> int:
         while (release := self._objects.take_dropped()) is not None:

@@ -1,4 +1,7 @@
-"""Deadlines on a busy machine: the time for which the other side had no processor does not count."""
+"""Deadlines on a busy machine: the time for which the other side had no processor does not count.
+
+Nor does time for which this side had none, as where the machine was suspended: the other side may have had none either.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from pathlib import Path
 
 _MOST = 3.0
 """By how many times its length a deadline is put off at most: somebody is waiting."""
+_LONGEST_GAP = 1.5
+"""Seconds after which whoever waits has looked again, unless this process stood still."""
 
 
 def starved(pid: int) -> float:
@@ -22,19 +27,26 @@ def starved(pid: int) -> float:
 class Patience(threading.local):
     """Says whether a deadline has passed, looked at from when somebody began to wait; each thread waits for itself.
 
-    starved: the seconds for which the other side has had no processor so far.
+    It has to be asked again and again. starved: the seconds for which the other side has had no processor so far.
     """
 
     def __init__(self, starved: Callable[[], float] = lambda: 0.0) -> None:
         self._starved = starved
         self._deadline: float | None = None
-        self._began = self._before = 0.0
+        self._began = self._before = self._looked = self._stood_still = 0.0
 
-    def is_over(self, deadline: float) -> bool:
-        """True where the deadline (on time.monotonic()) has passed, put off by what the other side did not have."""
+    def is_over(self, deadline: float, since: float | None = None) -> bool:
+        """True where the deadline (on time.monotonic()) has passed, put off by what either side did not have.
+
+        since: when the wait began, where that is not now.
+        """
         now = time.monotonic()
         if deadline != self._deadline:
-            self._deadline, self._began, self._before = deadline, now, self._starved()
+            self._deadline, self._before, self._stood_still = deadline, self._starved(), 0.0
+            self._began = self._looked = now if since is None else since
+        self._stood_still += max(0.0, now - self._looked - _LONGEST_GAP)
+        self._looked = now
         if now <= deadline:
             return False
-        return now > deadline + min(self._starved() - self._before, _MOST * (deadline - self._began))
+        starved = min(self._starved() - self._before, _MOST * (deadline - self._began))
+        return now > deadline + self._stood_still + starved

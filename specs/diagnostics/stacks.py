@@ -6,8 +6,10 @@ What comes from an implementation is text of a stranger: it is shortened, and it
 from __future__ import annotations
 
 import re
+import sys
+import threading
 import traceback
-from types import TracebackType
+from types import FrameType, TracebackType
 
 LIMIT = 1 << 13
 """Characters that are kept of a traceback: its end."""
@@ -69,6 +71,19 @@ def _frames(stack: str) -> list[tuple[str, str, str]]:
 def _written(frame: tuple[str, str, str]) -> str:
     file, line, function = frame
     return f"{file.rpartition('/')[2]}:{line} in {function}"
+
+
+def of_thread(thread: threading.Thread) -> str:
+    """Return where a thread is, and behind it where all others are, as faulthandler writes it."""
+    now = sys._current_frames()
+    numbers = [thread.ident, *(number for number in now if number != thread.ident)]
+    return "\n".join(_of_frame(number, now[number]) for number in numbers if number in now)
+
+
+def _of_frame(number: int | None, frame: FrameType) -> str:
+    innermost_first = traceback.extract_stack(frame)[::-1]
+    lines = [f'  File "{one.filename}", line {one.lineno} in {one.name}' for one in innermost_first]
+    return "\n".join([f"Thread 0x{number or 0:016x} (most recent call first):", *lines, ""])
 
 
 def split(stderr: str) -> tuple[str, str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import threading
 
 import patience
+import pytest
 
+from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.remote_application import RemoteApplication
+from npu_conformance.reference.manager.manager import NpuManager
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest
 from npu_conformance.specs.npu.workload import InferenceRun, WorkloadCallback
@@ -76,3 +80,44 @@ def test_the_manager_knows_what_its_hal_told_when_its_clock_has_moved() -> None:
         assert subject.wait_until(lambda: ended.count == 30, patience.SECONDS)
     finally:
         subject.close()
+
+
+def test_a_call_that_hangs_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+
+    def slow_dump(_: NpuManager) -> str:
+        may_end.wait(patience.SECONDS)
+        return ""
+
+    monkeypatch.setattr(NpuManager, "dump", slow_dump)
+    subject = open_subject("reference", isolation="inprocess")
+    try:
+        application = subject.application(UID)
+        assert isinstance(application, RemoteApplication)
+        assert application.interfaces.manager is not None
+        application.scale = 0.01
+        with pytest.raises(Hung) as caught:
+            application.interfaces.manager.dump()
+        may_end.set()
+        told = "manager.dump: no answer within 0.05 s (connection closed); it was at test_inprocess.py:"
+        assert str(caught.value).startswith(told)
+        assert str(caught.value).endswith(" in slow_dump")
+        assert f"in {test_a_call_that_hangs_is_told_with_its_place.__name__}\n" in caught.value.traceback
+    finally:
+        subject.close()
+
+
+def test_what_a_subject_does_at_the_end_is_done_before_close_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done later would be done in the midst of the next test."""
+    done = []
+
+    def slowly(_: NpuManager, caller: object) -> None:
+        threading.Event().wait(0.05)
+        done.append(caller)
+
+    monkeypatch.setattr(NpuManager, "connection_closed", slowly)
+    subject = open_subject("reference", isolation="inprocess")
+    for uid in range(UID, UID + 3):
+        subject.application(uid)
+    subject.close()
+    assert len(done) == 3
