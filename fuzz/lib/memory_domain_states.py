@@ -135,7 +135,7 @@ class Wish:
     models: tuple[BufferModel | None, ...]
 
     def named(self) -> Iterator[Role | None]:
-        """The roles; None for one that there is not."""
+        """The roles; None for one that does not exist."""
         sides: tuple[tuple[Side, list[tuple[int, int]]], ...] = (
             ("input", self.step.inputs),
             ("output", self.step.outputs),

@@ -59,7 +59,7 @@ def enforce(result: CaseResult, claims: Sequence[Claim], version: Version) -> Ca
 
 
 def check_names(manifest: Manifest) -> None:
-    """Raise DocumentError where a claim names an operation, or a type of tensors, that there is not."""
+    """Raise DocumentError where a claim names an operation, or a type of tensors, that does not exist."""
     tensors = tuple(info.type.name for info in OPERAND_TYPES.values() if info.is_tensor)
     for number, claim in enumerate(manifest.claims):
         path = f"$.claims[{number}]"

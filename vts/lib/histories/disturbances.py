@@ -26,7 +26,7 @@ _NO_ACTIVATION = (7.5, -3.25)
 
 
 def refused_request(history: History, chance: random.Random) -> None:
-    """A request has an argument too few, or in a pool that there is not."""
+    """A request has an argument too few, or in a pool that does not exist."""
     asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
@@ -68,7 +68,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
 
 
 def wrong_data(history: History, chance: random.Random) -> None:
-    """An execution gets an activation that there is not."""
+    """An execution gets an activation that does not exist."""
     if history.failing is None:
         model = addition_with_activation(history.chosen)
         if not all(history.context.supported_operations(model)):
@@ -88,18 +88,18 @@ def wrong_data(history: History, chance: random.Random) -> None:
     pools = tuple(
         RequestMemoryPool(pool=history.memories.pools[place.pool].memory) for place in (first, second, code, output)
     )
-    history.say("an activation that there is not")
+    history.say("an activation that does not exist")
     request = Request(tuple(arguments[:3]), (arguments[3],), pools)
     execution = execute(
         history.context, history.failing, request, measure=False, executor=chance.choice(bursts.ways(history))
     )
     with checks.about("NNHAL-ROBUST-001"):
-        checks.that(execution.status != ErrorStatus.NONE, "an activation that there is not, found NONE")
+        checks.that(execution.status != ErrorStatus.NONE, "an activation that does not exist, found NONE")
     history.memories.clear(output)
 
 
 def refused_model(history: History, chance: random.Random) -> None:
-    """An operation of a model reads what there is not."""
+    """An operation of a model reads an operand that does not exist."""
     recipe = chance.choice([one for one in history.recipes if not one.in_pool])
     model = recipe.model(history.chosen)
     first, *others = model.main.operations
