@@ -36,7 +36,7 @@ from npu_conformance.specs.versions import Version
 
 _POLL_SECONDS = 0.0005
 _LEAVING_SECONDS = 1.0
-"""How long the end of all connections may take a subject; one that hangs takes longer."""
+"""How long the end of a connection may take a subject; one that hangs takes longer."""
 
 
 class InProcessPools:
@@ -106,7 +106,6 @@ class InProcessSubject:
         if self.version > self.manifest.hal_version:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
         self._applications: list[RemoteApplication] = []
-        self._serving: list[threading.Thread] = []
         self._store: FileStore | None = None
         self._tested_as = self.version
         self._begin(self._options)
@@ -152,10 +151,9 @@ class InProcessSubject:
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
         endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store(), self._soak)
-        application = RemoteApplication(endpoint, StartOptions(("path", "descriptor"), {}))
+        application = _LocalApplication(endpoint)
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
-        self._serving = [*filter(threading.Thread.is_alive, self._serving), endpoint.serving]
         return application
 
     def _soak(self) -> None:
@@ -195,14 +193,21 @@ class InProcessSubject:
             self._store = None
 
     def _close_applications(self) -> None:
-        """End the connections, and wait until the subject has done what it does at their end."""
         for application in self._applications:
             application.close()
         self._applications.clear()
-        last = time.monotonic() + _LEAVING_SECONDS
-        for thread in self._serving:
-            thread.join(max(0.0, last - time.monotonic()))
-        self._serving.clear()
+
+
+class _LocalApplication(RemoteApplication):
+    """An application whose end the subject has handled once `close` returns: later is in the midst of another test."""
+
+    def __init__(self, endpoint: _LocalEndpoint) -> None:
+        super().__init__(endpoint, StartOptions(("path", "descriptor"), {}))
+        self._serving = endpoint.serving
+
+    def close(self) -> None:
+        super().close()
+        self._serving.join(_LEAVING_SECONDS)
 
 
 class _LocalEndpoint:
