@@ -20,8 +20,9 @@ from npu_conformance.specs.errors import InterfaceError
 Step = TypeVar("Step")
 most_replays = 250
 """While a failure is cut down. Who asks only whether there is one sets 0 in a process of its own."""
-_MOST_SECONDS = 15.0
-"""While a failure is cut down in real time, where a replay lasts as long as the steps that are left."""
+MOST_SECONDS = 15.0
+"""While a failure is cut down in real time, where a replay lasts as long as the steps that are left, and where a case
+says so whose replays are slow: a failure is told within some twenty seconds."""
 
 
 def first_failure(
@@ -76,18 +77,19 @@ def search(
     examples: int,
     attempt: Callable[[random.Random, list[Step]], None],
     replay: Callable[[Sequence[Step]], None],
+    seconds: float = math.inf,
 ) -> None:
     """Attempt so many scenarios; a failure is raised with the fewest steps that bring it about, and they are attached.
 
-    attempt: see first_failure. replay: runs listed steps.
+    attempt: see first_failure. replay: runs listed steps. seconds: for cutting down; in real time MOST_SECONDS at most.
     """
     failure = first_failure(context.seed, examples, attempt)
     if failure is None:
         return
     error, steps = failure
     if isinstance(error, Failed):
-        seconds = math.inf if context.manifest.virtual_clock else _MOST_SECONDS
-        steps, error = cut_down(steps, error, replay, seconds)
+        bound = math.inf if context.manifest.virtual_clock else MOST_SECONDS
+        steps, error = cut_down(steps, error, replay, min(seconds, bound))
     context.attach(lambda: payload(context, steps))
     raise error
 

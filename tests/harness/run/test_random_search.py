@@ -1,4 +1,4 @@
-"""Failures of random scenarios are cut down to what matters, in real time within a bound."""
+"""Failures of random scenarios are cut down to what matters, in real time and for slow ones within a bound."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ import pytest
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import random_search
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import cut_down, search
+from npu_conformance.harness.run.random_search import MOST_SECONDS, cut_down, search
 
 STEPS = list(range(40))
 
@@ -58,8 +58,13 @@ def test_replays_are_counted_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     assert clock.replays == 3
 
 
-@pytest.mark.parametrize(("is_virtual", "bound"), [(True, math.inf), (False, 15.0)])
-def test_only_real_time_bounds_the_seconds(is_virtual: bool, bound: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("is_virtual", "declared", "bound"),
+    [(True, math.inf, math.inf), (True, 7.0, 7.0), (False, math.inf, MOST_SECONDS), (False, 7.0, 7.0)],
+)
+def test_seconds_are_bounded_in_real_time_and_where_a_case_says_so(
+    is_virtual: bool, declared: float, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found: list[float] = []
 
     def listen(
@@ -77,5 +82,5 @@ def test_only_real_time_bounds_the_seconds(is_virtual: bool, bound: float, monke
         seed=0, manifest=SimpleNamespace(virtual_clock=is_virtual), attach=lambda make_payload: None
     )
     with pytest.raises(Failed):
-        search(cast(CaseContext, context), 1, attempt, Clock().replay)
+        search(cast(CaseContext, context), 1, attempt, Clock().replay, declared)
     assert found == [bound]
