@@ -37,6 +37,8 @@ PROTECTIONS = (READ_WRITE, READ_WRITE, READ_WRITE, Protection.READ, Protection.W
 PRIORITIES = (500, 0, 1, 255, 256, 999, 1000)
 WRONG = 6
 """How many ways there are to ask for what cannot be."""
+_MIXED = 8
+"""From this number on a batch has a request among the others that cannot be."""
 APPS = 3
 """Allocators: two of one process, and one of another app."""
 
@@ -125,12 +127,41 @@ class BufferScenario:
         app, live = self.apps[step.app], self.buffers[step.app]
         fresh = [identifier for identifier in step.ids if identifier not in live]
         requests = [self._request(step, identifier, place) for place, identifier in enumerate(fresh)]
-        app.get(*(request for request, _ in requests))
+        batch = [request for request, _ in requests]
+        stray = self._stray(step)
+        if stray is not None:
+            batch.insert(0 if step.number > _MIXED else step.protection % (len(batch) + 1), stray)
+        app.get(*batch)
+        if stray is not None:
+            self._judge_error(app, stray)
         for request, loaded in requests:
             answer = next(each for each in reversed(app.recorder.answers) if each.id == request.id)
             self._take(step.app, request, loaded, answer)
         for request, _ in requests:
             self._judge_callbacks(app, request.id)
+
+    def _stray(self, step: Step) -> AllocRequest | None:
+        """A request that cannot be, or whose id lives, which the callback rejects where it is asked for alone."""
+        app, live = self.apps[step.app], self.buffers[step.app]
+        if step.number < _MIXED:
+            return None
+        rare = AllocRequest(self._free_id(step.app), app.place[0], BufferType.AUXILIARY, PAGE)
+        alive = [app.request(identifier) for identifier in [*live][:2]]
+        if app.allocator.is_supported((rare,)) == (False,):
+            alive.append(rare)
+        choice = [*alive, *self._wrong(step.app)]
+        chosen = choice[step.size % len(choice)]
+        before = app.recorder.count("allocated", chosen.id)
+        if errno_raised(lambda: app.allocator.get_buffers((chosen,))):
+            return None
+        app.awaited(lambda: app.recorder.count("allocated", chosen.id) > before, f"answer to {chosen}")
+        self._judge_error(app, chosen)
+        return chosen
+
+    def _judge_error(self, app: BufferApp, request: AllocRequest) -> None:
+        errno = app.recorder.of(request.id)[-1][1]
+        checks.that(errno != 0, f"{request}: expected an error, found success")
+        self._judge_callbacks(app, request.id)
 
     def _take(self, index: int, request: AllocRequest, loaded: tuple[bytes, int] | None, answer: Answer) -> None:
         """Take over what was answered."""
@@ -295,18 +326,8 @@ class BufferScenario:
     def _ask_wrongly(self, step: Step) -> None:
         """What cannot be is answered with an error, once, by the call or the callback (NPU-BUF-002, -003, -007)."""
         app, (identifier,) = self.apps[step.app], step.ids
-        device, kind = app.place
         live = self.buffers[step.app]
-        free = next(one for one in range(1000, 2000) if one not in live)
-        wrong = (
-            AllocRequest(free, -1, kind, PAGE),
-            AllocRequest(free, device, BufferType.UNKNOWN, PAGE),
-            AllocRequest(free, device, 5, PAGE),
-            app.request(free, -PAGE),
-            app.request(free, 1 << 50),
-            app.request(identifier, PAGE),
-        )
-        request = wrong[step.number % WRONG]
+        request = (*self._wrong(step.app), app.request(identifier))[step.number % WRONG]
         if request.id == identifier and identifier not in live:
             return
         before = app.recorder.count("allocated", request.id)
@@ -322,6 +343,21 @@ class BufferScenario:
             checks.equal(errno, Errno.EINVAL, f"errno of {request}")
         if identifier in live:
             self._judge_content(step.app, identifier)
+
+    def _wrong(self, index: int) -> tuple[AllocRequest, ...]:
+        """What cannot be."""
+        app, free = self.apps[index], self._free_id(index)
+        device, kind = app.place
+        return (
+            AllocRequest(free, -1, kind, PAGE),
+            AllocRequest(free, device, BufferType.UNKNOWN, PAGE),
+            AllocRequest(free, device, 5, PAGE),
+            app.request(free, -PAGE),
+            app.request(free, 1 << 50),
+        )
+
+    def _free_id(self, index: int) -> int:
+        return next(one for one in range(1000, 2000) if one not in self.buffers[index])
 
     def _die(self, step: Step) -> None:
         """A client goes, and comes back without buffers; the others keep theirs."""

@@ -37,6 +37,8 @@ IDS = tuple(range(6))
 ALLOCATORS = 3
 """Two of one process, and one of another app."""
 QUARTERS = (1, 1, 2, 1, 4, 3)
+_PAIRS = 6
+"""From this size on two are wanted at once."""
 _PRIORITIES = (500, 0, 1000, 499, 501, 1)
 _GONE = (Errno.ENOMEM, Errno.ENOENT)
 _KNOWN = 64
@@ -191,20 +193,25 @@ class Shortage:
         return pattern(self._seed, _KNOWN)
 
     def _ask(self, step: Step) -> None:
-        """A buffer is wanted; what is unsupported fails (NPU-BUF-008), and so does a live id (NPU-BUF-007, -009)."""
+        """One or two are wanted; what is unsupported fails (NPU-BUF-008), and so does a live id (NPU-BUF-007, -009)."""
         app, (identifier,) = self.apps[step.app], step.ids
-        if identifier in self._asked[step.app]:
+        live, asked = self.buffers[step.app], self._asked[step.app]
+        if identifier in live and identifier not in asked:
+            self._is_live(step.app, self._wanted(step, identifier))
+        if identifier in live or identifier in asked:
             return
+        other = IDS[(identifier + 1) % len(IDS)]
+        is_pair = step.size >= _PAIRS and other not in live and other not in asked
+        requests = tuple(self._wanted(step, each) for each in ((identifier, other) if is_pair else (identifier,)))
+        for request, supported in zip(requests, app.allocator.is_supported(requests), strict=True):
+            asked[request.id] = request, supported
+        checks.succeeds(lambda: app.allocator.get_buffers(requests), "getBuffers")
+
+    def _wanted(self, step: Step, identifier: int) -> AllocRequest:
         size = self.most * QUARTERS[step.size % len(QUARTERS)] // 4
         protection = Protection.READ if step.number % 4 == 0 else READ_WRITE
         priority = _PRIORITIES[step.number % len(_PRIORITIES)]
-        request = app.request(identifier, size, priority=priority, protection=protection)
-        if identifier in self.buffers[step.app]:
-            self._is_live(step.app, request)
-            return
-        (supported,) = app.allocator.is_supported((request,))
-        self._asked[step.app][identifier] = request, supported
-        checks.succeeds(lambda: app.allocator.get_buffers((request,)), "getBuffers")
+        return self.apps[step.app].request(identifier, size, priority=priority, protection=protection)
 
     def _is_live(self, index: int, request: AllocRequest) -> None:
         app = self.apps[index]

@@ -50,6 +50,8 @@ _TEXTS = {
     "weigh": "the budget policy is set with parameters {self.number} of the list",
     "deny": "uid {self.uid} loses the permission, makes call {self.number} of the list, and gets it back; "
     "with the right to dump: {self.own}",
+    "denied": "uid {self.uid} loses the permission, says of model {self.id} that it is cancelled (0), loaded (1) or "
+    "unloaded (2): {self.number}, and gets it back",
     "refuse": "wrong arguments {self.number} of the list",
     "dump": "dump {self.number} of the list, with uid {self.uid}",
     "shell": "shell command {self.number} of the list, with uid {self.uid}",

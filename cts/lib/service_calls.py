@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
@@ -15,13 +16,14 @@ from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.cts.lib.service_choices import (
     COMMANDS,
     DENIED,
+    DENIED_CALLS,
     PARAMETERS,
     POLICY_COMMANDS,
     REFUSED,
     REFUSED_ID,
 )
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, TrackedRequest
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.npu.types import (
@@ -86,6 +88,36 @@ class ServiceCalls(ScenarioRunner):
         self._warn("a request without the permission is taken")
         self.fixture.control.grant_permission(app.uid, PERMISSION, True)
         app.client.manager.cancel_model_load(request)
+
+    def _denied(self, step: Step) -> None:
+        """What an app says of a request without the permission ought to be rejected, and no more (NPU-ACC-005)."""
+        tracked, listener = self._with_listener(step)
+        if tracked is None or tracked.ended or listener is None:
+            return
+        deed, manager, grant = (
+            DENIED_CALLS[step.number],
+            self.owners[tracked].manager,
+            self.fixture.control.grant_permission,
+        )
+        calls = (manager.cancel_model_load, listener.notify_model_loaded, listener.notify_model_unloaded)
+        before = self.fixture.settings.manager.dump()
+        grant(step.uid, PERMISSION, False)
+        is_rejected = _is_rejected(partial(calls[step.number], tracked.request))
+        grant(step.uid, PERMISSION, True)
+        self.fixture.settle()
+        self._receive()
+        if not is_rejected or tracked.new_events or self.fixture.settings.manager.dump() != before:
+            self._warn(f"without the permission, {'rejected and' if is_rejected else ''} carried out: {deed}")
+            self._carried_out(deed, tracked)
+
+    def _carried_out(self, deed: str, tracked: TrackedRequest) -> None:
+        """It is as if its app had said so with the permission."""
+        if deed == "cancel":
+            tracked.cancelled = True
+        elif deed == "unload":
+            tracked.unloaded = True
+        elif not tracked.loaded:
+            tracked.loaded, tracked.ungranted = True, not tracked.holds
 
     def _refuse(self, step: Step) -> None:
         """What is wrong is rejected, and leaves no trace (NPU-REQ-011, -013, NPU-POL-002, -007, -008)."""
@@ -187,3 +219,11 @@ class ServiceCalls(ScenarioRunner):
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
         must(check, self.steps)
+
+
+def _is_rejected(call: Callable[[], None]) -> bool:
+    try:
+        call()
+    except SecurityDenied:
+        return True
+    return False

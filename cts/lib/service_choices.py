@@ -24,7 +24,11 @@ REFUSED: tuple[tuple[int, PolicyParameters | None], ...] = (
     *((Policy.BUDGET, PolicyParameters(8, {size: weight})) for size in ("0", "1", "2") for weight in (0, -1)),
 )
 """Policies that setPolicy rejects, and nothing changes (NPU-POL-002, -007, -008)."""
-DUMPS, DENIED = 5, 3 + len(POLICY_COMMANDS)
+DENIED_CALLS = ("cancel", "load", "unload")
+"""What an app says of a request, here without the permission: how it ends for its client is as for the step."""
+DENIED_CALLS = ("cancel", "load", "unload")
+"""What an app says of a request without the permission."""
+DUMPS, DENIED = 5, 3 + len(POLICY_COMMANDS) + 2 * len(DENIED_CALLS)
 FLAGS = (Flag.BLOCK_MISSING_FEATURE, Flag.UNLOAD_REASON)
 STRANGERS = (1_001_000, 100_000, 10_299)
 """Uids without apps: the system's and root's numbers of other users, and others."""

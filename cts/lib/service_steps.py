@@ -7,7 +7,15 @@ from collections.abc import Callable
 import msgspec
 
 from npu_conformance.cts.lib.scenario_step import Step
-from npu_conformance.cts.lib.service_choices import COMMANDS, DENIED, DUMPS, PARAMETERS, REFUSED, STRANGERS
+from npu_conformance.cts.lib.service_choices import (
+    COMMANDS,
+    DENIED,
+    DENIED_CALLS,
+    DUMPS,
+    PARAMETERS,
+    REFUSED,
+    STRANGERS,
+)
 from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.manager_model import TrackedRequest
 from npu_conformance.specs.npu.types import (
@@ -208,6 +216,20 @@ def _waiter(draw: _Draw) -> Step | None:
     return Step("die", chosen.uid) if number % 3 == 1 else Step("move", chosen.uid, number=MOVES[-1])
 
 
+def _denied(draw: _Draw) -> Step | None:
+    """Something is said of a request of the app, which may not say it at the moment."""
+    if not draw.own:
+        return None
+    chosen = draw.own[draw.number // len(DENIED_CALLS) % len(draw.own)]
+    return Step("denied", draw.uid, chosen.request.id, draw.number % len(DENIED_CALLS))
+
+
+def _lapse(draw: _Draw) -> Step | None:
+    """An app that has asked for something declares the feature no more, or again."""
+    apps = [each.uid for each in draw.runner.model.live if each.uid in draw.runner.apps]
+    return Step("declare", apps[draw.number // 2 % len(apps)], number=draw.number % 2) if apps else None
+
+
 def _plain(draw: _Draw) -> Step:
     return Step(draw.kind, draw.uid)
 
@@ -231,6 +253,8 @@ _MAKERS: dict[str, Callable[[_Draw], Step | None]] = {
     "outage": _outage,
     "suspension": _suspension,
     "waiter": _waiter,
+    "denied": _denied,
+    "lapse": _lapse,
     "process": _process,
     "equal": _equal,
     "warm": lambda draw: Step("heat", number=_WARM[draw.number % len(_WARM)]),

@@ -124,11 +124,15 @@ def death_of_the_client(context: CaseContext) -> None:
 @cases.case("death_while_allocating", "NPU-BUF-013", "NPU-LIF-019")
 def death_while_allocating(context: CaseContext) -> None:
     """Memory that is being allocated when its client dies is free for another, like what it had already."""
+    control = context.subject.interfaces.manager_control
     survivor = BufferApp(context, ASSISTANT).supported()
     size = most(survivor)
-    for identifier in range(2):
-        doomed = BufferApp(context, CAMERA).supported()
+    for identifier in range(3):
+        fresh_process(context, CAMERA)
+        doomed = BufferApp(context, CAMERA, _PID).supported()
         doomed.allocator.get_buffers((doomed.request(1, size),))
+        if control is not None and identifier:  # an end of the connection may be noticed when it is allocated
+            control.kill_client(CAMERA, _PID)
         doomed.application.close()
         gets_in_time(survivor, identifier, size)
         survivor.free(identifier)

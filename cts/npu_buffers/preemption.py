@@ -167,6 +167,54 @@ def by_set_priority(context: CaseContext) -> None:
     raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
 
 
+@cases.case("id_of_another_before", "NPU-BUF-004", "NPU-BUF-007", "NPU-BUF-009")
+def id_of_another_before(context: CaseContext) -> None:
+    """What becomes of a buffer where memory is short does not depend on what became of an earlier one of its id."""
+    app = BufferApp(context).supported()
+    size, fresh = most(app), itertools.count(1000)
+    for priorities in _ORDERS:
+        expected = _fate(app, next(fresh), size, *priorities)
+        for before, what in itertools.product(_ORDERS, _LIVES):
+            identifier = next(fresh)
+            _LIVES[what](app, identifier, before)
+            found = _fate(app, identifier, size, *priorities)
+            checks.equal(found, expected, f"what becomes of a buffer and its rival behind {what} {before}")
+
+
+def _asked_for(app: BufferApp, identifier: int, priorities: tuple[int, int]) -> None:
+    app.allocated(app.request(identifier, priority=priorities[0]))
+    app.free(identifier)
+
+
+def _changed(app: BufferApp, identifier: int, priorities: tuple[int, int]) -> None:
+    app.allocated(app.request(identifier, priority=priorities[0]))
+    app.allocator.set_priority(identifier, priorities[1])
+    app.free(identifier)
+
+
+def _mapped(app: BufferApp, identifier: int, priorities: tuple[int, int]) -> None:
+    app.allocated(app.request(identifier, priority=priorities[0])).map(PAGE, Protection.READ, 0)
+    app.free(identifier)
+
+
+_LIVES: dict[str, Callable[[BufferApp, int, tuple[int, int]], None]] = {
+    "one of priority": _asked_for,
+    "one whose priority was changed, of": _changed,
+    "one that was freed while it was mapped, of priority": _mapped,
+}
+
+
+def _fate(app: BufferApp, identifier: int, size: int, own: int, rival: int) -> tuple[int, int]:
+    """How often a buffer is preempted, and the errno of the other that wants its memory; nothing is left of them."""
+    other = identifier + 100_000
+    app.allocated(app.request(identifier, size, priority=own))
+    (answer,) = app.get(app.request(other, size, priority=rival))
+    app.flush()
+    fate = app.recorder.count("preempted", identifier), answer.errno
+    app.free(identifier, *([other] if answer.errno == 0 else []))
+    return fate
+
+
 def _preempted(context: CaseContext) -> tuple[BufferApp, NpuBuffer, int]:
     """An app with buffer 1 preempted for buffer 2, and their size; NotApplicable where no order of priorities does."""
     app = BufferApp(context).supported()

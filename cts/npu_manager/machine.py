@@ -133,6 +133,18 @@ def strangers(context: CaseContext) -> None:
     _search(context, _any_budget, kinds=_STRANGERS)
 
 
+@cases.case("reigns", *_REQUIREMENTS, "NPU-POL-002", "NPU-POL-003", "NPU-POL-026", "NPU-POL-027")
+def reigns(context: CaseContext) -> None:
+    """Random scenarios in which apps move, die and are refused under policies that soon are others break no promise."""
+    _search(context, _reign, kinds=_REIGNS, share=_MORE)
+
+
+@cases.case("denials", *_REQUIREMENTS, "NPU-ACC-005")
+def denials(context: CaseContext) -> None:
+    """Random scenarios in which apps cancel and notify without the permission break no promise, and change nothing."""
+    _search(context, _any_budget, kinds=_DENIALS)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     return case_of_steps(cases(), listed, Step, _replay)
@@ -213,6 +225,18 @@ _STRANGERS = (
     *("process", "turn", "move", "equal") * 2,
     "cancel",
 )
+_REIGNS = (
+    *("ask",) * 14,
+    *("policy", "lapse") * 5,
+    *("move", "load") * 3,
+    *("unload", "cancel", "die", "warm", "work", "equal"),
+)
+_DENIALS = (
+    *("denied",) * 10,
+    *("ask", "load") * 6,
+    *("rival", "equal", "move") * 3,
+    *("unload", "cancel", "work"),
+)
 _QUICK = {
     *(
         "ask",
@@ -253,6 +277,11 @@ def _roomy(number: int) -> Step:
 
 def _any_budget(number: int) -> Step:
     return _policy(number, (Policy.BUDGET, Policy.BUDGET, Policy.TURN_TAKING)[number % 3])
+
+
+def _reign(number: int) -> Step:
+    """Status quo, and what comes after it."""
+    return _policy(number, (Policy.STATUS_QUO, Policy.BUDGET, Policy.STATUS_QUO, Policy.TURN_TAKING)[number % 4])
 
 
 def _any_policy(number: int) -> Step:

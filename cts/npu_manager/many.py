@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from npu_conformance.cts.lib.manager_client import (
     CANCELLED,
@@ -16,6 +16,7 @@ from npu_conformance.cts.lib.manager_client import (
     package_of,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_pressure import HEAT, SHORTAGE, heat, pressed, shortage
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -39,6 +40,7 @@ _COMPLETIONS = 128
 _UIDS = range(11_001, 11_131)
 _REQUESTS = 150
 _PROCESSES = 40
+_LIVES, _REQUESTS_OF_A_LIFE = 30, 10
 
 
 @cases.case("turns", "NPU-POL-017", "NPU-POL-023")
@@ -63,7 +65,6 @@ def apps(context: CaseContext) -> None:
     """Each of many apps is known: to the HAL that is there, to the one that comes, and in a dump."""
     fixture = ManagerFixture(context)
     control = fixture.control
-    control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
     ranks = {uid: FOREGROUND + place for place, uid in enumerate(_UIDS)}
     try:
         with recording_hal(fixture) as hal:
@@ -83,12 +84,32 @@ def apps(context: CaseContext) -> None:
 
 
 def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, int]) -> None:
+    fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
     fixture.wait(lambda: all(hal.priority(uid) == rank for uid, rank in ranks.items()))
     lines = re.findall(r"^    (\d+) \[[^\]]*\] (\d+)$", fixture.settings.manager.dump(), re.MULTILINE)
     dumped = {int(uid): int(rank) for uid, rank in lines}
     for where, found in (("at the HAL", {uid: hal.priority(uid) for uid in ranks}), ("in a dump", dumped)):
         wrong = [(uid, found.get(uid), rank) for uid, rank in ranks.items() if found.get(uid) != rank]
         checks.equal(wrong[:3], [], f"{len(wrong)} of {len(ranks)} priorities {where}: uid, found, expected")
+
+
+@cases.case("relieved", "NPU-PRI-002", "NPU-PRI-005", "NPU-PRI-006", "NPU-PRI-015")
+def relieved(context: CaseContext) -> None:
+    """Pressure may weaken the priorities of many apps; a HAL that came meanwhile learns it when that is over."""
+    fixture = ManagerFixture(context)
+    ranks = {uid: CACHED + place for place, uid in enumerate(_UIDS)}
+    try:
+        for uid, rank in ranks.items():
+            fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+            fixture.control.set_importance(uid, rank)
+        for press, level in ((heat, HEAT[0]), (shortage, SHORTAGE[-1])):
+            with ExitStack() as stack:
+                with pressed(fixture, press, level):
+                    hal = stack.enter_context(recording_hal(fixture))
+                _judge_ranks(fixture, hal, ranks)
+    finally:
+        for uid in _UIDS:
+            fixture.control.remove_app(uid)
 
 
 @cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010")
@@ -142,6 +163,24 @@ def processes(context: CaseContext) -> None:
         client.alive = False
     app.dies()
     parked.receives(PARKED, GRANT)
+
+
+@cases.case("lives", "NPU-LIF-019", "NPU-REQ-011")
+def lives(context: CaseContext) -> None:
+    """An app that dies with its requests again and again may ask as ever: nothing of its earlier lives is left."""
+    fixture = ManagerFixture(context)
+    holder, app = fixture.app(FOREGROUND), fixture.app(CACHED)
+    held = holder.loads(LARGE)
+    first = 0
+    for _ in range(_LIVES):
+        parked = [(app.client, request) for request in _asked(app.client, _REQUESTS_OF_A_LIFE)]
+        first = first or len(parked)
+        checks.equal(len(parked), first, "requests that an app may have, behind several lives")
+        _judge_all(fixture, parked, PARKED)
+        app.dies()
+        app.restarts()
+    held.unload()
+    app.asks(LARGE).receives(GRANT)
 
 
 def _asked(client: Client, most: int) -> list[ModelLoadRequest]:

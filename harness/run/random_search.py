@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +20,9 @@ from npu_conformance.specs.errors import InterfaceError
 Step = TypeVar("Step")
 most_replays = 250
 """While a failure is cut down. Who asks only whether there is one sets 0 in a process of its own."""
+MOST_SECONDS = 15.0
+"""While a failure is cut down in real time, where a replay lasts as long as the steps that are left, and where a case
+says so whose replays are slow: a failure is told within some twenty seconds."""
 
 
 def first_failure(
@@ -38,13 +43,21 @@ def first_failure(
 
 
 def cut_down(
-    steps: Sequence[Step], error: Failed, replay: Callable[[Sequence[Step]], None]
+    steps: Sequence[Step],
+    error: Failed,
+    replay: Callable[[Sequence[Step]], None],
+    seconds: float = math.inf,
+    now: Callable[[], float] = time.monotonic,
 ) -> tuple[list[Step], Failed]:
-    """Leave out parts, halves first and single steps last, while what is left fails; returns it, and its failure."""
+    """Leave out parts, halves first and single steps last, while what is left fails; returns it, and its failure.
+
+    seconds: by `now`; when they have passed no further replay begins.
+    """
     left, size, replays = list(steps), len(steps) // 2, 0
-    while size and replays < most_replays:
+    until = now() + seconds
+    while size and replays < most_replays and now() < until:
         start = 0
-        while start < len(left) and replays < most_replays:
+        while start < len(left) and replays < most_replays and now() < until:
             fewer = left[:start] + left[start + size :]
             replays += 1
             try:
@@ -64,17 +77,19 @@ def search(
     examples: int,
     attempt: Callable[[random.Random, list[Step]], None],
     replay: Callable[[Sequence[Step]], None],
+    seconds: float = math.inf,
 ) -> None:
     """Attempt so many scenarios; a failure is raised with the fewest steps that bring it about, and they are attached.
 
-    attempt: see first_failure. replay: runs listed steps.
+    attempt: see first_failure. replay: runs listed steps. seconds: for cutting down; in real time MOST_SECONDS at most.
     """
     failure = first_failure(context.seed, examples, attempt)
     if failure is None:
         return
     error, steps = failure
     if isinstance(error, Failed):
-        steps, error = cut_down(steps, error, replay)
+        bound = math.inf if context.manifest.virtual_clock else MOST_SECONDS
+        steps, error = cut_down(steps, error, replay, min(seconds, bound))
     context.attach(lambda: payload(context, steps))
     raise error
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, payload, search
+from npu_conformance.harness.run.random_search import MOST_SECONDS, case_of_steps, payload, search
 from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
 from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
@@ -120,7 +120,7 @@ def _search_order(
                 scenario.run(_rivalry(kind, chance, spans))
             scenario.judge()
 
-    search(context, examples, attempt, partial(_replay_order, context))
+    search(context, examples, attempt, partial(_replay_order, context), MOST_SECONDS)
 
 
 def _rivalry(kind: str, chance: random.Random, spans: Sequence[int]) -> ordered.Step:

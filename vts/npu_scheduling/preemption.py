@@ -140,9 +140,9 @@ def goes_on(context: CaseContext) -> None:
             checks.that(alone - 1 <= together <= alone + 2 * promised, what)
 
 
-@cases.case("goes_on_each_time", "NPU-HAL-031")
+@cases.case("goes_on_each_time", "NPU-HAL-031", "NPU-HAL-009")
 def goes_on_each_time(context: CaseContext) -> None:
-    """Work that is interrupted again and again takes no longer than without, but for what the stronger had."""
+    """Work is interrupted again and again, and takes no longer than without, but for what the stronger had."""
     with scheduling_fixture(context) as npu:
         promised = npu.promised_ms()
         npu.need_profile_of_page()

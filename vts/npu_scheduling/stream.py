@@ -138,7 +138,7 @@ def resumed_each_time(context: CaseContext) -> None:
         checks.equal(without_pauses(weak.received()), list(UNDISTURBED), f"events of uid {weak.uid}, without pauses")
 
 
-@cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015")
+@cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015", "NPU-HAL-019")
 def many_apps(context: CaseContext) -> None:
     """Twenty apps at once: all are served, and events of each are its own."""
     with scheduling_fixture(context) as npu:
