@@ -14,7 +14,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
 from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
 from npu_conformance.specs.versions import Version
 
@@ -179,6 +179,20 @@ def loop_timeout_over_a_burst(context: CaseContext) -> None:
         context.warn_quality(f"of a loop timeout of 5 s over a burst the driver was told {call.loop_timeout_ns} ns")
 
 
+def _hint(app: ScriptedApp, kind: str, target: int) -> None:
+    """Give a compilation or an execution two attributes, the second one without data; neither can be given again."""
+    function, data = f"{kind}_add_extension_attribute", place(app.memory, _HINT)
+    for code, argument, length in ((1, data, len(_HINT)), (2, None, 0)):
+        app.succeed(function, target, FIBONACCI, code, argument, length)
+        app.refused(function, ResultCode.BAD_DATA, target, FIBONACCI, code, argument, length)
+
+
+def _judge_hints(call: DriverCall) -> None:
+    found = [(hint.token % (1 << PREFIX_BITS), hint.value) for hint in call.hints]
+    checks.equal(sorted(found), [(1, _HINT), (2, b"")], "hints that the driver got, by their codes")
+    checks.equal(_names(call), [FIBONACCI] * 2, "names of the extensions of the hints that the driver got")
+
+
 def _names(call: DriverCall) -> list[str]:
     """The name behind the prefix of each hint; empty where the driver was told none."""
     known = {each.prefix: each.name for each in call.extensions}
@@ -193,14 +207,12 @@ def hints_of_compilations(context: CaseContext) -> None:
     for name in ("without_cache", "with_cache"):
         with context.configuration(name):
             compilation = app.compilation(app.model(add()), app.named("one"))
-            data = place(app.memory, _HINT)
-            app.succeed("compilation_add_extension_attribute", compilation, FIBONACCI, 1, data, len(_HINT))
+            _hint(app, "compilation", compilation)
             if name == "with_cache":
                 app.succeed("compilation_set_caching", compilation, folder.argument, bytes(range(32)))
             app.succeed("compilation_finish", compilation)
             call = app.calls("one", "prepare_model")[-1]
-            checks.equal([hint.value for hint in call.hints], [_HINT], "values of the hints that the driver got")
-            checks.equal(_names(call), [FIBONACCI], "names of the extensions of the hints that the driver got")
+            _judge_hints(call)
             files = (2, 1) if name == "with_cache" else (0, 0)
             checks.equal((call.model_cache, call.data_cache), files, "files for the model and for data")
 
@@ -209,18 +221,16 @@ def hints_of_compilations(context: CaseContext) -> None:
 def hints(context: CaseContext) -> None:
     """The attributes of an execution reach the driver as hints, in each way to compute, and what else was said too."""
 
-    def say(app: ScriptedApp, execution: int) -> object:
-        data = place(app.memory, _HINT)
+    def say(app: ScriptedApp, execution: int) -> None:
         for other in (_timeout(_HOUR), _loop_timeout(5 * _SECOND)):
             other(app, execution)
-        return app.succeed("execution_add_extension_attribute", execution, FIBONACCI, 1, data, len(_HINT))
+        _hint(app, "execution", execution)
 
     for way in _WAYS:
         with context.configuration(way):
             app = ScriptedApp(context, lists("one"))
             call = _told(app, app.compiled(add(), "one"), way, say)
-            checks.equal([hint.value for hint in call.hints], [_HINT], "values of the hints that the driver got")
-            checks.equal(_names(call), [FIBONACCI], "names of the extensions of the hints that the driver got")
+            _judge_hints(call)
             checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got beside them, in ns")
             checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside them, found {call.deadline_ns}")
             app.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from npu_conformance.cts.lib.runtime.fixture import VECTOR, RuntimeApp
+from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, VECTOR, RuntimeApp
 from npu_conformance.cts.lib.runtime.results import output_shape
 from npu_conformance.cts.lib.runtime.sums import (
     FIRST,
@@ -25,6 +25,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.versions import Version
@@ -208,6 +209,36 @@ def specified_by_type(context: CaseContext) -> None:
             app.expect("an output with a type", code, ResultCode.NO_ERROR, ResultCode.BAD_DATA)
             if code == ResultCode.NO_ERROR:
                 checks.equal(unpacked(app.memory.read(output, 8)), (11, 22), "the sum")
+
+
+@cases.case("one_of_several_open", "FW-EXE-022", "FW-EXE-012", since=Version.V1_3)
+def one_of_several_open(context: CaseContext) -> None:
+    """With dependencies each output has to be of known shape, whichever it is."""
+    app = RuntimeApp(context)
+    for index in range(3):
+        with context.configuration(f"output_{index}"):
+            execution = _with_open_output(app, index)
+            answer = start_with_dependencies(app, execution)
+            started(app, "execution_start_compute_with_dependencies", answer)
+            app.expect("an open output", answer.result, ResultCode.BAD_DATA)
+
+
+def _with_open_output(app: RuntimeApp, index: int) -> int:
+    """An execution of three sums of which the model leaves the size of one open."""
+    model = app.empty_model()
+    outputs = [OPEN_SIZE if number == index else VECTOR for number in range(3)]
+    for described in (VECTOR, VECTOR, ACTIVATION, *outputs):
+        app.succeed("model_add_operand", model, described)
+    app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
+    for output in (3, 4, 5):
+        app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (output,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3, 4, 5))
+    app.succeed("model_finish", model)
+    execution = app.execution(app.finished_compilation(model))
+    app.set_inputs(execution)
+    for number in range(3):
+        app.succeed("execution_set_output", execution, number, None, place(app.memory, bytes(8)), 8)
+    return execution
 
 
 @cases.case("zero_sized", "FW-GEN-003", "FW-GEN-004", since=Version.V1_2)

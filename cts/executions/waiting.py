@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
 from npu_conformance.cts.lib.runtime.lasting import Pending, event_of, outlasting, pending
-from npu_conformance.cts.lib.runtime.nets import add, chain
+from npu_conformance.cts.lib.runtime.nets import Net, add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.judge import checks
@@ -22,6 +24,13 @@ _HOLDERS = ("one", "two")
 _FASTEST = FAST / 2
 _READERS = {"fences": "reads", "v1_2": "old", "cpu": CPU, "refuses": "refuses"}
 """Devices that compute behind fences, and the names of their configurations."""
+_IN_PARTS: Mapping[str, Callable[[], Net]] = {
+    "chain": lambda: chain("MUL", "ADD"),
+    "cpu_first": lambda: chain("MUL", "ADD"),
+    "condition": lambda: if_net(("MUL",), ("ADD",)),
+    "loop": lambda: while_net(("MUL",)),
+}
+"""Models that two drivers, and the CPU for what begins with a condition, have in parts."""
 
 
 def _holding(context: CaseContext, kind: str) -> ScriptedApp:
@@ -122,11 +131,23 @@ def for_fences(context: CaseContext) -> None:
                 _judge_fences(app, compiled_for=kind, made=pending(app, compiled), order=order)
 
 
+@cases.case("for_fences_in_parts", "FW-EXE-023", "FW-PRT-006", since=Version.V1_3)
+def for_fences_in_parts(context: CaseContext) -> None:
+    """So it does where the model is in parts, whoever has the first of them, and where it begins with a condition."""
+    for hal in (Version.V1_3, Version.V1_2):
+        for name, make in _IN_PARTS.items():
+            with context.configuration(f"{name}.{hal.name.lower()}"):
+                drivers = {name: driver(name, name.upper(), hal=hal, exec_time=FAST) for name in ("mul", "add")}
+                chosen = ("add",) if name == "cpu_first" else ("mul", "add")
+                app = ScriptedApp(context, *(drivers[each] for each in chosen))
+                _judge_fences(app, compiled_for=name, made=pending(app, app.compiled(make())), order=1)
+
+
 def _judge_fences(app: ScriptedApp, compiled_for: str, made: Pending, order: int) -> None:
     """The inputs are written just before the fence that stands for them signals."""
-    gates = [app.context.fence() for _ in range(2)]
+    gates = [app.context.fence() for _ in made.net.vector.inputs]
     events = [app.made("event_create_from_sync_fence_fd", gate, 1, True) for gate in gates]
-    contents = [pool.read(0, pool.memory.size) for pool in made.pools[:2]]
+    contents = [pool.read(0, pool.memory.size) for pool in made.pools[: len(gates)]]
     for pool, content in zip(made.pools, contents, strict=False):
         pool.write(0, bytes(len(content)))
 
@@ -134,7 +155,7 @@ def _judge_fences(app: ScriptedApp, compiled_for: str, made: Pending, order: int
         made.pools[number].write(0, contents[number])
         gates[number].signal()
 
-    let_go = [partial(write_and_signal, number) for number in (0, 1)]
+    let_go = [partial(write_and_signal, number) for number in range(len(gates))]
     (code,) = outlasting(app, [lambda: made.end(made.start(*events))], *let_go[::order])
     app.expect(f"event_wait ({compiled_for})", code)
     made.check()

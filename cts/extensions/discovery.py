@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.fixture import CPU, VECTOR
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver
 from npu_conformance.cts.lib.runtime.vendor import (
@@ -24,10 +24,11 @@ from npu_conformance.cts.lib.runtime.vendor import (
     type_code,
 )
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperationType
-from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, SupportedOperation
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
 from npu_conformance.specs.versions import Version
@@ -35,6 +36,12 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.extensions.discovery", interface="runtime", since=Version.V1_2)
 
 _ECHO_TYPES = (ExtensionOperandTypeInformation(ECHO_TYPE, is_tensor=True, byte_size=1),)
+_OEM = (SupportedOperation(int(OperationType.OEM_OPERATION)),)
+_LIKE_FIBONACCI = (
+    FIBONACCI[:-1], FIBONACCI[1:], f"{FIBONACCI}2", f"x{FIBONACCI}", FIBONACCI.upper(), f"{FIBONACCI} ",
+    FIBONACCI.rpartition(".")[0], FIBONACCI.rpartition(".")[2],
+)  # fmt: skip
+"""Names that are not the one that the driver lists."""
 
 
 def _with_both(name: str, **fields: Any) -> DriverScript:
@@ -58,12 +65,13 @@ def support(context: CaseContext) -> None:
 
 @cases.case("unknown_name", "FW-EXT-011")
 def unknown_name(context: CaseContext) -> None:
-    """An extension that no driver lists is not supported, and cannot be used."""
+    """An extension that no driver lists is not supported, and cannot be used; nor one with a name that is like it."""
     app = ScriptedApp(context, lists("one"))
-    nobody = "com.example.nobody"
     (device,) = app.named("one")
-    checks.equal(app.succeed("device_get_extension_support", device, nobody, True).value, False, "support for nobody's")
-    checks.equal(is_usable(app, nobody), False, "whether nobody's extension can be used")
+    for name in ("com.example.nobody", *_LIKE_FIBONACCI):
+        found = app.succeed("device_get_extension_support", device, name, True).value
+        checks.equal(found, False, f"support for {name!r}")
+        checks.equal(is_usable(app, name), False, f"whether {name!r} can be used")
 
 
 @cases.case("codes", "FW-EXT-003")
@@ -135,6 +143,24 @@ def prefixes_of_operands(context: CaseContext) -> None:
     found = app.prepared_once("one")
     names = [one.name for one in found.extension_name_to_prefix]
     checks.equal(names, [FIBONACCI], "extensions of a model with an input of their type")
+
+
+@cases.case("prefixes_of_a_part", "FW-EXT-005", "FW-PRT-006")
+def prefixes_of_a_part(context: CaseContext) -> None:
+    """A part of a model names the extension of its operand's type, and the other part names none."""
+    app = ScriptedApp(context, _with_both("one", operations=_OEM), driver("adds", "ADD", exec_time=FAST))
+    model = app.operands_of_add()
+    app.succeed("model_add_operand", model, OperandDescription(type_code(app, model, ECHO_TYPE, ECHO), 1, (2,)))
+    app.succeed("model_add_operand", model, VECTOR)
+    app.succeed("model_add_operation", model, OperationType.ADD, (0, 1, 2), (3,))
+    app.succeed("model_add_operation", model, OperationType.OEM_OPERATION, (4,), (5,))
+    app.succeed("model_set_operand_value", model, 2, place(app.memory, bytes(4)), 4)
+    app.succeed("model_identify_inputs_and_outputs", model, (0, 1, 4), (3, 5))
+    app.succeed("model_finish", model)
+    app.succeed("compilation_finish", app.compilation(model, app.named("one", "adds")))
+    for name, expected in (("one", [ECHO]), ("adds", [])):
+        found = [one.name for one in app.prepared_once(name).extension_name_to_prefix]
+        checks.equal(found, expected, f"extensions of the part of {name}")
 
 
 @cases.case("no_prefixes", "FW-EXT-005")

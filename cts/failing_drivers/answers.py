@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
@@ -9,6 +11,7 @@ from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -16,6 +19,13 @@ cases = CaseGroup("cts.failing_drivers.answers", interface="runtime", since=Vers
 
 _KINDS = {"contradicting": "shapes", "too_few": "length"}
 _HALS = (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
+_PLACES = {"first": 0, "last": 1}
+"""Of which output the answer is wrong."""
+
+
+def _broken(kind: str, output: int, *operations: str, **fields: Any) -> DriverScript:
+    """A driver whose answer about an output is wrong."""
+    return driver("broken", *operations, **fields, **misbehaving("execute", kind, output=output))
 
 
 def _two(operation: str) -> Net:
@@ -31,23 +41,28 @@ def _declare(name: str, kind: str) -> None:
     def named(context: CaseContext) -> None:
         """An execution whose output shapes contradict the model fails."""
         for hal in _HALS:
-            app = ScriptedApp(context, driver("broken", hal=hal, **misbehaving("execute", kind)))
-            computed = app.compute_net(app.compiled(_two("ADD"), "broken"))
-            app.expect("execution_compute", computed.result, ResultCode.OP_FAILED)
-            app.close()
+            for place, output in _PLACES.items():
+                app = ScriptedApp(context, _broken(kind, output, hal=hal))
+                computed = app.compute_net(app.compiled(_two("ADD"), "broken"))
+                app.expect(f"execution, {place} output of HAL {hal}", computed.result, ResultCode.OP_FAILED)
+                app.close()
 
     @cases.case(f"{name}.default", "FW-VER-008", "FW-PRT-010")
     def default(context: CaseContext) -> None:
         """The CPU computes instead, with shapes that are right."""
-        app = ScriptedApp(context, driver("broken", exec_time=FAST, **misbehaving("execute", kind)))
-        app.computes_rightly(app.compiled(_two("ADD")))
+        for place, output in _PLACES.items():
+            with context.configuration(place):
+                app = ScriptedApp(context, _broken(kind, output, exec_time=FAST))
+                app.computes_rightly(app.compiled(_two("ADD")))
 
     @cases.case(f"{name}.in_parts", "FW-VER-008", "FW-PRT-010")
     def in_parts(context: CaseContext) -> None:
         """So it does where the driver has a part in the middle."""
-        broken = driver("broken", "MUL", exec_time=FAST, **misbehaving("execute", kind))
-        app = ScriptedApp(context, broken, driver("good", "ADD", exec_time=FAST))
-        app.computes_rightly(app.compiled(_two("MUL")))
+        for place, output in _PLACES.items():
+            with context.configuration(place):
+                broken = _broken(kind, output, "MUL", exec_time=FAST)
+                app = ScriptedApp(context, broken, driver("good", "ADD", exec_time=FAST))
+                app.computes_rightly(app.compiled(_two("MUL")))
 
 
 for _name, _kind in _KINDS.items():
@@ -75,16 +90,19 @@ def _declare_impossible(name: str, kind: str, dimensions: tuple[int, ...], requi
     def named(context: CaseContext) -> None:
         """An execution whose answer cannot be fails."""
         for hal in _HALS:
-            app = ScriptedApp(context, driver("broken", hal=hal, **misbehaving("execute", kind)))
-            computed = app.compute_net(app.compiled(_opened(dimensions), "broken"))
-            app.expect(f"execution_compute, HAL {hal}", computed.result, ResultCode.OP_FAILED)
-            app.close()
+            for place, output in _PLACES.items():
+                app = ScriptedApp(context, _broken(kind, output, hal=hal))
+                computed = app.compute_net(app.compiled(_opened(dimensions), "broken"))
+                app.expect(f"execution, {place} output of HAL {hal}", computed.result, ResultCode.OP_FAILED)
+                app.close()
 
     @cases.case(f"{name}.default", requirement, "FW-PRT-010", since=since)
     def default(context: CaseContext) -> None:
         """The CPU computes instead."""
-        app = ScriptedApp(context, driver("broken", exec_time=FAST, **misbehaving("execute", kind)))
-        app.computes_rightly(app.compiled(_opened(dimensions)))
+        for place, output in _PLACES.items():
+            with context.configuration(place):
+                app = ScriptedApp(context, _broken(kind, output, exec_time=FAST))
+                app.computes_rightly(app.compiled(_opened(dimensions)))
 
 
 for _name, _row in _IMPOSSIBLE.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.fixture import ACTIVATION, RuntimeApp
 from npu_conformance.cts.lib.runtime.memories import object_of
 from npu_conformance.cts.lib.runtime.sums import packed, unpacked
 from npu_conformance.harness.judge import checks
@@ -10,7 +10,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription, Pointer
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.memory.constants", interface="runtime")
@@ -89,6 +89,39 @@ def in_memory(context: CaseContext) -> None:
             app.succeed("model_set_operand_value_from_memory", model, 1, memory, offset, 4 * elements)
             offset += 4 * elements + 12
             _adds(app, _finish(app, model), values)
+
+
+@cases.case("overlapping", "FW-MDL-015", "FW-MDL-016", "FW-MDL-017")
+def overlapping(context: CaseContext) -> None:
+    """Constants that begin at one byte, or within another, have each its own length, by pointer and in memory."""
+    for name, columns in {"copied": 4, "kept": 40}.items():
+        for how in ("by_pointer", "in_memory"):
+            with context.configuration(f"{name}.{how}"):
+                _judge_overlapping(RuntimeApp(context), columns, in_memory=how == "in_memory")
+
+
+def _judge_overlapping(app: RuntimeApp, columns: int, *, in_memory: bool) -> None:
+    """Input + two rows, + the first of them, + the second, all of which lie where the two rows lie."""
+    rows, row = (OperandDescription(OperandType.TENSOR_FLOAT32, 2, (count, columns)) for count in (2, 1))
+    size, model = 4 * columns, app.empty_model()
+    for described in (rows, rows, row, row, ACTIVATION, rows, rows, rows):
+        app.succeed("model_add_operand", model, described)
+    values = tuple(float(index % 7) for index in range(2 * columns))
+    memory, _ = app.shared_memory(2 * size, packed(values))
+    pointer = place(app.memory, packed(values))
+    app.succeed("model_set_operand_value", model, 4, place(app.memory, bytes(4)), 4)
+    for index, offset, length in ((2, 0, size), (1, 0, 2 * size), (3, size, size)):
+        if in_memory:
+            app.succeed("model_set_operand_value_from_memory", model, index, memory, offset, length)
+        else:
+            at = Pointer(pointer.memory, pointer.offset + offset)
+            app.succeed("model_set_operand_value", model, index, at, length)
+    for inputs, output in (((0, 1, 4), 5), ((5, 2, 4), 6), ((6, 3, 4), 7)):
+        app.succeed("model_add_operation", model, OperationType.ADD, inputs, (output,))
+    app.succeed("model_identify_inputs_and_outputs", model, (0,), (7,))
+    app.succeed("model_finish", model)
+    both = tuple(one + other for one, other in zip(values[:columns], values[columns:], strict=True))
+    _adds(app, model, tuple(one + other for one, other in zip(values, both * 2, strict=True)))
 
 
 @cases.case("also_argument", "FW-MDL-029")

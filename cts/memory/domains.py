@@ -213,6 +213,39 @@ def outlives_descriptor(context: CaseContext) -> None:
     checks.equal(content_of(app, second), TOTAL, "the sum")
 
 
+@cases.case("several_of_one_descriptor", "FW-MEM-001", "FW-MEM-003", "FW-MEM-004", "FW-MEM-006", since=Version.V1_3)
+def several_of_one_descriptor(context: CaseContext) -> None:
+    """Memories of one descriptor are each for themselves: each has its value, its roles and its life."""
+    app = RuntimeApp(context)
+    model = app.finished_model()
+    for name, devices in {"default": (), **{name: (one,) for name, one in devices_to_name(app).items()}}.items():
+        with context.configuration(name):
+            compilation = app.finished_compilation(model, devices)
+            made = descriptor(app, [Role(role, compilation, 0) for role in BOTH])
+            first, second, third = (app.memory_of(made) for _ in range(3))
+            _judge_each_alone(app, compilation, first, second, third)
+
+
+def _judge_each_alone(app: RuntimeApp, compilation: int, first: int, second: int, third: int) -> None:
+    fill(app, first)
+    _has_no_value(app, compilation, second, third)
+    app.expect("compute", app.compute(execution_between(app, compilation, first, second)))
+    _has_no_value(app, compilation, third, second)
+    app.expect("compute", app.compute(execution_between(app, compilation, first, second)))
+    checks.equal((content_of(app, first), content_of(app, second)), (FIRST, TOTAL), "the input and the sum")
+    app.free(first)
+    app.expect("compute", app.compute(execution_between(app, compilation, second, third)))
+    expected = tuple(one + other for one, other in zip(TOTAL, SECOND, strict=True))
+    checks.equal((content_of(app, second), content_of(app, third)), (TOTAL, expected), "the sum and the next one")
+
+
+def _has_no_value(app: RuntimeApp, compilation: int, memory: int, output: int) -> None:
+    """It can neither be copied nor read. output: where the execution that fails would write; it loses its value."""
+    target, _ = app.shared_memory(8)
+    app.refused("memory_copy", ResultCode.BAD_DATA, memory, target)
+    app.expect("compute", app.compute(execution_between(app, compilation, memory, output)), ResultCode.OP_FAILED)
+
+
 @cases.case("reused_after_free", "FW-MEM-004", since=Version.V1_3)
 def reused_after_free(context: CaseContext) -> None:
     """Memory that is made after another was freed begins uninitialised."""

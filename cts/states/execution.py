@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
+
 from npu_conformance.cts.lib.runtime.fixture import SUM, VECTOR_BYTES, RuntimeApp
 from npu_conformance.cts.lib.runtime.refusals import refuses
 from npu_conformance.cts.lib.runtime.running import running, running_again
+from npu_conformance.cts.lib.runtime.sums import failing_compilation
 from npu_conformance.cts.lib.runtime.ways import WAYS, ways
 from npu_conformance.cts.misuse.results import short_execution
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import DurationCode, ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.states.execution", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
@@ -165,6 +169,37 @@ def results_may_be_asked_again(context: CaseContext) -> None:
         rank = app.succeed("execution_get_output_operand_rank", execution, 0, True)
         dimensions = app.succeed("execution_get_output_operand_dimensions", execution, 0, True)
         checks.equal((rank.value, dimensions.values), (1, (2,)), "rank and dimensions of the sum")
+
+
+@cases.case("results_of_each_computation", "FW-EXE-017", "FW-EXE-019", "FW-EXE-003", since=Version.FL5)
+def results_of_each_computation(context: CaseContext) -> None:
+    """After a computation that has failed a reusable execution has no results, whatever it had before, or has then."""
+    app = RuntimeApp(context)
+    compilation = failing_compilation(app, (app.cpu(),))
+    for way in ways(app.level):
+        with context.configuration(way):
+            execution, shape = app.execution(compilation), place(app.memory, bytes(4))
+            data, output = place(app.memory, bytes(16)), place(app.memory, bytes(16))
+            app.succeed("execution_set_input", execution, 0, None, data, 16)
+            app.succeed("execution_set_input", execution, 1, None, shape, 4)
+            app.succeed("execution_set_output", execution, 0, None, output, 16)
+            app.succeed("execution_set_reusable", execution, True)
+            app.succeed("execution_set_measure_timing", execution, True)
+            for elements in (4, 3, 4, 3):
+                app.memory.write(shape, struct.pack("<i", elements))
+                code = WAYS[way].compute(app, execution, compilation)
+                checks.equal(code == ResultCode.NO_ERROR, elements == 4, f"success with a shape of {elements} elements")
+                _has_results(app, execution, (4,) if elements == 4 else None)
+
+
+def _has_results(app: RuntimeApp, execution: int, dimensions: tuple[int, ...] | None) -> None:
+    """The results can be asked; None for none."""
+    code = ResultCode.BAD_STATE if dimensions is None else ResultCode.NO_ERROR
+    for function, index in zip(_RESULTS, (0, 0, DurationCode.ON_HARDWARE), strict=True):
+        app.refused(function, code, execution, index, True)
+    if dimensions is not None:
+        found = app.succeed("execution_get_output_operand_dimensions", execution, 0, True).values
+        checks.equal(found, dimensions, "dimensions of the output")
 
 
 @cases.case("freed_in_every_state", "FW-API-003")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge.api_model import OK, SIZES, Code, CompilationState, Required, bad_data, bad_state
@@ -160,7 +161,8 @@ class ExecutionState:
     def compute(self, *, is_waited: bool = True) -> Code:
         """None while it is under way and may compute again once it is over.
 
-        is_waited: False where it is only started; who tells then of memory without a value is open.
+        is_waited: False where it is only started; who tells then of memory without a value is open. Whether an
+        execution is spent by it is open up to feature level 4: Android R refuses it before it begins.
         """
         if self.phase == "started" and self.reusable:
             return None
@@ -169,18 +171,23 @@ class ExecutionState:
         if self.phase == "completed" and self.result.code != ResultCode.NO_ERROR:
             return self.result if self.result.requirement == "FW-EXE-011" else None
         memories = [one.memory for one in self.arguments.values() if one.memory is not None]
-        if len(self.arguments) < _ARGUMENTS:  # which of two mistakes is told is open
-            return None if any(memory.initialised is False for memory in memories) else self._lacks_argument()
+        if len(self.arguments) < _ARGUMENTS:
+            return None if self._would_lose_value(memories) else self._lacks_argument()
         if any(memory.busy for memory in memories):
             return None
         if any(
             one.memory and one.memory.initialised is False for slot, one in self.arguments.items() if slot != OUTPUT
         ):
-            return self._lacks_value() if is_waited else None
+            return self._lacks_value() if is_waited and self.level >= Version.FL5 else None
         self.phase, self.fenced = "completed", False
         self.result = Required(ResultCode.NO_ERROR, "FW-EXE-013")
         self._write()
         return self.result
+
+    def _would_lose_value(self, memories: Sequence[MemoryState]) -> bool:
+        """Which of two mistakes is told is open, and so is whether an output keeps the value that it had before."""
+        output = self.arguments.get(OUTPUT, ArgumentState()).memory
+        return any(one.initialised is False or (one is output and one.initialised) for one in memories)
 
     def begin(self, *, fenced: bool) -> None:
         """It was started, and what `compute` said comes true when its event was waited for."""

@@ -1,8 +1,9 @@
 """A runtime driven step by step beside the model of its API: each call has to return what the model says.
 
 A step names objects by their number among the living ones of their kind; a number behind the last stands for null, so
-that a sequence stays a sequence when steps are left out, and NEWEST for the one that was made last. Where the runtime
-promises to check handles, FREED stands for an object that was freed, and FOREIGN for one of another kind.
+that a sequence stays a sequence when steps are left out; NEWEST is the one that was made last, NEWEST - 1 the one
+before it. Where the runtime promises to check handles, FREED stands for an object that was freed, and FOREIGN for one
+of another kind.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ Rule = Callable[[], Code]
 """Says what a call has to return, and brings the model into the state behind it; None where the API leaves it open."""
 FREED, FOREIGN = -1, -2
 NEWEST = 1000
+_RECENT = 100
 _ROOM = 64
 
 
@@ -143,8 +145,8 @@ class Kind(Generic[State]):
             return self.freed
         if self.checks_handles and number == FOREIGN:
             return next((Living(other.handle, other.state, is_lost=True) for other in self.others()), None)
-        if number == NEWEST and self.living:
-            return self.living[-1]
+        if NEWEST - _RECENT < number <= NEWEST:
+            number += len(self.living) - 1 - NEWEST
         return self.living[number] if 0 <= number < len(self.living) else None
 
 

@@ -9,14 +9,22 @@ from npu_conformance.harness.nnapi.machine import NEWEST, Step
 _RIGHT = ((0, 16, 32, 48), (1, 17, 33, 49))
 """Values of set_argument that are right, without a type and with one."""
 _FIRST = 0
+_ROLES = (1, 9)
+"""Values of add_role: the first input and the output, often enough used."""
+_DESCRIBED_INPUT, _DESCRIBED_OUTPUT = 6, 2
+"""Values of set_from_memory: the first input and the output, which are memory from a descriptor as a whole."""
 _REUSABLE = Step("set_of_execution", NEWEST, 3, 1)
 """Between two computations of it every setter is refused, and none leaves anything."""
 
 
 def phrase(chance: random.Random) -> list[Step]:
-    """A compilation with its settings, or an execution with its arguments; a call of it may be left out or wrong."""
-    steps = _compilation(chance) if chance.random() < 0.3 else _execution(chance)
-    if chance.random() < 0.2:
+    """A compilation with its settings, an execution with its arguments, or memories of one descriptor.
+
+    A call of it may be left out or wrong.
+    """
+    (make,) = chance.choices((_compilation, _execution, _memories), (3, 6, 1))
+    steps = make(chance)
+    if chance.random() < 0.2 and make is not _memories:
         steps.insert(chance.randrange(1, len(steps) + 1), _setting(chance, steps[0].call))
     if chance.random() < 0.1:
         del steps[chance.randrange(1, len(steps))]
@@ -32,6 +40,23 @@ def _compilation(chance: random.Random) -> list[Step]:
     made = Step("compile", _FIRST, 0, chance.choice((0, 1)))
     settings = [_setting(chance, made.call) for _ in range(chance.randrange(5))]
     return [made, *settings, Step("finish_compilation", NEWEST), *(_execution(chance, NEWEST))]
+
+
+def _memories(chance: random.Random) -> list[Step]:
+    """Two memories of one descriptor, of which one is filled and read; what they hold is copied out."""
+    roles = [Step("add_role", NEWEST, _FIRST, value) for value in _ROLES]
+    made = [Step("describe"), *roles, Step("finish_descriptor", NEWEST), *[Step("allocate", NEWEST)] * 2]
+    filled, other = chance.sample((NEWEST - 2, NEWEST - 1), 2)
+    source, target = (chance.choice((filled, filled, other)) for _ in range(2))
+    computing = [
+        Step("execute", _FIRST),
+        Step("set_from_memory", NEWEST, source, _DESCRIBED_INPUT),
+        Step("set_argument", NEWEST, 1, _RIGHT[0][1]),
+        Step("set_from_memory", NEWEST, chance.choice((filled, other, other)), _DESCRIBED_OUTPUT),
+        *_computing(chance, _FIRST),
+    ]
+    copies = [Step("copy", NEWEST, filled), *(Step("copy", one, NEWEST) for one in chance.sample((target, other), 2))]
+    return [*made, Step("share", value=chance.choice((0, 1))), *copies[: chance.randint(1, 3)], *computing, copies[-1]]
 
 
 def _execution(chance: random.Random, compilation: int | None = None) -> list[Step]:

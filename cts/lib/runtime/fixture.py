@@ -7,7 +7,7 @@ first; `free` frees it earlier.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from npu_conformance.cts.lib.runtime import codes
@@ -17,11 +17,13 @@ from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi import models
 from npu_conformance.harness.nnapi.app import ACTIVATION, VECTOR, App, result_of
-from npu_conformance.harness.nnapi.caller_memory import PooledMemory, place
+from npu_conformance.harness.nnapi.caller_memory import CallerMemory, PooledMemory, place
+from npu_conformance.harness.nnapi.models import BuiltModel
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.devices import CPU, MOST_DEVICES
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL, OperandDescription, Pointer
@@ -30,6 +32,8 @@ from npu_conformance.specs.versions import Version
 
 __all__ = ["ACTIVATION", "ADDENDS", "CPU", "SUM", "VECTOR", "VECTOR_BYTES", "RuntimeApp", "result_of"]
 
+Build = Callable[[Runtime, CallerMemory, Model], BuiltModel]
+"""Builds and finishes a model of a runtime. Raises CallError."""
 VECTOR_BYTES = 8
 ADDENDS = (struct.pack("<2f", 1, 2), struct.pack("<2f", 10, 20))
 SUM = struct.pack("<2f", 11, 22)
@@ -159,9 +163,9 @@ class RuntimeApp(App):
         self.refused("model_finish", ResultCode.BAD_DATA, model)
         return model
 
-    def built(self, model: Model) -> int:
-        """Build and finish a wire model."""
-        built = models.build(self.runtime, self.memory, model)
+    def built(self, model: Model, build: Build = models.build) -> int:
+        """Build and finish a wire model. build: how."""
+        built = build(self.runtime, self.memory, model)
         for memory in built.memories:
             self.owns("memory_create_from_fd", memory)
         for handle in built.models:

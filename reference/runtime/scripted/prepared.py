@@ -192,9 +192,11 @@ class ScriptedPreparedModel(hal.PreparedModel):
             return shapes
         if found.kind == "length":
             return shapes[:-1] or shapes * 2
-        first, *others = shapes
         corrupt = _CORRUPTIONS.get(found.kind)
-        return shapes if corrupt is None else (corrupt(first), *others)
+        if corrupt is None:
+            return shapes
+        wrong = min(found.output, len(shapes) - 1)
+        return tuple(corrupt(shape) if number == wrong else shape for number, shape in enumerate(shapes))
 
     def timing(self, measured: types.Timing, is_asked: bool) -> types.Timing:
         """The timing of the script, where it was asked to measure and has one."""
@@ -215,7 +217,7 @@ _CORRUPTIONS: Mapping[str, Callable[[types.OutputShape], types.OutputShape]] = {
     "short": lambda shape: replace(shape, is_sufficient=False),
     "tight": lambda shape: replace(shape, is_sufficient=False),
 }
-"""What becomes of the shape of the first output, by the kind of a misbehaviour."""
+"""What becomes of the shape of an output, by the kind of a misbehaviour."""
 
 _INSUFFICIENT = ("roomy", "tight")
 """Kinds that make OUTPUT_INSUFFICIENT_SIZE of a success."""

@@ -35,11 +35,11 @@ class Misbehaviour(Wire, frozen=True):
       "silent"    it is launched with NONE, and no callback comes for as long as the process lives;
       "length"    an answer with one element too few (get_supported_operations, output shapes; of a single output, whose
                   shape may be left out, one too many);
-      "shapes"    output shapes that contradict the model;
-      "large"     the first output has 2^29 of its first dimension, more bytes than 32 bits count;
-      "rankless"  the first output has no rank, whatever its type;
-      "short"     success, and yet the first output has too little room;
-      "tight"     OUTPUT_INSUFFICIENT_SIZE, since the first output has too little room;
+      "shapes"    one output has a shape that contradicts the model;
+      "large"     one output has 2^29 of its first dimension, more bytes than 32 bits count;
+      "rankless"  one output has no rank, whatever its type;
+      "short"     success, and yet one output has too little room;
+      "tight"     OUTPUT_INSUFFICIENT_SIZE, since one output has too little room;
       "roomy"     OUTPUT_INSUFFICIENT_SIZE, and yet every output has room enough;
       "slots"     HIDL's burst is asked for the memory of a slot that was never given, beside those that were;
       "packet"    the result packet of HIDL's burst counts one element too many;
@@ -50,6 +50,7 @@ class Misbehaviour(Wire, frozen=True):
       "held"      a fenced execution is launched, and computes once RuntimeControl.release is called.
     A method of the queries at start ("get_type") fails when the runtime registers its drivers.
     first: the first call, counted from 1, to which it happens; count: how many calls in a row, FOR_EVER for all.
+    output: of which output the answer is wrong; the last one where there are not so many.
     """
 
     method: str
@@ -57,6 +58,7 @@ class Misbehaviour(Wire, frozen=True):
     status: int = ErrorStatus.GENERAL_FAILURE
     first: int = 1
     count: int = FOR_EVER
+    output: int = 0
 
 
 class DriverScript(HasFloat, frozen=True):
