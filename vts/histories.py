@@ -27,7 +27,8 @@ cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
 _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
-_WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2)
+_CACHES = ("save", "save_again", "save_again", "restore", "spoil")
+_WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2, *_CACHES, "drop")
 _BUFFERS = (
     *_ALWAYS,
     *("allocate", "fill", "read", "run") * 3,
@@ -37,7 +38,7 @@ _BUFFERS = (
 _FENCES = (*_ALWAYS, *("launch",) * 16, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 4)
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
-    "late", "empty_buffer", "in_burst",
+    "late", "empty_buffer", "buffer_twice", "in_burst",
 )  # fmt: skip
 _DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2)
 
@@ -50,7 +51,7 @@ _OF_BUFFERS = (
     "NNHAL-MEMDOMAIN-032",
 )  # fmt: skip
 _OF_FENCES = ("NNHAL-FENCED-005", "NNHAL-FENCED-007", "NNHAL-FENCED-010", "NNHAL-FENCED-012")
-_OF_FAILURES = ("NNHAL-REQUEST-001", "NNHAL-MEMDOMAIN-016", "NNHAL-QOS-003", "NNHAL-BURST-012")
+_OF_FAILURES = ("NNHAL-REQUEST-001", "NNHAL-MEMDOMAIN-016", "NNHAL-MEMDOMAIN-025", "NNHAL-QOS-003", "NNHAL-BURST-012")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -60,7 +61,7 @@ class Step(msgspec.Struct, frozen=True):
     dice: int
 
 
-@cases.case("work", *_REQUIREMENTS, "NNHAL-CACHE-010")
+@cases.case("work", *_REQUIREMENTS, "NNHAL-CACHE-010", "NNHAL-CACHE-015")
 def work(context: CaseContext) -> None:
     """Models, bursts, reusable executions and caches come and go, and every output is right."""
     _search(context, _WORK)

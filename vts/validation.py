@@ -11,13 +11,17 @@ import inspect
 import random
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import CacheClient, Handles
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import PreparationArguments
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
@@ -30,6 +34,7 @@ from npu_conformance.vts.lib.rejection import (
     expect_preparation_rejected,
     expect_rejected_at_prepare,
 )
+from npu_conformance.vts.lib.wrong_preparations import wrong_preparations
 
 _behaviours = CaseGroup("vts.validation", group=Group.VALIDATION)
 
@@ -144,7 +149,7 @@ def preference(context: CaseContext) -> None:
     """An execution preference that does not exist is rejected (AOSP: mutateExecutionPreference)."""
     for value in (-1, 3):
         with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
-            expect_preparation_rejected(context, addition.model(), preference=value)
+            expect_preparation_rejected(context, addition.model(), PreparationArguments(preference=value))
 
 
 @_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_3)
@@ -152,7 +157,7 @@ def priority(context: CaseContext) -> None:
     """A priority that does not exist is rejected (AOSP: mutateExecutionPriority)."""
     for value in (-1, 3):
         with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
-            expect_preparation_rejected(context, addition.model(), priority=value)
+            expect_preparation_rejected(context, addition.model(), PreparationArguments(priority=value))
 
 
 @_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REJECTION, since=Version.FL5)
@@ -160,7 +165,22 @@ def deadline(context: CaseContext) -> None:
     """A deadline below -1, which stands for none, is rejected. Interface text: AOSP's VTS does not try it."""
     for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
         with context.configuration(f"deadline_{name}"), with_aosp_verdict("no"):
-            expect_preparation_rejected(context, addition.model(), deadline=value)
+            expect_preparation_rejected(context, addition.model(), PreparationArguments(deadline_ns=value))
+
+
+@_behaviours.case("arguments.beside_others", "NNHAL-PREPARE-009", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_2)
+def beside_others(context: CaseContext) -> None:
+    """What is wrong is rejected whatever stands beside it: a token, a past deadline, hints, files of a cache."""
+    client = CacheClient(context)
+    for wrong in wrong_preparations(context.version):
+        for files, handles in {"no_files": Handles((), ()), "files": client.cache().handles()}.items():
+            with (
+                context.configuration(f"{wrong.name}.{files}"),
+                with_aosp_verdict("no"),
+                client.opened(handles) as (model_cache, data_cache),
+            ):
+                arguments = replace(wrong.arguments, model_cache=model_cache, data_cache=data_cache)
+                expect_preparation_rejected(context, wrong.model, arguments, what=f"a wrong {wrong.name}")
 
 
 def _tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:

@@ -47,6 +47,11 @@ class Numbers(Protocol):
         ...
 
 
+_TRUE = 128
+"""Any byte but 0 is true."""
+_OF_TRUTHS = ("LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "REDUCE_ALL", "REDUCE_ANY")
+
+
 @dataclass(frozen=True)
 class Form:
     """An operation with one of its signatures and one combination of its types (type variables, each with a type)."""
@@ -245,7 +250,8 @@ class Call:
 
         dtype = numpy.dtype(OPERAND_TYPES[kind].dtype)
         if kind is OperandType.TENSOR_BOOL8:
-            return self.random.integers(0, 2, tuple(shape), dtype)
+            truths = self.random.integers(0, 2, tuple(shape), dtype)
+            return truths * _TRUE if self.form.operation in _OF_TRUTHS and self.flag() else truths
         if dtype.kind == "f":
             steps = self.random.integers(1 if positive else -16, 17, tuple(shape))
             return numpy.where(nonzero & (steps == 0), 3, steps) / 8

@@ -75,14 +75,25 @@ def _strided(call: Call) -> Arguments:
     shrunk = call.decisions.below(2 ** (len(shape) - 1))  # Never the last one: something has to be left.
     masks = {name: call.decisions.below(2 ** len(shape)) & ~shrunk for name in ("begin_mask", "end_mask")}
     end = [start + 1 if shrunk >> axis & 1 else stop for axis, (start, stop) in enumerate(zip(begin, end, strict=True))]
+    strides = [call.between(1, 3) if cut else 1 for cut in touched]
+    for axis in _reversed_axes(call, touched, shrunk):
+        # The same elements from the last one on; an end before the first one counts from behind.
+        begin[axis], end[axis] = end[axis] - 1, begin[axis] - 1 if begin[axis] else -shape[axis] - 1
+        strides[axis] = -strides[axis]
     return {
         "input": call.tensor("input", shape),
         "begin": int32s(*begin),
         "end": int32s(*end),
-        "strides": int32s(*(call.between(1, 3) if cut else 1 for cut in touched)),
+        "strides": int32s(*strides),
         **{name: int32(value) for name, value in masks.items()},
         "shrink_axis_mask": int32(shrunk),
     }
+
+
+def _reversed_axes(call: Call, touched: Sequence[bool], shrunk: int) -> list[int]:
+    """The axes that are read backwards: none, or all that are cut and stay."""
+    is_backwards = call.flag()
+    return [axis for axis, cut in enumerate(touched) if is_backwards and cut and not shrunk >> axis & 1]
 
 
 def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = None) -> OperandSpec:

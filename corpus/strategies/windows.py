@@ -3,12 +3,16 @@
 import math
 from collections.abc import Sequence
 
+import numpy
+
 from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, int32s, scalar, tensor
-from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
+from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe, largest_scale
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 _VALID = 2
+_BIAS = 0.4
+"""Of a bias that is drawn from -100 to 100: so many steps of the output does 1 make, where it is quantised."""
 
 
 def _steps(call: Call, window: tuple[int, int]) -> dict[str, OperandSpec]:
@@ -66,11 +70,13 @@ def _products(call: Call, given: OperandSpec, name: str, shape: Sequence[int], a
     weights = _weights(call, name, shape, axis)
     kind, channels = call.kind("bias"), shape[axis]
     quantized = kind is OperandType.TENSOR_INT32
-    scale = given.operand.scale * weights.operand.scale
+    scale, product = given.operand.scale * weights.operand.scale, given.operand.scale * largest_scale(weights.operand)
     if quantized:
         call.quantized_products(math.prod(shape) // channels, given.operand, weights.operand, 2, 64)
-    bias = call.tensor_of(kind, (channels,), quantization=(0.0, 0), constant=True)
-    return {name: weights, "bias": tensor(kind, (channels,), bias.data, scale=scale, constant=True)}
+    bias = call.tensor_of(kind, (channels,), quantization=(0.0, 0), constant=True).data
+    if quantized:
+        bias = numpy.asarray(bias) * max(1, round(_BIAS * call.results["output"][0] / product))
+    return {name: weights, "bias": tensor(kind, (channels,), bias, scale=scale, constant=True)}
 
 
 def _weights(call: Call, name: str, shape: Sequence[int], axis: int) -> OperandSpec:

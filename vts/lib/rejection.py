@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
@@ -15,9 +17,9 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotSupport
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import request_of, timing_rules
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import NO_DEADLINE
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.specs.errors import InterfaceError, ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.versions import Version
@@ -25,6 +27,7 @@ from npu_conformance.vts.lib.support import supports
 
 REJECTION = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
 """What the rejection of an invalid model is evidence for, whatever is wrong with the model."""
+NEUTRAL = PreparationArguments()
 
 
 @contextmanager
@@ -87,27 +90,21 @@ def _rejects(context: CaseContext, model: Model) -> bool:
 
 
 def expect_preparation_rejected(
-    context: CaseContext,
-    model: Model,
-    *,
-    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
-    priority: int = Priority.MEDIUM,
-    deadline: int = NO_DEADLINE,
+    context: CaseContext, model: Model, arguments: PreparationArguments = NEUTRAL, *, what: str = "the invalid model"
 ) -> None:
     """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-001, -002).
 
-    So does prepareModelWithConfig, where there is one (NNHAL-PREPARE-018).
+    So does prepareModelWithConfig, where there is one (NNHAL-PREPARE-018). arguments: besides the model.
     """
     for with_config in (False, True) if context.version >= Version.FL8 else (False,):
-        preparation = context.prepare(
-            model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
-        )
-        what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
+        given = replace(arguments, with_config=with_config, hints=arguments.hints if with_config else ())
+        preparation = prepare(context.subject, context.device, model, given, PreparationRecorder())
+        call = f"prepareModel{'WithConfig' if with_config else ''} of {what}"
         with checks.about(*(("NNHAL-PREPARE-018",) if with_config else ())):
-            rejected_as_invalid(preparation.launch_status, f"{what}, returned")
+            rejected_as_invalid(preparation.launch_status, f"{call}, returned")
         with checks.about("NNHAL-PREPARE-002"):
-            checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
-            checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+            checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{call}, notified")
+            checks.that(preparation.prepared_model is None, f"{call}: expected no prepared model, found one")
 
 
 def expect_request_rejected(

@@ -10,6 +10,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import finish, launch
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
@@ -42,6 +43,13 @@ def _filled(
     made = fixture.allocate(model, inputs=inputs, outputs=outputs)
     fixture.fill(made, A)
     return made
+
+
+def _two_sums(fixture: BufferFixture) -> tuple[PreparedModel, list[Pool], list[DeviceBuffer]]:
+    """A model of two sums, its inputs, and a filled buffer for each output."""
+    model = fixture.prepare(2)
+    inputs = [fixture.pool(fixture.chosen.packed(values)) for values in (A, B, A, B)]
+    return model, inputs, [_filled(fixture, model, (), (number,)) for number in range(2)]
 
 
 def _rejected_as_input(fixture: BufferFixture, model: PreparedModel, place: Place, what: str) -> None:
@@ -163,19 +171,18 @@ def beside_an_output_too_small(fixture: BufferFixture) -> None:
 @cases.case("execute.missed_deadline", "NNHAL-MEMDOMAIN-016", since=_SINCE)
 @by_each_executor
 def missed_deadline(fixture: BufferFixture) -> None:
-    """An output in a buffer is without content after an execution that missed its deadline; to keep it is a warning."""
-    model, inputs = fixture.prepare(), [fixture.pool(fixture.chosen.packed(values)) for values in (A, B)]
-    made = fixture.allocate(model, outputs=(0,))
-    fixture.fill(made, A)
+    """Outputs in buffers are without content after an execution that missed its deadline; to keep it is a warning."""
+    model, inputs, outputs = _two_sums(fixture)
     run = bind(
-        fixture.context, model, request_of(inputs, (made,)), ExecutionOptions(deadline=_PASSED), fixture.executor
+        fixture.context, model, request_of(inputs, outputs), ExecutionOptions(deadline=_PASSED), fixture.executor
     )
     execution = run()
-    if execution.status == NONE:
-        fixture.holds(made, SUM, "result of an execution whose deadline had passed")
-    else:
-        with asked_by_text_alone(fixture.context):
-            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
+    for made in outputs:
+        if execution.status == NONE:
+            fixture.holds(made, SUM, "result of an execution whose deadline had passed")
+        else:
+            with asked_by_text_alone(fixture.context):
+                checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
 
 
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)
@@ -183,8 +190,15 @@ def missed_deadline(fixture: BufferFixture) -> None:
 def input_and_output(fixture: BufferFixture) -> None:
     """One buffer as input and output of one request, and as two outputs, has all those roles and is rejected."""
     model, pools = fixture.prepare(2), [fixture.pool() for _ in range(4)]
-    both = _filled(fixture, model, (0,), (0,))
-    fixture.fails(model, (both, *pools[:3]), (both, pools[3]), INVALID, "execution with one buffer as input and output")
+    others = [_filled(fixture, model, (place,)) for place in range(4)]
+    results = [fixture.allocate(model, outputs=(number,)) for number in range(2)]
+    for place, number in ((0, 0), (3, 1), (1, 1), (2, 0)):
+        both = _filled(fixture, model, (place,), (number,))
+        inputs: list[Place] = [*others[:place], both, *others[place + 1 :]]
+        outputs: list[Place] = [both, both]
+        outputs[1 - number] = results[1 - number]
+        what = f"execution with one buffer as input {place} and output {number}"
+        fixture.fails(model, inputs, outputs, INVALID, what)
     twice = fixture.allocate(model, outputs=(0, 1))
     fixture.fails(model, pools, (twice, twice), INVALID, "execution with one buffer as two outputs")
     # Named twice among the pools it is the same buffer.
@@ -210,16 +224,14 @@ def outputs_apart(fixture: BufferFixture) -> None:
 @cases.case("execute.failed_fence", "NNHAL-MEMDOMAIN-016", since=_SINCE)
 @in_each_type
 def failed_fence(fixture: BufferFixture) -> None:
-    """An output in a buffer is without content once a wait fence has failed; to keep it is a warning."""
-    model, inputs = fixture.prepare(), [fixture.pool(fixture.chosen.packed(values)) for values in (A, B)]
-    made, fence = fixture.allocate(model, outputs=(0,)), fixture.context.fence()
-    fixture.fill(made, A)
-    launched = launch(fixture.context, model, request_of(inputs, (made,)), (fence,), settle=fence.fail)
+    """Outputs in buffers are without content once a wait fence has failed; to keep it is a warning."""
+    (model, inputs, outputs), fence = _two_sums(fixture), fixture.context.fence()
+    launched = launch(fixture.context, model, request_of(inputs, outputs), (fence,), settle=fence.fail)
     launched.settle()
     outcome = finish(fixture.context, launched)
     checks.that(outcome.status != NONE, "fenced execution whose wait fence failed: expected a failure, found NONE")
     # A call that was rejected leaves the buffer as it is.
-    if launched.callback is not None:
+    for made in outputs if launched.callback is not None else ():
         with asked_by_text_alone(fixture.context):
             checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
@@ -16,6 +18,7 @@ from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.preparing import prepared
@@ -31,7 +34,8 @@ _VECTORS = {
     "SPLIT": ("float32_rank2_axis1",),
     "EMBEDDING_LOOKUP": ("float32_repeated",),
     "EQUAL": ("int32_same",),
-    "LSTM": ("float32_cifg_peephole_norm_projection_relu_cell_clip",),
+    "LSTM": ("float32_cifg_peephole_norm_projection_relu_cell_clip", "omitted_in_request_cifg"),
+    "SVDF": ("float32_rank2_relu6_bias_left_out",),
     "TRANSPOSE": ("quant8_order_120",),
     "IF": ("float32_condition_1_constant_same_branch",),
 }
@@ -75,9 +79,9 @@ def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedMode
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     buffered = request_in_buffers(context, prepared_model, built, example, inputs, outputs)
-    # Twice: inputs keep their content, outputs take a new one.
-    for _ in range(2):
-        execution = execute(context, prepared_model, buffered.request, measure=False, executor=executor)
+    # Twice: inputs keep their content, outputs take a new one. Buffers may come first among the pools.
+    for request in (buffered.request, _turned(buffered.request)):
+        execution = execute(context, prepared_model, request, measure=False, executor=executor)
         timing_rules(context, execution, measured=False)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
         outputs.write(0, bytes(built.output_size))
@@ -89,3 +93,15 @@ def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedMode
             example,
             {name: built.read(name, content, array.shape) for name, array in example.outputs.items()},
         )
+
+
+def _turned(request: Request) -> Request:
+    """The request with its pools in the inverse order."""
+    last = len(request.pools) - 1
+
+    def moved(argument: RequestArgument) -> RequestArgument:
+        if argument.has_no_value:
+            return argument
+        return replace(argument, location=replace(argument.location, pool_index=last - argument.location.pool_index))
+
+    return Request(tuple(map(moved, request.inputs)), tuple(map(moved, request.outputs)), request.pools[::-1])

@@ -190,6 +190,34 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     history.forget_outputs(asked)
 
 
+def buffer_twice(history: History, chance: random.Random) -> None:
+    """A buffer is an input and an output of one execution, with a role for each."""
+    wanted = [
+        (living, held, index, result)
+        for living in history.models
+        for held in history.buffers
+        if held.values is not None and held not in history.busy
+        for index in range(living.recipe.inputs)
+        for result in range(len(living.recipe.terms))
+        if {(living.number, "input", index), (living.number, "output", result)} <= held.roles
+    ]
+    if not wanted:
+        return
+    living, held, index, result = chance.choice(wanted)
+    asked = ask(history, living, chance, with_buffers=False, given={index: held})
+    if asked is None:
+        return
+    outputs = list(asked.request.outputs)
+    outputs[result] = replace(asked.request.inputs[index], dimensions=())
+    history.say(f"{held} as input {index} and output {result}: {asked}")
+    request = replace(asked.request, outputs=tuple(outputs))
+    executor = chance.choice([one for one in executors(history.version) if one != "burst"])
+    execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
+    with checks.about("NNHAL-MEMDOMAIN-025"):
+        checks.status(execution.status, _INVALID, f"{executor} execution with {held} as input and output")
+    history.forget_outputs(asked)
+
+
 def _executed(
     history: History, asked: Ask, request: Request, chance: random.Random, *, finding_shapes: bool = False
 ) -> Execution:

@@ -9,7 +9,7 @@ import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.caching import Cache, CacheClient
+from npu_conformance.harness.run.caching import Cache
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
@@ -23,9 +23,13 @@ from npu_conformance.specs.neuralnetworks.types import Memory, Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import Memories, Place
 from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+
+MOST = 6
+"""Of each kind that live at once."""
 
 
 class Living(msgspec.Struct, eq=False):
@@ -90,6 +94,9 @@ class Saved(msgspec.Struct, eq=False):
     cache: Cache
     token: bytes
 
+    def __str__(self) -> str:
+        return f"the cache of ({self.recipe})"
+
 
 class Root(msgspec.Struct, eq=False):
     """A fence of the client on which executions wait. is_settled: it was needed early, inside a call that waits."""
@@ -152,6 +159,8 @@ class History:
         self.bursts: list[OpenBurst] = []
         self.bound: list[Bound] = []
         self.saved: list[Saved] = []
+        self.cached: set[Recipe] = set()
+        """Models that the device has restored: it caches them."""
         self.roots: list[Root] = []
         self.pending: list[Pending] = []
         self.asked: dict[int, Ask] = {}
@@ -164,9 +173,9 @@ class History:
         """Put a step in words."""
         self.said.append(text)
 
-    def cache_client(self) -> CacheClient | None:
+    def cache_client(self) -> Client | None:
         """The client of compilation caching; None where the device does not cache."""
-        client = CacheClient(self.context)
+        client = Client(self.context)
         return client if client.caches else None
 
     def add(self, recipe: Recipe, prepared_model: PreparedModel) -> Living:

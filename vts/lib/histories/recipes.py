@@ -38,6 +38,11 @@ class Recipe:
         sums = ", ".join(f"{self._name(one)} + {self._name(other)}" for one, other in self.terms)
         return f"relu({sums})" if self.is_clipped else sums
 
+    def is_like(self, other: Recipe) -> bool:
+        """True for models that differ in nothing but the value of a constant or an activation."""
+        mine, its = ((one.inputs, one.terms, one.in_pool, one.constant is None) for one in (self, other))
+        return mine == its
+
     def expected(self, values: list[Pair]) -> list[Pair]:
         """The outputs for these inputs."""
         terms = values if self.constant is None else [*values, self.constant]

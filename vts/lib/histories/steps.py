@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.caching import outcome
 from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
@@ -17,23 +16,18 @@ from npu_conformance.harness.run.executing.execution import (
     config_of,
 )
 from npu_conformance.harness.run.executing.executors import execute, run_reusable
-from npu_conformance.harness.run.preparation import model_of
-from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories import buffers, bursts, disturbances, waiting
+from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, OpenBurst, Saved
+from npu_conformance.vts.lib.histories.history import MOST, Ask, Bound, Held, History, Living, OpenBurst
 from npu_conformance.vts.lib.histories.memory import Place
 
 Does = Callable[[History, random.Random], None]
 
-_MOST = 6
-"""Of each kind that live at once."""
-
 
 def prepare(history: History, chance: random.Random) -> None:
     """Prepare a model."""
-    if len(history.models) < _MOST:
+    if len(history.models) < MOST:
         living = history.prepare(chance)
         history.say("a preparation misses its deadline" if living is None else f"prepare {living}")
 
@@ -57,7 +51,7 @@ def run(history: History, chance: random.Random) -> None:
 
 def in_burst(history: History, chance: random.Random) -> None:
     """Execute in a burst that stays open."""
-    if not history.bursts or (chance.random() < 0.25 and len(history.bursts) < _MOST):
+    if not history.bursts or (chance.random() < 0.25 and len(history.bursts) < MOST):
         bursts.begin(history, chance)
     if not history.bursts:
         return
@@ -123,7 +117,7 @@ def _let_go(history: History, asked: Ask) -> None:
 
 def bind(history: History, chance: random.Random) -> None:
     """Make a reusable execution."""
-    asked = _of_any_model(history, chance) if history.version >= Version.FL8 and len(history.bound) < _MOST else None
+    asked = _of_any_model(history, chance) if history.version >= Version.FL8 and len(history.bound) < MOST else None
     if asked is None:
         return
     measured = chance.random() < 0.3
@@ -148,34 +142,6 @@ def run_bound(history: History, chance: random.Random) -> None:
     history.say(f"run the {executor} execution of {bound.ask}")
     execution = run_reusable(history.context, bound.execution, executor, NO_DEADLINE, measured=bound.is_measured)
     history.judge(bound.ask, execution, measured=bound.is_measured, what=f"{executor} execution of {bound.ask}")
-
-
-def save(history: History, chance: random.Random) -> None:
-    """Prepare a model with a cache."""
-    client = history.cache_client() if len(history.saved) < 3 and len(history.models) < _MOST else None
-    if client is None:
-        return
-    recipe = chance.choice(history.recipes)
-    token = bytes([len(history.saved), *chance.randbytes(BYTE_SIZE_OF_CACHE_TOKEN - 1)])
-    saved = Saved(recipe, client.cache(), token)
-    model = recipe.model(history.chosen, history.constants(recipe))
-    preparation = client.save(model, saved.cache.handles(), token)
-    history.say(f"prepare {history.add(recipe, model_of(preparation))} and save it")
-    history.saved.append(saved)
-
-
-def restore(history: History, chance: random.Random) -> None:
-    """Prepare a model from a cache, where the driver has kept it."""
-    client = history.cache_client() if history.saved and len(history.models) < _MOST else None
-    if client is None:
-        return
-    saved = chance.choice(history.saved)
-    preparation = client.restore(saved.cache.handles(), saved.token)
-    with checks.about("NNHAL-CACHE-010"):
-        allowed = {ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE}
-        checks.status(outcome(preparation), allowed, "prepareModelFromCache")
-    if preparation.prepared_model is not None:
-        history.say(f"restore {history.add(saved.recipe, preparation.prepared_model)}")
 
 
 def drop(history: History, chance: random.Random) -> None:
@@ -212,8 +178,10 @@ STEPS: Mapping[str, Does] = {
     "settle": waiting.settle,
     "bind": bind,
     "run_bound": run_bound,
-    "save": save,
-    "restore": restore,
+    "save": caches.save,
+    "save_again": caches.save_again,
+    "restore": caches.restore,
+    "spoil": caches.spoil,
     "drop": drop,
     "allocate": buffers.allocate,
     "fill": buffers.fill,
@@ -226,5 +194,6 @@ STEPS: Mapping[str, Does] = {
     "no_room": disturbances.no_room,
     "late": disturbances.late,
     "empty_buffer": disturbances.empty_buffer,
+    "buffer_twice": disturbances.buffer_twice,
 }
 """What a step does, by its name."""

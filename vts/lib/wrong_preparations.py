@@ -1,0 +1,68 @@
+"""Preparations with one wrong argument, each beside others that are right but change what a driver does first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.run.caching import TOKEN
+from npu_conformance.harness.run.preparation import PreparationArguments
+from npu_conformance.specs.neuralnetworks.enums import Priority
+from npu_conformance.specs.neuralnetworks.types import (
+    ExtensionNameAndPrefix,
+    Model,
+    Subgraph,
+    TokenValuePair,
+)
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
+
+_PAST = 1
+"""A deadline that has passed: 1 ns of the clock."""
+_PREFIX = 1
+_NOBODY = ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", _PREFIX)
+_HINT = TokenValuePair(_PREFIX << 16, b"?")
+
+
+class Wrong(NamedTuple):
+    """A preparation that has to be rejected. name: what is wrong, and what stands beside it."""
+
+    name: str
+    model: Model
+    arguments: PreparationArguments
+
+
+def wrong_preparations(version: Version) -> Iterator[Wrong]:
+    """Every mistake beside every neighbour that does not take its place."""
+    right = addition.model()
+    for mistake, wrong in _mistakes(version).items():
+        model = _empty(right) if mistake == "model" else right
+        for neighbour, given in _neighbours(version).items():
+            if not wrong.keys() & given.keys():
+                yield Wrong(f"{mistake}_beside_{neighbour}", model, replace(PreparationArguments(), **wrong, **given))
+
+
+def _mistakes(version: Version) -> dict[str, dict[str, Any]]:
+    mistakes: dict[str, dict[str, Any]] = {"model": {}, "preference": {"preference": 3}}
+    if version >= Version.V1_3:
+        mistakes["priority"] = {"priority": -1}
+    if version.is_aidl:
+        mistakes["deadline"] = {"deadline_ns": -2}
+    return mistakes
+
+
+def _neighbours(version: Version) -> dict[str, dict[str, Any]]:
+    neighbours: dict[str, dict[str, Any]] = {"nothing": {}, "a_token": {"token": TOKEN}}
+    if version >= Version.V1_3:
+        neighbours["low_priority"] = {"priority": Priority.LOW}
+        neighbours["a_past_deadline"] = {"deadline_ns": _PAST}
+    if version >= Version.FL8:
+        neighbours["a_hint"] = {"hints": (_HINT,), "extensions": (_NOBODY,)}
+    return neighbours
+
+
+def _empty(model: Model) -> Model:
+    """The model without its operations."""
+    return replace(model, main=Subgraph(model.main.operands, (), (), ()))
