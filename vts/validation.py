@@ -170,7 +170,7 @@ def deadline(context: CaseContext) -> None:
 
 @_behaviours.case("arguments.beside_others", "NNHAL-PREPARE-009", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_2)
 def beside_others(context: CaseContext) -> None:
-    """What is wrong is rejected whatever stands beside it: a token, a past deadline, hints, files of a cache."""
+    """What is wrong is rejected whatever stands beside it: a token, a distant deadline, hints, files of a cache."""
     client = CacheClient(context)
     for wrong in wrong_preparations(context.version):
         for files, handles in {"no_files": Handles((), ()), "files": client.cache().handles()}.items():

@@ -18,9 +18,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.deadlines import deadline
 
-_PAST = 1
-"""A deadline that has passed: 1 ns of the clock."""
 _PREFIX = 1
 _NOBODY = ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", _PREFIX)
 _HINT = TokenValuePair(_PREFIX << 16, b"?")
@@ -57,7 +56,8 @@ def _neighbours(version: Version) -> dict[str, dict[str, Any]]:
     neighbours: dict[str, dict[str, Any]] = {"nothing": {}, "a_token": {"token": TOKEN}}
     if version >= Version.V1_3:
         neighbours["low_priority"] = {"priority": Priority.LOW}
-        neighbours["a_past_deadline"] = {"deadline_ns": _PAST}
+        # One that has passed may be told first: nothing says which of two reasons comes first.
+        neighbours["a_distant_deadline"] = {"deadline_ns": deadline("maximum", version)}
     if version >= Version.FL8:
         neighbours["a_hint"] = {"hints": (_HINT,), "extensions": (_NOBODY,)}
     return neighbours
