@@ -72,7 +72,7 @@ class StressedModel(FaultyPreparedModel):
         load.inferences += 1
         load.inferring += 1
         try:
-            time.sleep(0.0005)  # so that others can begin meanwhile
+            time.sleep(0.002)  # so that others can begin meanwhile, and a busy harness can look in between
             result = self.inner.execute_synchronously(request, *rest)
             type(self).after(load, request)
             return result

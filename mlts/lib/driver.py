@@ -32,6 +32,8 @@ from npu_conformance.mlts.lib.supervision import run_here
 
 _SAMPLES = (0.2, 0.4, 0.6, 0.8)
 """At these parts of the work it is looked what the driver holds: all clients have loaded, and none has gone yet."""
+_APART = 0.1
+"""The part of the work that lies between two looks at least, where this process comes late to one."""
 _VISITS, _STRETCHES, _MOST_STRETCHES = 4, 3, 6
 """Clients that come and go between two looks, and how often; more often where something has grown so far."""
 _REPETITIONS = 6
@@ -65,13 +67,14 @@ class Watch:
         self._family = self._identities()
         self._during: list[Holdings] = []
         self._rounds_at: list[int] = []
+        self._next = 0.0
         self._total, self._seconds, self._began = 0, 0.0, 0.0
         self._quiet: list[Holdings] = []
         self._killed: list[int] = []
 
     def expect(self, load: clients.Load) -> None:
         """Say how much work begins now."""
-        self._during, self._rounds_at = [], []
+        self._during, self._rounds_at, self._next = [], [], 0.0
         self._total, self._seconds = load.total, load.seconds
         self._began = time.monotonic()
 
@@ -84,10 +87,12 @@ class Watch:
 
     def observe(self, rounds: int) -> None:
         """Look at the driver where enough of the work is done."""
-        taken = len(self._during)
-        if self._total and taken < len(_SAMPLES) and self._done(rounds) >= _SAMPLES[taken]:
-            self._during += self._look()
-            self._rounds_at.append(rounds)
+        taken, done = len(self._during), self._done(rounds) if self._total else 0.0
+        if taken < len(_SAMPLES) and done >= max(_SAMPLES[taken], self._next):
+            found = self._look()
+            self._during += found
+            self._rounds_at += [rounds] * len(found)
+            self._next = done + _APART
 
     def _done(self, rounds: int) -> float:
         """The part of the work that is done."""
@@ -139,10 +144,11 @@ class Watch:
                 raise Crashed(f"process {process.number} of the driver ({name}) died and was replaced: no call failed")
 
     def _check_leaks(self) -> None:
-        rounds = self._rounds_at[-1] - self._rounds_at[0] if self._during else 0
-        growth = steady_growth(self._during, rounds // max(1, len(self._during) - 1))
+        rounds = [after - before for before, after in itertools.pairwise(self._rounds_at)]
+        growth = steady_growth(self._during, rounds)
         if growth:
-            raise Failed(f"the driver holds {told(growth)} more after {rounds} rounds of its clients, in steady steps")
+            count = sum(rounds)
+            raise Failed(f"the driver holds {told(growth)} more after {count} rounds of its clients, in steady steps")
         left = self._left_by_the_dead()
         if left:
             raise Failed(f"clients that were killed ({sum(self._killed)}) have left {told(left)} behind in the driver")
@@ -181,7 +187,7 @@ class Watch:
             for _ in range(times):
                 work()
             samples += self._settled(samples[-1], times)
-            growth = steady_growth(samples, times) if len(samples) > 1 else {}
+            growth = steady_growth(samples, [times] * (len(samples) - 1))
             if stretch >= _STRETCHES and not growth:
                 return
         if growth:

@@ -83,8 +83,8 @@ def identity_of(process: int) -> Process | None:
     return None if state == "Z" else Process(process, int(rest[18]), _read(f"/proc/{process}/cmdline"))
 
 
-def steady_growth(samples: Sequence[Holdings], rounds: int) -> dict[str, int]:
-    """What has grown in every stretch between samples that lie `rounds` of work apart; by how much in all."""
+def steady_growth(samples: Sequence[Holdings], rounds: Sequence[int]) -> dict[str, int]:
+    """What has grown in every stretch between samples; by how much in all. rounds: of work in each stretch."""
     growth = {}
     for name in (field.name for field in fields(Holdings)):
         values = [getattr(sample, name) for sample in samples]
@@ -94,13 +94,13 @@ def steady_growth(samples: Sequence[Holdings], rounds: int) -> dict[str, int]:
     return growth
 
 
-def _is_leak(steps: Sequence[int], rounds: int, *, is_memory: bool) -> bool:
-    least = min(steps)
+def _is_leak(steps: Sequence[int], rounds: Sequence[int], *, is_memory: bool) -> bool:
     if is_memory:  # what fills a cache grows less and less
-        return least >= _KIB_STEP and 2 * steps[-1] >= max(steps)
-    total = sum(steps)
-    is_steady = least > 0 and 3 * least * len(steps) >= total
-    return is_steady and total >= max(_FEWEST, len(steps) * rounds // _PER_ROUND)
+        return min(steps) >= _KIB_STEP and 2 * steps[-1] >= max(steps)
+    total, work = sum(steps), sum(rounds)
+    # In no stretch less than a third of what is usual for its work.
+    is_steady = all(step > 0 and 3 * step * work >= total * done for step, done in zip(steps, rounds, strict=True))
+    return is_steady and total >= max(_FEWEST, work // _PER_ROUND)
 
 
 def told(growth: dict[str, int]) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from patience import eventually
 
-from npu_conformance.mlts.lib import leaks
+from npu_conformance.mlts.lib import driver, leaks
+from npu_conformance.mlts.lib.clients import Load
 from npu_conformance.mlts.lib.leaks import Holdings, steady_growth
 
 START = Holdings(descriptors=20, shared_mappings=4, threads=6, processes=1, memory=90_000)
-ROUNDS = 40
+ROUNDS = (40, 40, 40)
 
 
 def samples(name: str, *values: int) -> list[Holdings]:
@@ -40,7 +43,12 @@ def test_steps_and_what_comes_and_goes_are_no_leak(values: tuple[int, ...]) -> N
 
 
 def test_a_pool_of_threads_that_comes_to_its_size_during_few_rounds_is_no_leak() -> None:
-    assert steady_growth(samples("threads", 6, 9, 12, 14), 4) == {}
+    assert steady_growth(samples("threads", 6, 9, 12, 14), (4, 4, 4)) == {}
+
+
+def test_growth_is_steady_by_the_work_between_two_looks() -> None:
+    assert steady_growth(samples("descriptors", 10, 110, 120, 150), (100, 10, 30)) == {"descriptors": 140}
+    assert steady_growth(samples("descriptors", 10, 110, 112, 142), (100, 10, 30)) == {}
 
 
 def test_memory_leaks_by_mebibytes() -> None:
@@ -54,7 +62,25 @@ def test_a_cache_that_fills_is_no_leak() -> None:
 
 @pytest.mark.parametrize("few", [[], [START], samples("threads", 10, 100)])
 def test_too_few_looks_show_nothing(few: list[Holdings]) -> None:
-    assert steady_growth(few, ROUNDS) == {}
+    assert steady_growth(few, ROUNDS[: max(0, len(few) - 1)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("reported", "looked_at"),
+    [
+        ((10, 20, 30, 40, 60, 80, 100), [20, 40, 60, 80]),
+        ((5, 65, 66, 70, 76, 81, 90), [65, 76, 90]),  # whoever watches had no processor for a while
+    ],
+)
+def test_looks_lie_apart(reported: Sequence[int], looked_at: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_process_of", lambda _: 0)
+    monkeypatch.setattr(driver, "holdings_of", lambda _: START)
+    monkeypatch.setattr(driver.Watch, "_visit", lambda _: None)
+    watch = driver.Watch(cast(Any, None), cast(Any, None))
+    watch.expect(Load(1, 1, 100))
+    for rounds in reported:
+        watch.observe(rounds)
+    assert watch._rounds_at == looked_at
 
 
 def test_growth_is_told_in_words() -> None:
