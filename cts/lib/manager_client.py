@@ -19,7 +19,7 @@ from npu_conformance.harness.judge.manager_events import (
     Notification,
 )
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import IllegalArgument, InterfaceError
+from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
@@ -36,7 +36,8 @@ from npu_conformance.specs.npu.types import (
 
 __all__ = [
     "CANCELLED", "COMPLETE", "GRANT", "PARKED", "WAIT", "CallbackRecorder", "Client", "Event", "Kind", "Notification",
-    "answered", "barrier", "control", "install", "install_only", "opportunistic_of", "package_of", "pass_time",
+    "answered", "barrier", "control", "install", "install_only", "is_denied", "opportunistic_of", "package_of",
+    "pass_time",
 ]  # fmt: skip
 CAMERA = 10_101
 ASSISTANT = 10_102
@@ -185,6 +186,15 @@ def answered(context: CaseContext, call: Callable[[], Answer]) -> Answer:
         while not wait((answer,), timeout=_LOOK_SECONDS).done:
             control(context).remove_app(_NOBODY)
         return answer.result()
+
+
+def is_denied(call: Callable[[], object]) -> bool:
+    """True where a call is rejected for want of a right."""
+    try:
+        call()
+    except SecurityDenied:
+        return True
+    return False
 
 
 def pass_time(context: CaseContext) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client
+from npu_conformance.cts.lib.manager_client import CallbackRecorder, Client, is_denied
 from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.scenario_dump import DumpJudge
@@ -81,9 +81,7 @@ class ServiceCalls(ScenarioRunner):
 
     def _denied_request(self, app: ClientApp) -> None:
         request = ModelLoadRequest(REFUSED_ID)
-        try:
-            app.client.request(request, CallbackRecorder())
-        except SecurityDenied:
+        if is_denied(partial(app.client.request, request, CallbackRecorder())):
             return
         self._warn("a request without the permission is taken")
         self.fixture.control.grant_permission(app.uid, PERMISSION, True)
@@ -94,20 +92,17 @@ class ServiceCalls(ScenarioRunner):
         tracked, listener = self._with_listener(step)
         if tracked is None or tracked.ended or listener is None:
             return
-        deed, manager, grant = (
-            DENIED_CALLS[step.number],
-            self.owners[tracked].manager,
-            self.fixture.control.grant_permission,
-        )
+        deed, manager = DENIED_CALLS[step.number], self.owners[tracked].manager
+        grant = self.fixture.control.grant_permission
         calls = (manager.cancel_model_load, listener.notify_model_loaded, listener.notify_model_unloaded)
         before = self.fixture.settings.manager.dump()
         grant(step.uid, PERMISSION, False)
-        is_rejected = _is_rejected(partial(calls[step.number], tracked.request))
+        is_rejected = is_denied(partial(calls[step.number], tracked.request))
         grant(step.uid, PERMISSION, True)
         self.fixture.settle()
         self._receive()
         if not is_rejected or tracked.new_events or self.fixture.settings.manager.dump() != before:
-            self._warn(f"without the permission, {'rejected and' if is_rejected else ''} carried out: {deed}")
+            self._warn(f"without the permission, {'rejected and ' if is_rejected else ''}carried out: {deed}")
             self._carried_out(deed, tracked)
 
     def _carried_out(self, deed: str, tracked: TrackedRequest) -> None:
@@ -219,11 +214,3 @@ class ServiceCalls(ScenarioRunner):
     def _must(self, check: Callable[[], object]) -> None:
         """Name the steps with what a check says."""
         must(check, self.steps)
-
-
-def _is_rejected(call: Callable[[], None]) -> bool:
-    try:
-        call()
-    except SecurityDenied:
-        return True
-    return False

@@ -25,8 +25,6 @@ REFUSED: tuple[tuple[int, PolicyParameters | None], ...] = (
 )
 """Policies that setPolicy rejects, and nothing changes (NPU-POL-002, -007, -008)."""
 DENIED_CALLS = ("cancel", "load", "unload")
-"""What an app says of a request, here without the permission: how it ends for its client is as for the step."""
-DENIED_CALLS = ("cancel", "load", "unload")
 """What an app says of a request without the permission."""
 DUMPS, DENIED = 5, 3 + len(POLICY_COMMANDS) + 2 * len(DENIED_CALLS)
 FLAGS = (Flag.BLOCK_MISSING_FEATURE, Flag.UNLOAD_REASON)

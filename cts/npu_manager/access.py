@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
+from npu_conformance.cts.lib.manager_client import (
+    ASSISTANT,
+    CAMERA,
+    COMPLETE,
+    GRANT,
+    Client,
+    control,
+    install,
+    is_denied,
+)
 from npu_conformance.cts.lib.manager_fixture import LARGE, UIDS_OF_A_USER, ClientApp, ManagerFixture, switched
 from npu_conformance.cts.lib.manager_observation import shell_of
 from npu_conformance.cts.lib.manager_work import inferences_succeed
@@ -97,7 +106,7 @@ def calls_without_permission(context: CaseContext) -> None:
         "notifyModelLoaded": lambda: listener.notify_model_loaded(request),
         "notifyModelUnloaded": lambda: listener.notify_model_unloaded(request),
     }
-    permissive = [name for name, call in calls.items() if not _is_denied(call)]
+    permissive = [name for name, call in calls.items() if not is_denied(call)]
     control(context).grant_permission(CAMERA, PERMISSION, True)
     camera.flush()
     if permissive:
@@ -116,7 +125,7 @@ def rejected_caller_is_not_ranked(context: CaseContext) -> None:
         before = hal.table.get(app.uid)
         fixture.control.grant_permission(app.uid, PERMISSION, False)
         for call in (app.client.request, app.client.manager.cancel_model_load):
-            _is_denied(partial(call, request))
+            is_denied(partial(call, request))
         fixture.control.grant_permission(app.uid, PERMISSION, True)
         fixture.settle()
         if (found := hal.table.get(app.uid)) != before:
@@ -126,14 +135,6 @@ def rejected_caller_is_not_ranked(context: CaseContext) -> None:
 def _denied(client: Client, policy: int, parameters: PolicyParameters | None = None) -> None:
     what = f"setPolicy({policy}, {parameters}) without the permission"
     checks.raises(lambda: client.manager.set_policy(policy, parameters), SecurityDenied, what)
-
-
-def _is_denied(call: Callable[[], None]) -> bool:
-    try:
-        call()
-    except SecurityDenied:
-        return True
-    return False
 
 
 @cases.case("service_with_feature", "NPU-ACC-001", "NPU-ACC-006", group=Group.MANAGER_QUERIES)

@@ -19,6 +19,7 @@ from npu_conformance.cts.lib.manager_client import (
     CallbackRecorder,
     Client,
     install_only,
+    is_denied,
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UIDS_OF_A_USER, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_observation import shell_of
@@ -74,7 +75,7 @@ def _judge_rights(context: CaseContext, app: ClientApp, rights: dict[str, bool])
     """A shell command may be kept from apps altogether; the calls may not."""
     manager, shell = app.client.manager, shell_of(context, app.uid)
     given = " and ".join(name.rpartition(".")[2] for name, granted in rights.items() if granted) or "no right"
-    by_policy = _is_let(lambda: manager.set_policy(Policy.STATUS_QUO, None))
+    by_policy = not is_denied(lambda: manager.set_policy(Policy.STATUS_QUO, None))
     checks.equal(by_policy, rights[PERMISSION], f"whether setPolicy is let through for an app with {given}")
     by_dump = _tells(manager.dump)
     checks.equal(by_dump, rights[DUMP_PERMISSION], f"whether an app with {given} may dump")
@@ -84,14 +85,6 @@ def _judge_rights(context: CaseContext, app: ClientApp, rights: dict[str, bool])
     for command in () if rights[PERMISSION] else _POLICIES:
         done = _succeeds(shell, command)
         checks.that(not done, f"cmd npu {command} of an app with {given}: expected a rejection, found exit code 0")
-
-
-def _is_let(call: Callable[[], object]) -> bool:
-    try:
-        call()
-    except SecurityDenied:
-        return False
-    return True
 
 
 def _tells(call: Callable[[], str]) -> bool:
@@ -141,7 +134,7 @@ def strangers_reach_no_request(context: CaseContext) -> None:
     seen = [loaded.notifications, parked.notifications]
     for stranger in _strangers(context, app):
         for model in (loaded, parked):
-            _is_let(partial(stranger.manager.cancel_model_load, model.request))
+            is_denied(partial(stranger.manager.cancel_model_load, model.request))
         fixture.settle()
         found = [loaded.notifications, parked.notifications]
         checks.equal(found, seen, f"callbacks after uid {stranger.uid} has cancelled ids that are another's")
@@ -190,13 +183,13 @@ def strangers_notify_of_no_request(context: CaseContext) -> None:
     for stranger, number in itertools.product(_requesters(fixture, app), (70, loaded.request.id, parked.request.id)):
         recorder = CallbackRecorder()
         own = ModelLoadRequest(number, LARGE)
-        if not _is_let(partial(stranger.request, own, recorder)):
+        if is_denied(partial(stranger.request, own, recorder)):
             continue
         fixture.wait(lambda recorder=recorder: bool(recorder.events))  # type: ignore[misc]
         for listener in [event.listener for event in recorder.events if event.listener is not None]:
             for model in (loaded, parked):
-                _is_let(partial(listener.notify_model_loaded, model.request))
-                _is_let(partial(listener.notify_model_unloaded, model.request))
+                is_denied(partial(listener.notify_model_loaded, model.request))
+                is_denied(partial(listener.notify_model_unloaded, model.request))
         stranger.manager.cancel_model_load(own)
         loaded.receives(GRANT)
         parked.receives(PARKED)

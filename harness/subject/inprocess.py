@@ -215,14 +215,14 @@ class _LocalEndpoint:
 
     spec = "inprocess"
     is_ours = False
+    serving: threading.Thread
+    """What serves the newest connection."""
 
     def __init__(self, host: HostState, caller: Caller, store: FileStore, soak: Callable[[], None]) -> None:
         self._host = host
         self._caller = caller
         self.store = store
         self._soak = soak
-        self.serving = threading.Thread()
-        """What serves the newest connection."""
 
     def connect(self, address: str | None) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
