@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from npu_conformance.cts.lib.manager_client import package_of
 from npu_conformance.harness.judge.manager_events import PARKED
-from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import ManagerModel
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import Policy, SchedulingConfig
 
 _NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}

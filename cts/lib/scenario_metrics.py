@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.harness.judge.manager_events import CANCELLED
-from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import ManagerModel
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import Atom, EndReason, ModelPriority, ModelSize, WorkInfo
 
 Record = tuple[str, dict[str, int]]

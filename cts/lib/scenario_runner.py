@@ -9,7 +9,8 @@ from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.run.random_search import fail
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener

@@ -23,7 +23,8 @@ from npu_conformance.cts.lib.service_choices import (
     REFUSED_ID,
 )
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, TrackedRequest
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.npu.types import (

@@ -15,7 +15,7 @@ from npu_conformance.cts.lib.service_choices import (
     FLAGS,
     STRANGERS,
 )
-from npu_conformance.harness.judge.manager_model import TrackedRequest
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.npu.types import (

@@ -17,7 +17,7 @@ from npu_conformance.cts.lib.service_choices import (
     STRANGERS,
 )
 from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
-from npu_conformance.harness.judge.manager_model import TrackedRequest
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.specs.npu.types import (
     ROOT_UID,
     SHELL_UID,

@@ -32,7 +32,8 @@ from npu_conformance.fuzz.lib.manager_steps import (
     is_sendable,
 )
 from npu_conformance.fuzz.lib.scheduling_fixture import Answer, call
-from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import DEFAULT_WEIGHTS, ManagerModel
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (

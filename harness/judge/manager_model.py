@@ -11,77 +11,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge.manager_events import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event
-from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, Policy, UnloadReason
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
+from npu_conformance.specs.npu.types import ModelPriority, Policy, UnloadReason
 
 DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
-
-
-@dataclass(eq=False)
-class TrackedRequest:
-    """A request as its client knows it.
-
-    events: all callbacks about it so far; new_events: those of the newest step.
-    loaded, unloaded, cancelled: what the client did about it.
-    dropped: the policy it belonged to is gone. overdue: it did not answer an unload request in time.
-    """
-
-    uid: int
-    request: ModelLoadRequest
-    weight: int
-    events: list[Event] = field(default_factory=list)
-    new_events: list[Event] = field(default_factory=list)
-    loaded: bool = False
-    ungranted: bool = False
-    unloaded: bool = False
-    cancelled: bool = False
-    dropped: bool = False
-    overdue: bool = False
-    dead: bool = False
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-        return f"request {self.request.id} of uid {self.uid}"
-
-    @property
-    def ended(self) -> bool:
-        """It has been completed, or no further callback may come."""
-        return self.dropped or self.dead or self.completed
-
-    @property
-    def completed(self) -> bool:
-        """Its client has got its completion."""
-        return any(event.kind == "complete" for event in self.events)
-
-    @property
-    def decision(self) -> int | None:
-        """The newest decision."""
-        return _decision(self.events)
-
-    @property
-    def earlier_events(self) -> list[Event]:
-        """Those before the newest step."""
-        return self.events[: len(self.events) - len(self.new_events)]
-
-    @property
-    def asked(self) -> bool:
-        """Its client was asked to unload it."""
-        return any(event.kind == "unload" for event in self.events)
-
-    @property
-    def is_newly_asked(self) -> bool:
-        """It was asked to unload by the newest step, and not before: whether asking again is right NPU-LIF-017 says."""
-        return self.asked and not any(event.kind == "unload" for event in self.earlier_events)
-
-    @property
-    def is_newly_granted(self) -> bool:
-        """It was granted in the newest step."""
-        return any(event.notification == GRANT for event in self.new_events)
-
-    @property
-    def holds(self) -> bool:
-        """It has budget: it is granted, or in memory."""
-        return not self.ended and (self.loaded or self.decision == GRANT[1])
 
 
 @dataclass
@@ -205,7 +138,7 @@ class ManagerModel:
         """Of parked equals, who completed work least recently goes first (NPU-POL-023)."""
         if not self.gates or not self.eased or self.replaced or self.busy:
             return
-        parked = [tracked for tracked in self.live if _decision(tracked.earlier_events) == PARKED[1]]
+        parked = [tracked for tracked in self.live if tracked.earlier_decision == PARKED[1]]
         granted = [tracked for tracked in parked if tracked.is_newly_granted and not tracked.ungranted]
         for tracked, favoured in itertools.product(parked, granted):
             fits = tracked.weight <= favoured.weight and tracked.events[-1].notification != WAIT
@@ -326,7 +259,7 @@ class ManagerModel:
                     yield f"{earlier.name}: passed over in favour of {favoured.name}, which is opportunistic"
 
     def _is_passed_over(self, earlier: TrackedRequest, favoured: TrackedRequest) -> bool:
-        was_parked = _decision(earlier.earlier_events) == PARKED[1] and earlier.decision == PARKED[1]
+        was_parked = earlier.earlier_decision == PARKED[1] and earlier.decision == PARKED[1]
         is_normal = earlier.request.priority == ModelPriority.NORMAL and not earlier.ended and not earlier.loaded
         return was_parked and is_normal and earlier.weight <= favoured.weight and not favoured.ungranted
 
@@ -396,10 +329,6 @@ class ManagerModel:
                 yield f"{tracked.name}: not asked to unload, though its app has completed work and an equal one waits"
 
     def _waits_for(self, uid: int, tracked: TrackedRequest, most: int) -> bool:
-        was_parked = _decision(tracked.earlier_events) == PARKED[1] and not tracked.loaded
+        was_parked = tracked.earlier_decision == PARKED[1] and not tracked.loaded
         is_equal = tracked.uid != uid and self.importance[tracked.uid] == self.importance[uid]
         return was_parked and is_equal and tracked.weight <= most
-
-
-def _decision(events: list[Event]) -> int | None:
-    return next((event.status for event in reversed(events) if event.kind == "decision"), None)

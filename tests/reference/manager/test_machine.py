@@ -12,7 +12,8 @@ from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, P
 from npu_conformance.cts.lib.scenario_step import Step
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
-from npu_conformance.harness.judge.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.harness.judge.manager_model import ManagerModel
+from npu_conformance.harness.judge.tracked_request import TrackedRequest
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
