@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.repeated_inference import infer
 from npu_conformance.mlts.lib.rounds import Measured, Rounds, load_vector
-from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
+from npu_conformance.specs.npu.manager import Manager, ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import LoadStatus, ModelLoadRequest, ModelSize
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ _LOOK_SECONDS = 0.02
 class _Asked(ModelLoadRequestCallback):
     """What the manager has said about one request."""
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, request: ModelLoadRequest, measured: Measured) -> None:
+        self.request = request
         self._measured = measured
         self.listener: ModelLoadStatusListener | None = None
         self.must_unload = self.is_complete = False
@@ -68,54 +70,82 @@ def work(subject: SubjectHandle, plan: Plan, thread: int, measured: Measured) ->
     if manager is None:
         raise NotApplicable("apps do not see the NPU Manager")
     measured.update({"loads": 0, "unload requests": 0})
-    done, number, over = 0, 0, list[_Asked]()
-    is_ready = not plan.pre_empted  # one that is to be pre-empted has its model loaded before others come
-    if is_ready:
+    app = _App(subject, plan, manager, measured)
+    if app.is_ready:
         yield 0
+    newest = deque[_Asked](maxlen=2)
     for identifier in itertools.count(1):
-        request, asked = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G), _Asked(measured)
-        measured.enter("blocked")
-        manager.request_can_load_model(request, asked)
-        for waiting in _waiting(subject, plan, done, asked):
-            if is_ready:
-                yield waiting
+        asked = _Asked(ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G), measured)
+        yield from app.ask(asked)
         if asked.listener is None:
             continue
-        measured.enter("loading")
-        for number in _loaded(subject, plan, request, asked):
-            is_ready = True
-            if not number:
-                measured.enter("running")
-            measured.inferences = done + number
-            yield done + number
-        done += number
-        measured["loads"] += 1
-        measured["unload requests"] += asked.must_unload
-        measured.enter("unloading")
-        asked.listener.notify_model_unloaded(request)
-        yield from _completing(subject, done, asked)
-        over.append(asked)
-        for one in over[-2:]:  # what is said a second time may come while the next request goes on
+        yield from app.infer(asked)
+        yield from app.unload(asked, asked.listener)
+        newest.append(asked)
+        for one in newest:  # what is said a second time may come while the next request goes on
             one.check()
 
 
-def _waiting(subject: SubjectHandle, plan: Plan, done: int, asked: _Asked) -> Generator[int]:
-    """Wait for the grant, or for the end of the request. Only an app that others pre-empt may wait for as long."""
-    scale = subject.manifest.time_scale
-    for waited in itertools.count(1):
-        if subject.wait_until(lambda: asked.listener is not None or asked.is_complete, _LOOK_SECONDS):
-            return
-        if waited * _LOOK_SECONDS > _GRANT_SECONDS * scale * (3 if plan.pre_empted else 1):
-            raise Hung(f"the manager did not let the app load within {waited * _LOOK_SECONDS:g} s")
-        yield done
+class _App:
+    """What an app does about one request after the other, each as rounds.
+
+    is_ready: it may say so. One that is to be pre-empted has its model loaded before others come.
+    """
+
+    def __init__(self, subject: SubjectHandle, plan: Plan, manager: Manager, measured: Measured) -> None:
+        self._subject, self._plan, self._manager, self._measured = subject, plan, manager, measured
+        self._seconds = _GRANT_SECONDS * subject.manifest.time_scale
+        self._done = 0
+        self.is_ready = not plan.pre_empted
+
+    def ask(self, asked: _Asked) -> Rounds:
+        """Wait for the grant, or for the end of the request. Only an app that others pre-empt may wait for as long."""
+        self._measured.enter("blocked")
+        self._manager.request_can_load_model(asked.request, asked)
+        most = self._seconds * (3 if self._plan.pre_empted else 1)
+        for waited in self._looks(lambda: asked.listener is not None or asked.is_complete):
+            if waited > most:
+                raise Hung(f"the manager did not let the app load within {waited:g} s")
+            if self.is_ready:
+                yield self._done
+
+    def infer(self, asked: _Asked) -> Rounds:
+        """Load the model, and infer until the app is asked to unload it, or has had enough."""
+        self._measured.enter("loading")
+        number = 0
+        for number in _loaded(self._subject, self._plan, asked):
+            self.is_ready = True
+            if not number:
+                self._measured.enter("running")
+            self._measured.inferences = self._done + number
+            yield self._done + number
+        self._done += number
+        self._measured["loads"] += 1
+        self._measured["unload requests"] += asked.must_unload
+
+    def unload(self, asked: _Asked, listener: ModelLoadStatusListener) -> Rounds:
+        """Say that the model is gone, and wait until the manager has noted it."""
+        self._measured.enter("unloading")
+        listener.notify_model_unloaded(asked.request)
+        for waited in self._looks(lambda: asked.is_complete):
+            if waited > self._seconds:
+                raise Failed(f"a model was unloaded, and its request was not completed within {waited:g} s")
+            yield self._done
+
+    def _looks(self, is_over: Callable[[], bool]) -> Iterator[float]:
+        """How many seconds it has waited, after each look that found that it is not over."""
+        for looks in itertools.count(1):
+            if self._subject.wait_until(is_over, _LOOK_SECONDS):
+                return
+            yield looks * _LOOK_SECONDS
 
 
-def _loaded(subject: SubjectHandle, plan: Plan, request: ModelLoadRequest, asked: _Asked) -> Rounds:
+def _loaded(subject: SubjectHandle, plan: Plan, asked: _Asked) -> Rounds:
     inferences = infer(subject, load_vector(plan.models[0]), 1 << 62)
     try:
         next(inferences)
         assert asked.listener is not None
-        asked.listener.notify_model_loaded(request)
+        asked.listener.notify_model_loaded(asked.request)
         yield 0
         for number in inferences:
             yield number
@@ -124,14 +154,3 @@ def _loaded(subject: SubjectHandle, plan: Plan, request: ModelLoadRequest, asked
                 return
     finally:
         inferences.close()
-
-
-def _completing(subject: SubjectHandle, done: int, asked: _Asked) -> Generator[int]:
-    """Wait until the manager has noted that the model is gone."""
-    seconds = _GRANT_SECONDS * subject.manifest.time_scale
-    for waited in itertools.count(1):
-        if subject.wait_until(lambda: asked.is_complete, _LOOK_SECONDS):
-            return
-        if waited * _LOOK_SECONDS > seconds:
-            raise Failed(f"a model was unloaded, and its request was not completed within {seconds:g} s")
-        yield done
