@@ -23,14 +23,16 @@ from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import commands, shards, workers
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.commands import FOLDER, Ended
+from npu_conformance.harness.run.engine import stopped_after
 from npu_conformance.harness.run.events import EventLog
-from npu_conformance.harness.run.folders import EVENTS, SHARDS
+from npu_conformance.harness.run.folders import EVENTS, SHARDS, STOP
 from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.harness.subject.zygote import end_with_parent
+from npu_conformance.specs.documents.storing import write_whole
 
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
@@ -53,7 +55,12 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
         directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
         with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
             tails = [Tail(directory / EVENTS) for directory in directories]
-            codes = places.run(options, directories, lambda: _show(tails, progress))
+
+            def look() -> None:
+                _show(tails, progress)
+                _stop(directories, options.stop_after, progress.red)
+
+            codes = places.run(options, directories, look)
         interruption.pass_over()
         return _merged(options, session, opened, list(zip(parts, codes, directories, strict=True)))
 
@@ -152,6 +159,13 @@ def _show(tails: list[Tail], progress: Progress) -> None:
     for tail in tails:
         for event in tail.events():
             progress.write(event)
+
+
+def _stop(directories: Sequence[Path], stop_after: int | None, red: int) -> None:
+    """Have all shards end in order once they have found enough together; one elsewhere only knows its own cases."""
+    if stop_after and red >= stop_after:
+        for directory in directories:
+            write_whole(directory / STOP, stopped_after(stop_after).encode())
 
 
 def run_processes(command_lines: Sequence[Sequence[str]], look: Callable[[], None]) -> list[int]:

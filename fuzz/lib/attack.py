@@ -19,6 +19,7 @@ from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.storing import append_line, write_whole
 
 KEPT, FOUND, TALLY, DONE, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "done", "current_input"
 """Files of a round's folder."""
@@ -157,14 +158,10 @@ def _keeping(path: Path) -> Iterator[None]:
 
 
 def _append(path: Path, document: Document) -> None:
-    """Write a whole line at once: what was found before a crash stays."""
-    with _keeping(path), path.open("ab") as file:
-        file.write(msgspec.json.encode(document) + b"\n")
+    with _keeping(path):
+        append_line(path, msgspec.json.encode(document))
 
 
 def _put(path: Path, document: Document) -> None:
-    """Write a file at once."""
-    fresh = path.with_suffix(".new")
     with _keeping(path):
-        fresh.write_bytes(msgspec.json.encode(document))
-        fresh.replace(path)
+        write_whole(path, msgspec.json.encode(document))

@@ -25,6 +25,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
+from npu_conformance.specs.documents.storing import write_whole
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
 """Files of a round's folder."""
@@ -76,9 +77,7 @@ def _announce(folder: Path, subject: SubjectHandle) -> None:
     deadlines = subject.manifest.deadlines
     seconds = (deadlines.call + deadlines.prepare + deadlines.execute) * subject.manifest.time_scale
     start = Start(hal_version=subject.version, seconds=seconds, manifest=subject.manifest)
-    fresh = folder / f"{START}.new"
-    fresh.write_bytes(msgspec.json.encode(start))
-    fresh.replace(folder / START)
+    write_whole(folder / START, msgspec.json.encode(start))
 
 
 def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked, coverage: NativeCoverage) -> None:

@@ -74,6 +74,11 @@ class Progress:
             self._clear()
 
     @property
+    def red(self) -> int:
+        """Red cases so far; those that were not run are none."""
+        return self._red
+
+    @property
     def closed(self) -> bool:
         """True where nothing is shown any more."""
         return self._closed.is_set()

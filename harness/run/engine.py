@@ -9,6 +9,7 @@ import datetime
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -51,8 +52,8 @@ class EngineOptions(msgspec.Struct, frozen=True):
 
     seed: of the run. case_seed: of its only case, where that is known (replay). time_scale: how many times as long as
     usual stress cases work. seconds: budget; cases it does not reach are left out. only: one configuration (replay).
-    stop_after: red cases after which the rest is not run. plugin_words: the options that name the plug-in, for the
-    header.
+    stop_after: red cases after which the rest is not run. stop_file: where it is there, the rest is not run; it has the
+    reason. plugin_words: the options that name the plug-in, for the header.
     """
 
     seed: int = 0
@@ -63,6 +64,7 @@ class EngineOptions(msgspec.Struct, frozen=True):
     seconds: float | None = None
     only: str = ""
     stop_after: int | None = None
+    stop_file: Path | None = None
     suite_version: str = ""
     plugin_words: str = ""
     digests: results.Digests = msgspec.field(default_factory=results.Digests)
@@ -113,6 +115,8 @@ class Engine:
         self._on_failure = on_failure
         self._beside = beside
         self._started = time.monotonic()
+        self._red = 0
+        """Of what ran here: what an earlier run that is resumed found does not stop this one."""
         self.outcome = Run()
         self._pending = self._plan(cases, earlier or {})
 
@@ -235,16 +239,18 @@ class Engine:
 
     def _record(self, result: CaseResult) -> CaseResult:
         del self._pending[result.case]
+        self._red += is_red(result.outcome, result.dispositions)
         self.outcome.results.append(result)
         self._sink.write(results.CaseFinished(result=result))
         return result
 
     def is_over(self) -> bool:
         """True where no further case is to run; what a budget did not reach is then left out."""
-        options, run = self._options, self.outcome
-        red = sum(is_red(result.outcome, result.dispositions) for result in run.results) if options.stop_after else 0
-        if options.stop_after and red >= options.stop_after:
-            self._end("stopped", f"stopped after {counted(red, 'red case')}")
+        options = self._options
+        if options.stop_after and self._red >= options.stop_after:
+            self._end("stopped", stopped_after(self._red))
+        elif options.stop_file is not None and options.stop_file.exists():
+            self._end("stopped", options.stop_file.read_text(encoding="utf-8"))
         elif options.seconds is not None and time.monotonic() - self._started >= options.seconds:
             self.leave_out_rest()
         else:
@@ -262,6 +268,11 @@ class Engine:
     def _end(self, ending: RunEnding, reason: str) -> None:
         self.outcome.ending = ending
         self.outcome.reason = reason
+
+
+def stopped_after(red: int) -> str:
+    """Why a run ended that was to stop after so many red cases."""
+    return f"stopped after {counted(red, 'red case')}"
 
 
 def header(

@@ -18,6 +18,7 @@ from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.results import CaseResult, Digests, Note
+from npu_conformance.specs.documents.storing import write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.,-]+")
 _LONGEST_NAME = 150
@@ -69,11 +70,7 @@ class FailureWriter:
 
 def _write(document: FailureFile, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
-    except OSError:
-        path.unlink(missing_ok=True)  # half a file could not be replayed
-        raise
+    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
 
 
 def file_name(case_id: str) -> str:

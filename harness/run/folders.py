@@ -26,6 +26,8 @@ LATEST = "latest"
 EVENTS, RESULTS, FAILURES = "events.jsonl", "results.json", "failures"
 SHARDS = "shards"
 """Where the processes of `run -n N` keep what they record until it is merged."""
+STOP = "stop"
+"""File in the folder of such a process: it ends in order where this is there, and says why."""
 FILES = (EVENTS, RESULTS, "junit.xml", "report.html", FAILURES, SHARDS)
 KEPT = 20
 """How many report folders of a plug-in are kept where the user does not say."""

@@ -17,6 +17,7 @@ from npu_conformance.harness.run.evidence import by_requirement
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.storing import write_whole
 from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -70,9 +71,7 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
 
 def write(outcome: Results, path: Path) -> None:
     """Write results.json, readable, in one step: a reader never sees half of it."""
-    temporary = path.with_name(path.name + ".new")
-    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n")
-    temporary.replace(path)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n")
 
 
 def read(path: Path) -> Results:

@@ -308,6 +308,7 @@ class Session:
             time_scale=options.time_scale,
             seconds=options.seconds,
             stop_after=options.stop_after,
+            stop_file=Path(options.report, folders.STOP) if options.part_of and options.report else None,
             suite_version=__version__,
             plugin_words=options.plugin_words,
             digests=found,

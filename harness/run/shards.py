@@ -125,5 +125,5 @@ def _footer(shards: Sequence[Shard], counts: dict[str, int]) -> RunFinished:
         counts=counts,
         seconds=max((footer.seconds for footer in footers), default=0.0),
         ending="interrupted" if dead else endings[0] if endings else "complete",
-        reason="; ".join([*dead, *(footer.reason for footer in footers if footer.reason)]),
+        reason="; ".join(dict.fromkeys([*dead, *(footer.reason for footer in footers if footer.reason)])),
     )

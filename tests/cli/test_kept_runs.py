@@ -162,6 +162,15 @@ def test_an_interrupt_of_processes_is_followed_by_the_command_that_it_prints(
     assert (whole["complete"], whole["problems"]) == (True, [])
 
 
+def test_processes_stop_after_red_cases_of_all_of_them(command: Command) -> None:
+    words = ("vts.validation", "-k", "ADD or MUL or RELU", "--seed", "7", "-n", "2", "-x", "3", "--report", "out")
+    code, _, _ = command("run", *words, *PLUGIN)
+    found = results(Path("out"))
+    assert (code, {one["reason"] for one in found["not_run"]}) == (1, {"stopped after 3 red cases"})
+    assert 3 <= found["counts"]["fail"] < found["counts"]["not-run"], found["counts"]
+    assert not Path("out/shards").exists()
+
+
 def test_what_failed_last_runs_again(command: Command) -> None:
     code, _, err = command("run", "--last-failed", *PLUGIN)
     assert (code, err) == (2, "npu-conformance: .npu-conformance/first-day/latest: there is no earlier run here\n")

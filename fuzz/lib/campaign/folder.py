@@ -31,6 +31,7 @@ from npu_conformance.harness.report.writing import writing
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import Document, DocumentError
+from npu_conformance.specs.documents.storing import append_line, write_whole
 
 Line = TypeVar("Line")
 
@@ -123,7 +124,7 @@ class CampaignFolder:
         index = self._index(fuzzer)
         chosen = {name: index[name] for name in minimal(index)}
         lines = [msgspec.json.encode(CorpusLine(name=name, features=found)) + b"\n" for name, found in chosen.items()]
-        _put(self.path / CORPUS / f"{fuzzer}.jsonl", b"".join(lines))
+        write_whole(self.path / CORPUS / f"{fuzzer}.jsonl", b"".join(lines))
         for name in index.keys() - chosen.keys():
             (self.path / CORPUS / fuzzer / name).unlink(missing_ok=True)
         self._corpus[fuzzer] = chosen
@@ -163,7 +164,7 @@ class CampaignFolder:
         name = f"{result.fuzzer}-{found.kind}-{where}-{digest(found.signature.encode())[:8]}.json"
         folder = self.path / FINDINGS_FOLDER
         folder.mkdir(exist_ok=True)
-        (folder / name).write_bytes(replay_file(result.fuzzer, found, start, self._settings, str(folder / name)))
+        write_whole(folder / name, replay_file(result.fuzzer, found, start, self._settings, str(folder / name)))
         finding = Finding(
             name=name,
             fuzzer=result.fuzzer,
@@ -248,7 +249,7 @@ def _require_same(path: Path, settings: Settings) -> None:
     file = path / SETTINGS
     if not file.exists():
         with writing(path, "the campaign"):
-            _put(file, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
+            write_whole(file, msgspec.json.format(msgspec.json.encode(settings), indent=1) + b"\n")
         return
     before = settings_of(path)
     for name in ("plugin", "options", "hal", "beside"):
@@ -259,11 +260,4 @@ def _require_same(path: Path, settings: Settings) -> None:
 
 
 def _append(path: Path, document: Document) -> None:
-    with path.open("ab") as file:
-        file.write(msgspec.json.encode(document) + b"\n")
-
-
-def _put(path: Path, content: bytes) -> None:
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(content)
-    fresh.replace(path)
+    append_line(path, msgspec.json.encode(document))

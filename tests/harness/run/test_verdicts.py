@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApp
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
+from npu_conformance.specs.documents.storing import write_whole
 from npu_conformance.specs.errors import DeadObject, LostObject, NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
@@ -297,6 +299,23 @@ def test_the_budget_leaves_the_rest_out(make_case: MakeCase, subject: Any, recor
 def test_stop_after_leaves_the_rest_not_run(make_case: MakeCase, subject: Any, recorder: Any) -> None:
     result = run([make_case("a", raising(Failed("x"))), make_case("b")], subject, recorder, stop_after=1)
     assert [verdict.outcome for verdict in result.results] == [Outcome.FAIL, Outcome.NOT_RUN]
+
+
+def test_a_resumed_run_stops_after_red_cases_of_its_own(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    cases = [make_case("a", raising(Failed("x"))), make_case("b"), make_case("c", raising(Failed("x"))), make_case("d")]
+    first = run(cases, subject, recorder, stop_after=1)
+    earlier = {result.case: result for result in first.results if result.outcome is not Outcome.NOT_RUN}
+    again = Engine(cases, subject, recorder, EngineOptions(stop_after=1), earlier=earlier).run()
+    found = [Outcome.FAIL, Outcome.PASS, Outcome.FAIL, Outcome.NOT_RUN]
+    assert [verdict.outcome for verdict in again.results] == found
+
+
+def test_a_file_stops_a_run_with_its_reason(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+    cases = [make_case("a", lambda context: write_whole(stop, b"enough elsewhere")), make_case("b")]
+    result = run(cases, subject, recorder, stop_file=stop)
+    assert [verdict.outcome for verdict in result.results] == [Outcome.PASS, Outcome.NOT_RUN]
+    assert (result.ending, result.reason) == ("stopped", "enough elsewhere")
 
 
 def test_a_quality_warning_changes_no_outcome(make_case: MakeCase, subject: Any, recorder: Any) -> None:
