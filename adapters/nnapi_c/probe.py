@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 import subprocess
 import sys
 
@@ -17,6 +16,7 @@ import msgspec
 from npu_conformance.adapters.runtime_device.devices import Findings, look
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 _SECONDS = 30.0
 
@@ -31,15 +31,20 @@ def probe(path: str) -> Findings:
     except subprocess.TimeoutExpired:
         raise LoadError(f"plug-in {path}: it did not say which devices it has within {_SECONDS:.0f} seconds") from None
     if ended.returncode < 0:
-        name = signal.Signals(-ended.returncode).name
+        name = signal_name(-ended.returncode)
         raise LoadError(f"plug-in {path}: it died of {name} when it was loaded and asked for its devices")
     if ended.returncode:
-        raise LoadError(ended.stderr.decode(errors="replace").strip().rpartition("\n")[2])
-    return msgspec.json.decode(ended.stdout.rstrip().rpartition(b"\n")[2], type=Findings)
+        raise LoadError(ended.stdout.decode())
+    return msgspec.json.decode(ended.stdout, type=Findings)
 
 
 def main(path: str) -> int:
-    """Print what is found as one line of JSON; 1 and the reason on standard error where the library cannot be used."""
+    """Write what is found as JSON to standard output, or the reason why the library cannot be used, and return 1.
+
+    What the library prints itself, also as it is unloaded, goes to standard error.
+    """
+    output = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         from npu_conformance.adapters.nnapi_c.library import Library
         from npu_conformance.adapters.nnapi_c.runtime import LibraryRuntime
@@ -47,10 +52,15 @@ def main(path: str) -> int:
         memory = HostMemory()
         found = look(LibraryRuntime(Library(path), memory, memory))
     except LoadError as error:
-        print(error, file=sys.stderr)
+        _write(output, str(error).encode())
         return 1
-    print(msgspec.json.encode(found).decode())
+    _write(output, msgspec.json.encode(found))
     return 0
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    with open(descriptor, "wb") as file:
+        file.write(data)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from npu_conformance.cli.npu.connect import manager_as, reached
+from npu_conformance.specs.diagnostics.stacks import printable
 from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID
 
 
@@ -13,5 +14,5 @@ def execute(options: argparse.Namespace) -> int:
     with reached(options.address, options.key_file) as subject:
         uid = ROOT_UID if options.root else SHELL_UID
         result = manager_as(subject, uid).shell_command(tuple(options.words))
-    print(result.output, end="")
+    print(printable(result.output), end="")
     return result.exit_code

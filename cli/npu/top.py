@@ -11,6 +11,8 @@ from npu_conformance.cli.npu.connect import manager_as, reached
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.diagnostics.one_line import one_line
+from npu_conformance.specs.diagnostics.stacks import printable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import SHELL_UID, AppSnapshot, ManagerSnapshot, ModelSize, ModelSnapshot, Policy
 
@@ -35,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print()
     except (CaseEnded, SecurityDenied) as ended:
-        print(f"{options.address}: {ended}", file=sys.stderr)
+        print(f"{options.address}: {one_line(str(ended))}", file=sys.stderr)
         return WRONG
     return OK
 
@@ -50,12 +52,12 @@ def _texts(subject: SubjectHandle) -> Iterator[str]:
     control = subject.interfaces.manager_control
     while control is not None:
         try:
-            yield table(control.take_snapshot())
+            yield printable(table(control.take_snapshot()))
         except Unsupported:
             break
     manager = manager_as(subject, SHELL_UID)
     while True:
-        yield manager.dump()
+        yield printable(manager.dump())
 
 
 def table(snapshot: ManagerSnapshot) -> str:

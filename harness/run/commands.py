@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_conformance.harness.subject.private_directory import temporary_folder
+from npu_conformance.harness.subject.process_group import end_group, has_ended
 
 FOLDER = "{folder}"
 """Stands for the folder of the command among its arguments."""
@@ -76,15 +75,6 @@ def import_path() -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], stop: threading.Event) -> None:
-    while process.poll() is None:
+    while not has_ended(process, _LOOK_SECONDS):
         if stop.is_set():
             raise StoppedError
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_LOOK_SECONDS)
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process with a group of its own and all that it started, whether it has ended or not."""
-    with contextlib.suppress(ProcessLookupError):  # it has ended, and left nobody behind
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -28,6 +28,7 @@ def diagnosed(
             os.environ[vlog.FILE_VARIABLE] = str(log_file.resolve())
         if trace_file is not None:
             trace.begin(trace_file)
+        trace.path()
         if wire_file is not None:
             wire_log.begin(wire_file)
     except ValueError as error:
@@ -38,6 +39,7 @@ def diagnosed(
         yield
     finally:
         os.environ.pop(vlog.FILE_VARIABLE, None)
-        trace.end()
+        if trace_file is not None:
+            trace.end()
         if wire_file is not None:
             wire_log.end()

@@ -77,7 +77,8 @@ def create(home: Path, about: str, keep: int = KEPT) -> ReportFolder:
 def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
     """Use a folder that the user named; the run that it holds moves into `earlier-<time>` inside of it.
 
-    Returns the folder, and where the earlier run is now. Raises DocumentError where another run is writing there.
+    Returns the folder, and where the earlier run is now; None where there is none, or none is kept. Raises
+    DocumentError where another run is writing there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +87,7 @@ def take(folder: Path, keep: int = KEPT) -> tuple[ReportFolder, Path | None]:
     except OSError as error:
         raise _cannot_keep(folder, error) from None
     prune(folder, keep - 1)
-    return taken, moved
+    return taken, moved if keep > 1 else None
 
 
 def reopen(folder: Path) -> ReportFolder:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import socket
+import struct
 from typing import Protocol
 
 import msgspec
@@ -18,6 +18,9 @@ from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.specs.manifest import Deadlines, InferenceTool
+
+_CONNECT_SECONDS = 10.0
+"""How long who listens may take to accept a connection."""
 
 
 class Handling(msgspec.Struct, frozen=True):
@@ -229,16 +232,32 @@ def _is_loopback(host: str) -> bool:
 def connect_to(address: str) -> socket.socket:
     """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError."""
     scheme, _, rest = address.partition(":")
-    connection: socket.socket | None = None
     try:
         if scheme == "unix":
-            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.connect(rest)
-            return connection
+            return _connect_unix(rest)
         if scheme == "tcp":
-            return socket.create_connection(host_and_port(rest), timeout=10.0)
+            return socket.create_connection(host_and_port(rest), timeout=_CONNECT_SECONDS)
     except (OSError, ValueError, OverflowError) as error:
-        with contextlib.suppress(AttributeError):
-            connection.close()  # type: ignore[union-attr]
         raise LoadError(f"cannot connect to {address}: {getattr(error, 'strerror', None) or error}") from None
     raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
+
+
+def _connect_unix(path: str) -> socket.socket:
+    """Where the queue of who listens there is full, the kernel waits as for sending; Python's own timeout would not."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time_of_kernel(_CONNECT_SECONDS))
+        connection.connect(path)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _time_of_kernel(0))
+    except BlockingIOError:
+        connection.close()
+        raise TimeoutError(f"nobody accepts the connection within {_CONNECT_SECONDS:g} s") from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _time_of_kernel(seconds: float) -> bytes:
+    """A struct timeval; of no seconds it means for ever."""
+    return struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))

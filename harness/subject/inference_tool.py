@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import InferenceTool, Manifest
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -45,7 +46,11 @@ class ToolRun:
         words += ["--job-priority", str(run.job_priority), "--original-uid", str(run.original_uid)]
         try:
             self._process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError as error:
             raise Failed(f"the inference tool cannot be started: {error}") from None
@@ -53,11 +58,8 @@ class ToolRun:
     @property
     def succeeded(self) -> bool | None:
         """True where it ended with exit code 0, false where it failed, None while it runs."""
-        code = self._process.poll()
-        return None if code is None else code == 0
+        return end_group(self._process) == 0 if has_ended(self._process) else None
 
     def kill(self) -> None:
-        """End it, if it still runs."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        """End it, if it still runs, and all that it has started."""
+        end_group(self._process)

@@ -109,7 +109,8 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
 
 def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:
     key_file = start.options.pop("key-file", None)
-    return ListeningEndpoint(spec, FileStore()), replace(start, key=_read_key(key_file) if key_file else None)
+    key = _read_key(key_file) if key_file else None
+    return ListeningEndpoint(spec, FileStore()), replace(start, key=key)
 
 
 def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[Endpoint, StartOptions]:

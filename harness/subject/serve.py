@@ -81,8 +81,11 @@ def _remove_deserted(path: str) -> None:
     if not os.path.exists(path) or not stat.S_ISSOCK(os.lstat(path).st_mode):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
         try:
             probe.connect(path)
+        except BlockingIOError:
+            return  # somebody listens there, and has much to do
         except ConnectionRefusedError:
             os.unlink(path)
 

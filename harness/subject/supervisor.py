@@ -29,6 +29,7 @@ from npu_conformance.harness.subject.zygote import (
     children_of,
 )
 from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
 _GRACE_SECONDS = 0.5
@@ -145,7 +146,8 @@ class Supervisor:
             if exited is None or exited.status == signal.SIGKILL:
                 return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, stderr)
         number = exited.status & 0x7F
-        how = f"was killed by {_signal_name(number)}" if number else f"exited with status {exited.status >> 8}"
+        killed = f"was killed by {signal_name(number)} (signal {number})"
+        how = killed if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""
         words, stack = stacks.split(self.printed()[1])
         place = stacks.place(stack)
@@ -254,13 +256,6 @@ def _spawn(control: int, output: int) -> int:
         return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
     finally:
         os.close(null)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return f"{signal.Signals(number).name} (signal {number})"
-    except ValueError:
-        return f"signal {number}"
 
 
 def _last_words(stderr: str) -> str:

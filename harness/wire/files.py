@@ -53,8 +53,13 @@ class HostFiles:
     def attach(self, request: FileAttach, descriptor: int | None, link: FileLink, paths: Paths = NOWHERE) -> None:
         """Make a file known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
 
-        link: for the transport `message`. paths: the files that the other end may name.
+        descriptor: is taken, and closed where that is refused. link: for the transport `message`. paths: the files that
+        the other end may name.
         """
+        if request.access not in ACCESS_FLAGS or request.token <= 0:
+            if descriptor is not None:
+                os.close(descriptor)
+            raise IllegalArgument(f"no access mode {request.access!r}, or no token {request.token}")
         opened = self._reach(request, descriptor, link, paths)
         with self._lock:
             is_taken = request.token in self._open
@@ -75,8 +80,6 @@ class HostFiles:
     def _reach(self, request: FileAttach, descriptor: int | None, link: FileLink, paths: Paths) -> int | _Kept:
         if request.transport == "descriptor" and descriptor is not None:
             return descriptor
-        if request.access not in ACCESS_FLAGS or request.token <= 0:
-            raise IllegalArgument(f"no access mode {request.access!r}, or no token {request.token}")
         if request.transport == "message":
             return _Kept(link, request.token, request.access, request.offset)
         if request.transport == "path" and request.path is not None:

@@ -56,9 +56,11 @@ class HostMemory:
     def attach(self, request: Attach, descriptor: int | None, paths: Paths = NOWHERE) -> None:
         """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
 
-        paths: the files that the other end may name.
+        descriptor: is taken, and closed where that is refused. paths: the files that the other end may name.
         """
         if request.token <= 0 or request.size <= 0:
+            if descriptor is not None:
+                os.close(descriptor)
             raise IllegalArgument("token and size must be positive")
         file = self._open(request, descriptor, paths)
         try:

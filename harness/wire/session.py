@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -113,9 +114,10 @@ class HostState:
         return dataclasses.replace(caller, connection=next(self._connections))
 
     def hung_up(self, caller: Caller) -> None:
-        """Tell the plug-in that a caller's connection has closed."""
-        for listener in self._hang_up_listeners:
-            listener(caller)
+        """Tell the plug-in that a caller's connection has closed: all who listen, also where one of them raises."""
+        with contextlib.ExitStack() as told:
+            for listener in reversed(self._hang_up_listeners):
+                told.callback(listener, caller)
 
     def issue_ticket(self, request: protocol.TicketRequest) -> protocol.Ticket:
         """Return a ticket that binds one connection to a uid, and lets it name the files of a folder."""
@@ -257,10 +259,10 @@ class Session(Connection):
     def close(self) -> None:
         """End the connection, forget the memory and the files that were attached over it, and tell the plug-in."""
         super().close()
-        if self._initialized:
-            self._initialized = False
-            self._host.hung_up(self._caller)
         while self._attached:
             self._host.memory.detach(protocol.Detach(self._attached.pop()))
         while self._attached_files:
             self._host.files.detach(protocol.FileToken(self._attached_files.pop()))
+        if self._initialized:
+            self._initialized = False
+            self._host.hung_up(self._caller)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import select
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,8 +19,10 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.mlts.lib.reports import GO, STOP, Line, Moment, Plan, Report, Verdict, encode
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
@@ -232,16 +232,15 @@ class _Client:
             return self._reported(self._report)
         if self._silent:
             return ClientEnd(Verdict.HANG, self.rounds, self._silent, stderr=self._last_words())
-        if not self._has_exited():
+        if not has_ended(self._process, self._patience.step):
             message = f"closed its pipe after {counted(self.rounds, 'round')} and went on"
             return ClientEnd(Verdict.HANG, self.rounds, message, stderr=self._last_words())
         return self._crashed()
 
     def _crashed(self) -> ClientEnd:
-        self._kill()
-        code = self._process.wait()
+        code = end_group(self._process)
         number = max(0, -code)
-        how = f"killed by {signal.Signals(number).name}" if number else f"exited with {code}"
+        how = f"killed by {signal_name(number)}" if number else f"exited with {code}"
         message = f"{how} without a report after {counted(self.rounds, 'round')}"
         return ClientEnd(Verdict.CRASH, self.rounds, message, number, self._last_words())
 
@@ -249,14 +248,6 @@ class _Client:
         if report.defect:
             raise ClientProgramError(report.defect)
         return replace(ended(report), stderr=self._last_words())
-
-    def _has_exited(self) -> bool:
-        """Wait for the exit of a client that closed its pipe. It is not reaped, so that its group keeps its number."""
-        descriptor = os.pidfd_open(self._process.pid)
-        try:
-            return bool(select.select([descriptor], [], [], self._patience.step)[0])
-        finally:
-            os.close(descriptor)
 
     def _last_words(self) -> str:
         size = self._stderr.seek(0, os.SEEK_END)
@@ -268,14 +259,8 @@ class _Client:
 
     def __exit__(self, *_: object) -> None:
         """Kill what is left of the client and its children, and close everything."""
-        self._kill()
-        self._process.wait()
+        end_group(self._process)
         if self._process.stdin is not None:
             self._process.stdin.close()
         os.close(self.pipe)
         self._stderr.close()
-
-    def _kill(self) -> None:
-        """Kill the client's group, while the client is not reaped: later the number could be another group's."""
-        if self._process.returncode is None:
-            os.killpg(self._process.pid, signal.SIGKILL)

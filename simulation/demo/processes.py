@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.simulation.demo.reports import AppEvent, AppPlan, Kind, encode
 
 _CHUNK = 1 << 16
@@ -42,9 +43,7 @@ class _Process:
 
     def kill(self) -> None:
         """Kill it with signal 9, and wait until it is gone."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        end_group(self._process)
 
     def close(self) -> None:
         """End it and close its pipes."""

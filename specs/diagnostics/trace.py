@@ -12,30 +12,35 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 VARIABLE = "NPU_TRACE"
+_BEGINNING = "[\n"
 _UNTRACED = nullcontext()
 
 
 @functools.cache
 def path() -> Path | None:
-    """The file that NPU_TRACE names; None where nothing is traced."""
+    """The file that NPU_TRACE names, begun where nobody has yet; None where nothing is traced. Raises OSError."""
     name = os.environ.get(VARIABLE)
-    return Path(name) if name else None
+    if not name:
+        return None
+    with suppress(FileExistsError), open(name, "x") as file:
+        file.write(_BEGINNING)
+    return Path(name)
 
 
 def begin(file: Path) -> None:
     """Start a file, and trace into it from now on, in processes that are started later too. Raises OSError."""
-    file.write_text("[\n")
+    file.write_text(_BEGINNING)
     os.environ[VARIABLE] = str(file.resolve())
     path.cache_clear()
 
 
 def end() -> None:
-    """Close the list, so that the file is whole JSON. Spans that end later would be lost."""
+    """Close the list that `begin` has begun, so that the file is whole JSON. Spans that end later would be lost."""
     file = path()
     if file is not None:
         _append(file, json.dumps(_event("M", "process_name", name="npu-conformance")) + "\n]\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fuzzing import first_finding
 from graphs import INPUT, OUTPUT, graph, tensor
-from nnapi_libraries import NEEDED, OK, App, opened, runtime_of
+from nnapi_libraries import NEEDED, OK, TINY, App, opened, runtime_of
 
 from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
 from npu_conformance.fuzz.lib.runtime_target import RuntimeTarget
@@ -203,6 +203,22 @@ def test_libraries_that_cannot_be_used(library: Compile) -> None:
         open_subject(
             library("dying", "__attribute__((constructor)) static void begin(void) { abort(); }"), isolation="inprocess"
         )
+
+
+def test_a_library_may_print_also_as_it_is_unloaded(library: Compile) -> None:
+    printing = """#include <stdio.h>
+        __attribute__((constructor)) static void begin(void) { puts("{}"); fputs("begun", stderr); }
+        __attribute__((destructor)) static void end(void) { puts("[]"); fputs("ended", stderr); }"""
+    with opened(library("tiny", f'#include "{TINY}"\n{printing}'), "process") as subject:
+        assert subject.manifest.vendor == "tiny-cpu"
+    with pytest.raises(LoadError, match=r"exports no ANeuralNetworks functions$"):
+        open_subject(library("other", printing), isolation="inprocess")
+
+
+def test_a_signal_without_a_name_in_python_is_told(library: Compile) -> None:
+    dying = "#include <signal.h>\n__attribute__((constructor)) static void begin(void) { raise(SIGRTMIN + 1); }"
+    with pytest.raises(LoadError, match=r"died of SIGRTMIN\+1 when it was loaded"):
+        open_subject(library("dying", dying), isolation="inprocess")
 
 
 def test_path_relative_to_the_current_folder(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:

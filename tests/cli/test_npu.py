@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,12 +19,15 @@ from patience import SECONDS
 from wire_client import served
 
 from npu_conformance.cli.main import main
+from npu_conformance.cli.npu import shell as npu_shell
+from npu_conformance.cli.npu import top as npu_top
 from npu_conformance.cli.npu.top import table
 from npu_conformance.simulation.demo import processes, sharing, takeover
 from npu_conformance.simulation.demo.processes import ManagerProcess
 from npu_conformance.simulation.demo.reports import AppEvent, Kind
 from npu_conformance.simulation.demo.takeover import Transcript, problems
-from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelSnapshot
+from npu_conformance.specs.npu.manager import Manager
+from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelSnapshot, ShellResult
 
 PLUGIN = """
 import os
@@ -277,6 +282,25 @@ def test_shell_commands_speak_to_the_manager(address: str, capsys: pytest.Captur
     assert run("shell", address, "disable") == (1, "disable: only root may do this, not uid 2000\n")
     assert run("shell", "--root", address, "disable") == (0, "")
     assert run("shell", "--root", address, "enable") == (0, "")
+
+
+@pytest.mark.parametrize("words", [["top", "--once"], ["shell", "info"]])
+def test_a_terminal_only_shows_what_a_manager_sends(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Hostile(Manager):
+        def dump(self) -> str:
+            return "x\x1b[2Jy\n"
+
+        def shell_command(self, arguments: tuple[str, ...]) -> ShellResult:
+            return ShellResult(0, self.dump())
+
+    interfaces = SimpleNamespace(manager=Hostile(), manager_control=None)
+    subject = SimpleNamespace(interfaces=interfaces, application=lambda uid: SimpleNamespace(interfaces=interfaces))
+    for module in (npu_top, npu_shell):
+        monkeypatch.setattr(module, "reached", lambda *_: contextlib.nullcontext(subject))
+    assert main(["npu", words[0], "unix:/manager", *words[1:]]) == 0
+    assert "x\\x1b[2Jy\n" in capsys.readouterr().out
 
 
 @pytest.fixture

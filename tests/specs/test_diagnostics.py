@@ -93,10 +93,38 @@ def test_a_trace_is_whole_and_its_spans_lie_in_each_other(tmp_path: Path, isolat
     assert trace.path() is None
 
 
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_trace_by_the_variable_is_begun_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
+) -> None:
+    file = tmp_path / "trace.json"
+    monkeypatch.setenv(trace.VARIABLE, str(file))
+    trace.path.cache_clear()
+    for _ in range(2):
+        assert run(tmp_path, "--isolation", isolation) == OK
+    monkeypatch.undo()
+    trace.path.cache_clear()
+    first, *events = file.read_text().splitlines()
+    assert first == "["
+    names = [json.loads(event.rstrip(","))["name"] for event in events]
+    assert names.count(CASE) == 2
+
+
 def _holds(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
     return bool(outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"])
 
 
 def test_a_file_that_can_not_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, "--trace", str(tmp_path / "none" / "trace.json")) == USAGE
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_a_variable_that_names_no_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(trace.VARIABLE, str(tmp_path / "none" / "trace.json"))
+    trace.path.cache_clear()
+    assert run(tmp_path) == USAGE
+    monkeypatch.undo()
+    trace.path.cache_clear()
     assert "No such file or directory" in capsys.readouterr().err

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import signal
 from pathlib import Path
 
 from npu_conformance.fuzz.lib.campaign.documents import Sighting
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
+from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 OUTPUT, DEATH = "output", "death.json"
 """Files of a round's folder."""
@@ -41,7 +41,7 @@ def at_start(plugin: str, returncode: int) -> str:
 
 
 def _manner(returncode: int) -> str:
-    return signal.Signals(-returncode).name if returncode < 0 else f"status {returncode}"
+    return signal_name(-returncode) if returncode < 0 else f"status {returncode}"
 
 
 def _place(folder: Path) -> str:

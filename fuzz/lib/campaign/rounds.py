@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import signal
@@ -29,6 +28,7 @@ from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.private_directory import temporary_folder
+from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.harness.wire.starvation import starved
 from npu_conformance.specs import documents
 
@@ -251,8 +251,7 @@ class _Process:
             if self.is_hanging:
                 _make_it_tell(process)
         finally:
-            commands.end_group(process)
-        self.returncode = process.returncode
+            self.returncode = end_group(process)
         self.start_seconds, self.seconds = first - began, time.monotonic() - first
 
     def _wait(self, process: subprocess.Popen[bytes], now: float) -> float:
@@ -262,11 +261,9 @@ class _Process:
         """
         first, count, since = now, 0, now
         while True:
-            try:
-                process.wait(_POLL_SECONDS)
+            if has_ended(process, _POLL_SECONDS):
                 return first
-            except subprocess.TimeoutExpired:
-                now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
+            now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
             if self._stop.is_set():
                 raise Stopped
             if count == 0:
@@ -284,8 +281,7 @@ class _Process:
 def _make_it_tell(process: subprocess.Popen[bytes]) -> None:
     """Let a hanging process write where it is: faulthandler does so as it dies of this signal."""
     process.send_signal(signal.SIGABRT)
-    with contextlib.suppress(subprocess.TimeoutExpired):  # it is deaf to it, and is killed next
-        process.wait(_LAST_WORDS_SECONDS)
+    has_ended(process, _LAST_WORDS_SECONDS)  # one that is deaf to it is killed next
 
 
 def _launcher(job: RoundJob, module: str) -> str:

@@ -113,6 +113,13 @@ def test_a_run_in_a_folder_of_the_user_is_set_aside(tmp_path: Path) -> None:
     assert moved is None
 
 
+def test_an_earlier_run_that_is_not_kept_is_not_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("earlier")
+    taken, moved = folders.take(tmp_path, keep=1)
+    taken.close()
+    assert (moved, names(tmp_path)) == (None, [".run"])
+
+
 def test_earlier_runs_in_a_folder_of_the_user_are_kept_up_to_a_number(tmp_path: Path) -> None:
     for number in range(4):
         folder, _ = folders.take(tmp_path, keep=3)

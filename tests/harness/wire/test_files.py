@@ -160,6 +160,17 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     served.close_all()
 
 
+@pytest.mark.parametrize(("token", "access"), [(0, "read"), (-5, "read"), (1, "nonsense")])
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_no_transport_attaches_what_has_no_token_or_access(transport: str, token: int, access: str) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    descriptor = os.open("/dev/null", os.O_RDWR) if transport == "descriptor" else None
+    request = protocol.FileAttach(token, transport, access, path="/dev/null")
+    with pytest.raises(IllegalArgument, match=r"no access mode .*, or no token"):
+        HostFiles().attach(request, descriptor, ServedFiles(), EVERYWHERE)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_files_reach_a_host_process_and_leave_nothing_behind(transport: str) -> None:
     subject = open_subject("reference", {}, transports=(transport,))

@@ -11,7 +11,7 @@ import pytest
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import EVERYWHERE
 from npu_conformance.harness.wire.protocol import Attach, Detach, MemoryWrite
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import IllegalArgument, ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
 
 POOL = Memory("ashmem", 5000, 7)
@@ -44,6 +44,14 @@ def test_a_pool_has_a_descriptor_with_the_same_bytes(transport: str, tmp_path: P
     memory.detach(Detach(7))
     with pytest.raises(ServiceError, match="token 7 is not known"):
         memory.descriptor(POOL)
+    assert open_descriptors() == before
+
+
+@pytest.mark.parametrize(("token", "size"), [(0, 5000), (-1, 5000), (7, 0), (7, -1)])
+def test_a_refused_pool_leaves_no_descriptor(token: int, size: int) -> None:
+    before, memory = open_descriptors(), HostMemory()
+    with pytest.raises(IllegalArgument, match="must be positive"):
+        memory.attach(Attach(token, size, "descriptor"), os.open("/dev/null", os.O_RDWR), EVERYWHERE)
     assert open_descriptors() == before
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -16,12 +18,15 @@ import pytest
 from places import HOSTILE
 from wire_client import HELLO, Client, call
 
+from npu_conformance.harness.subject import endpoints
 from npu_conformance.harness.subject.host import serve_in_thread
 from npu_conformance.harness.subject.loading import LoadError, open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.subject.serve import listen, main, read_or_make_key, serve
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 
@@ -192,6 +197,59 @@ def test_a_server_that_lives_keeps_its_address_and_a_file_that_is_no_socket_stay
         with pytest.raises(LoadError, match="Address already in use"):
             listen(f"unix:{taken}")
     assert (tmp_path / "file").read_text() == "precious"
+
+
+@contextlib.contextmanager
+def full_queue(path: Path) -> Iterator[None]:
+    """Somebody listens there, and accepts nobody; no further connection finds room."""
+    with contextlib.ExitStack() as sockets:
+        listener = sockets.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(path))
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = sockets.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect(str(path))
+        yield
+
+
+def test_who_never_accepts_a_connection_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "_CONNECT_SECONDS", 0.01)
+    with full_queue(tmp_path / "socket"):
+        with pytest.raises(LoadError, match=r"nobody accepts the connection within 0\.01 s$"):
+            endpoints.connect_to(f"unix:{tmp_path}/socket")
+        with pytest.raises(LoadError, match="Address already in use"):
+            listen(f"unix:{tmp_path}/socket")
+
+
+def test_a_key_that_cannot_be_read_leaves_nothing_open(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(LoadError, match=r"key file .*none: No such file"):
+            open_subject(f"unix:{tmp_path}/socket", {"key-file": str(tmp_path / "none")})
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_every_listener_hears_of_a_connection_that_has_ended() -> None:
+    heard: list[str] = []
+
+    def create(context: Context) -> Subject:
+        def raises(caller: Caller) -> None:
+            heard.append("first")
+            raise ValueError("a mistake")
+
+        context.on_hang_up(raises)
+        context.on_hang_up(lambda caller: heard.append("second"))
+        return Subject()
+
+    host = HostState(Plugin(Manifest(name="x", vendor="v", version="1"), create))
+    host.subject({})
+    with pytest.raises(ValueError, match="a mistake"):
+        host.hung_up(Caller(0, 0))
+    assert heard == ["first", "second"]
 
 
 @pytest.mark.parametrize(
