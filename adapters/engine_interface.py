@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 
@@ -30,7 +31,7 @@ class EngineError(Exception):
 
 
 class EngineMissingError(LoadError):
-    """The optional dependency is not installed; the message says how to get it."""
+    """The optional dependency cannot be used; the message says how to get it, or why not."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,9 @@ class Engine(Protocol):
 
 
 def module(name: str, install_hint: str) -> Any:
-    """Import a module of an optional dependency. Raises EngineMissingError with the hint where it is missing."""
+    """Import a module of an optional dependency. Raises EngineMissingError: with the hint where it is not there."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise EngineMissingError(install_hint) from error
+        is_missing = isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")
+        raise EngineMissingError(install_hint if is_missing else f"{name}: {one_line(str(error))}") from error

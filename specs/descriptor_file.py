@@ -9,6 +9,13 @@ _CHUNK = 16 << 20
 """Bytes that are written at once."""
 
 
+def write_at(descriptor: int, offset: int, data: bytes | bytearray | memoryview) -> None:
+    """Store bytes, all of them: one call may store a part. Raises OSError."""
+    done = 0
+    while done < len(data):
+        done += os.pwrite(descriptor, memoryview(data)[done : done + _CHUNK], offset + done)
+
+
 class DescriptorFile:
     """A descriptor of this process. See specs.plugin.File."""
 
@@ -35,10 +42,7 @@ class DescriptorFile:
 
     def write(self, offset: int, data: bytes) -> None:
         """Store bytes, all of them."""
-        for done in range(0, len(data), _CHUNK):
-            part = data[done : done + _CHUNK]
-            if os.pwrite(self._descriptor, part, offset + done) != len(part):
-                raise OSError("the file system has no space")
+        write_at(self._descriptor, offset, data)
 
     def truncate(self, size: int) -> None:
         """Set the size."""

@@ -18,6 +18,7 @@ from npu_conformance.harness.subject.pools import new_token
 from npu_conformance.harness.subject.shared_files import shortage
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import ACCESS_FLAGS
+from npu_conformance.specs.descriptor_file import write_at
 from npu_conformance.specs.errors import IllegalArgument, IllegalState, SecurityDenied, Unsupported
 
 Access = Literal["read", "write", "read_write"]
@@ -60,10 +61,8 @@ class CacheFile:
     def write(self, content: bytes) -> None:
         """Replace the whole content. Raises NoSharedMemory where there is no space for it."""
         os.ftruncate(self.descriptor, 0)
-        done = 0
         try:
-            while done < len(content):
-                done += os.pwrite(self.descriptor, content[done:], done)
+            write_at(self.descriptor, 0, content)
         except OSError as error:
             raise shortage(len(content), error, self.descriptor) from None
 
@@ -203,7 +202,7 @@ class ServedFiles:
         """Store bytes."""
         file, descriptor = self._find(token)
         _check_range(offset, len(data))
-        _allowed(lambda: os.pwrite(descriptor, data, offset))
+        _allowed(lambda: write_at(descriptor, offset, data))
         if file.watch is not None:
             file.watch("write", offset, len(data))
 

@@ -16,6 +16,7 @@ from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory
 from npu_conformance.harness.subject import private_files
 from npu_conformance.harness.subject.private_directory import PrivateDirectory
 from npu_conformance.harness.wire.sealed import sealed_file
+from npu_conformance.specs.descriptor_file import write_at
 
 _PAGE = mmap.PAGESIZE
 _MOST_KEPT = 256 << 20
@@ -74,9 +75,7 @@ class SharedFile:
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Store bytes. Raises OSError."""
-        done = os.pwrite(self.descriptor, data, offset)
-        while done < len(data):
-            done += os.pwrite(self.descriptor, memoryview(data)[done:], offset + done)
+        write_at(self.descriptor, offset, data)
 
     def remove(self) -> None:
         """Delete the file. A mapping that is still in use keeps its bytes."""

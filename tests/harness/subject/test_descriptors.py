@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import resource
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from npu_conformance.harness.wire.framing import LineSocket, Violation, is_readable
+from npu_conformance.specs.descriptor_file import write_at
 
 _RUN = [sys.executable, "-m", "npu_conformance", "run", "vts.queries", "--plugin", "reference", "--report", "kept"]
 
@@ -44,6 +46,16 @@ def test_a_socket_beyond_those_that_select_knows_is_waited_for() -> None:
             assert is_readable(theirs, far, seconds=60)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_what_is_written_in_parts_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, data, at: written(descriptor, data[:3], at))
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789abc")
+    with path.open("r+b") as file:
+        write_at(file.fileno(), 2, b"-------")
+    assert path.read_bytes() == b"01-------9abc"
 
 
 def test_descriptors_that_nobody_takes_are_closed_and_end_the_connection() -> None:
