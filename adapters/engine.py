@@ -29,6 +29,7 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 __all__ = [
+    "HAL_OPTION",
     "NO_CALLEES",
     "Array",
     "Callees",
@@ -38,7 +39,9 @@ __all__ = [
     "Lowered",
     "Run",
     "Shape",
+    "create",
     "engine_plugin",
+    "hal_version",
     "module",
 ]
 

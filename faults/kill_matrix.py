@@ -17,10 +17,11 @@ from npu_conformance.harness.run import random_search, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.replay import Discard
 from npu_conformance.harness.run.selection import in_scope
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
-from npu_conformance.specs.documents.results import CaseResult, Event
+from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Disposition
 
 PLUGIN = f"{plugin.__name__}:plugin"
@@ -230,15 +231,10 @@ def _open(chosen: Fault | Variant, isolation: Isolation = "inprocess") -> Subjec
     return open_subject(spec, {"fault": chosen.id}, isolation)
 
 
-class _Silent:
-    def write(self, event: Event) -> None:
-        """Ignore the event: verdicts are looked at as run_case returns them."""
-
-
 def run_cases(subject: SubjectHandle, cases: Sequence[Case], look: Callable[[CaseResult], bool]) -> None:
     """Run the cases that apply; `look` sees each verdict and returns true to stop."""
     applicable = [case for case in cases if not inapplicable(case, subject.manifest, subject.version)]
-    engine = Engine(applicable, subject, _Silent(), EngineOptions())
+    engine = Engine(applicable, subject, Discard(), EngineOptions())
     engine.begin()
     for case in applicable:
         if look(engine.run_case(case)):

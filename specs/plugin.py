@@ -170,8 +170,12 @@ def _without_connections(listener: Callable[[Caller], None]) -> None:
 class Context:
     """What the host gives to a plug-in's factory.
 
-    own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener to call with
-    each caller whose connection has closed, as binder notifies of deaths.
+    memory: `memory.map(pool.pool)` reaches the bytes of a pool. files: `files.open(token)` opens a cache file.
+    descriptors: `descriptors.descriptor(memory)` is a descriptor of a pool's file, for who hands it on.
+    exports: lets clients reach bytes of the plug-in's own. caller: says which uid and process call, in the call.
+    options: those of --plugin-option, and `hal`. clock: on which the harness's deadlines lie.
+    own_process: whether nothing but the plug-in lives in its process (not with --isolation inprocess).
+    on_hang_up: takes a listener to call with each caller whose connection has closed, as binder notifies of deaths.
     """
 
     memory: MemoryMap

@@ -40,7 +40,7 @@ def finite_or_tagged(value: float | str) -> float:
 
 
 class HasFloat(Wire, frozen=True):
-    """A wire struct with float fields (named in `_floats`): keeps NaN and infinities writable as JSON."""
+    """A wire struct with float fields (named by `_float_fields`): keeps NaN and infinities writable as JSON."""
 
     def __post_init__(self) -> None:
         for name in self._float_fields():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
@@ -15,7 +15,6 @@ from npu_conformance.specs.documents import DocumentError
 _Evidence = Callable[[Case], set[Any]]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh])")
-_DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
 
 
 def parse_budget(text: str) -> float:
@@ -41,7 +40,7 @@ def by_worth(cases: Sequence[Case]) -> list[Case]:
     First those that bring a requirement, then an operation with its types, that no case before them has; within each
     turn the shallower scope, then by a hash of the id, so that no area is always last.
     """
-    waiting = sorted(cases, key=lambda case: (_DEPTH[case.scope], stable_hash(case.id)))
+    waiting = sorted(cases, key=lambda case: (case.scope.depth, stable_hash(case.id)))
     first, rest = _fresh(waiting, lambda case: set(case.requirements))
     second, rest = _fresh(rest, lambda case: {(name, case.types) for name in case.operations})
     return [*first, *second, *rest]

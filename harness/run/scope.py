@@ -11,3 +11,11 @@ class Scope(enum.Enum):
     SMOKE = "smoke"
     DEFAULT = "default"
     FULL = "full"
+
+    @property
+    def depth(self) -> int:
+        """How many scopes it includes beside itself."""
+        return _DEPTH[self]
+
+
+_DEPTH = {scope: depth for depth, scope in enumerate(Scope)}

@@ -18,7 +18,6 @@ from npu_conformance.specs.documents import DocumentError, results
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
-_DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
 _WILD = re.compile(r"[*?]")
 
 
@@ -104,7 +103,7 @@ def cases_under(prefix: str, subjects: Set[str] | None) -> Iterator[Case]:
 
 def in_scope(case: Case, scope: Scope) -> bool:
     """True where a run of this scope includes the case."""
-    return _DEPTH[case.scope] <= _DEPTH[scope]
+    return case.scope.depth <= scope.depth
 
 
 def _locked_cases() -> set[str]:
@@ -143,7 +142,7 @@ class _Choice:
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""
-        return self.means(case_id) and _DEPTH[scope] <= _DEPTH[self.wanted.scope]
+        return self.means(case_id) and scope.depth <= self.wanted.scope.depth
 
     def subjects(self, prefix: str) -> set[str] | None:
         """The subjects of an area (`ADD` in vts.generated) of which a case can be meant; None for all of them.

@@ -31,6 +31,7 @@ class SchedulingService(Scheduling):
     """The service android.hardware.npu.IScheduling. A call is checked whole before anything changes (NPU-HAL-006).
 
     clock: of everything that happens. devices: how many NPUs. receiver: makes what brings events to a callback.
+    tap: may put another observer before the one that sends events.
     """
 
     def __init__(

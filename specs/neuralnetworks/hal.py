@@ -2,7 +2,11 @@
 
 A device states its version; `since` and `until` say which methods that version has. Implement what the version
 has and leave the rest: the base class refuses it. A method that HIDL versioned by name (prepareModel_1_2) is one
-method here, and arguments a version does not know carry their neutral value.
+method here, and arguments that a version does not know say nothing: -1, False, an empty tuple, None.
+
+Times are in nanoseconds. deadline_ns is a point in time of CLOCK_BOOTTIME, -1 for none (a HIDL driver may reckon by the
+steady clock, and meet the largest number of 64 bits for none). duration_ns and loop_timeout_duration_ns are lengths, -1
+where the caller sets no limit. A driver may ignore deadlines.
 """
 
 from __future__ import annotations
