@@ -39,11 +39,11 @@ _SHAPE = "output_shape"
 
 def apply(name: str, vector: Vector) -> Vector | None:
     """Apply a variation by its name; None where the vector does not allow it. KeyError for an unknown name."""
+    function = _FUNCTIONS[name]
     since = applicable(header_of(vector)).get(name)
     if since is None:
-        _FUNCTIONS[name]
         return None
-    varied = _FUNCTIONS[name](vector)
+    varied = function(vector)
     return None if varied is None else replace(varied, since=since)
 
 

@@ -85,7 +85,7 @@ def start_subject(
         return Starting(lambda: _open_in_process(spec, chosen, version, handling), lambda: None)
     start = StartOptions(transports, chosen, handling=handling)
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
-    if version is not None and start.options is chosen:
+    if version is not None and not start.is_loaded_here:
         start = replace(start, options={"hal": version.value, **chosen})
     return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
 

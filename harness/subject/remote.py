@@ -42,8 +42,8 @@ class RemoteSubject:
         self._applications: list[RemoteApplication] = []
         try:
             self._journal = Journal()
-            hint = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
-            self._main = self._connect(options, meanwhile=hint)
+            silence = SilenceHint(endpoint.spec) if endpoint.spec.startswith("exec:") else None
+            self._main = self._connect(options, meanwhile=silence)
         except NoSharedMemory:
             self._endpoint.close()
             raise
