@@ -42,6 +42,8 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
             for damage in folder.damaged:
                 print(f"{folder.path}: {damage}; the campaign goes on without", flush=True)
             _run_to_the_end(campaign)
+        if campaign.inapplicable.keys() >= {arm.fuzzer for arm in arms}:
+            raise LoadError("; ".join(f"fuzz {name}: {reason}" for name, reason in campaign.inapplicable.items()))
         code = _summed_up(campaign)
         print(f"report: {_fuzz_findings.report(folder.path)}")
         return code

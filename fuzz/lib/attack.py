@@ -145,6 +145,12 @@ class Attack:
             self.target = self._renew()
 
 
+def leave_out(folder: Path, reason: str) -> None:
+    """End a round before its first input: there is nothing that its fuzzer could attack."""
+    _put(folder / TALLY, Tally(inapplicable=reason))
+    (folder / DONE).touch()
+
+
 class FullError(BaseException):
     """What a round has to keep cannot be written: no finding, and nothing that an engine or a fuzzer may catch."""
 

@@ -14,7 +14,7 @@ from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, fuzzer_named
-from npu_conformance.fuzz.lib.worker import attacked_by
+from npu_conformance.fuzz.lib.worker import attacked_by, target_of
 from npu_conformance.harness.judge.verdicts import NotApplicable
 
 PLUGIN = "NPU_PLUGIN"
@@ -48,4 +48,4 @@ def write_seeds(name: str, folder: Path) -> None:
 def _target(name: str) -> Target:
     plugin, fuzzer = os.environ.get(PLUGIN, "reference"), fuzzer_named(name)
     job = RoundJob(fuzzer=name, plugin=plugin, options={}, hal=None, engine="atheris", seed=0)
-    return fuzzer.target(attacked_by(job, fuzzer))
+    return target_of(fuzzer, attacked_by(job))

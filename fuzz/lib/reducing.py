@@ -36,7 +36,7 @@ def main(job_file: str) -> int:
     death = documents.read(folder / DEATH, Sighting)
     fuzzer = fuzzer_named(job.fuzzer)
     try:
-        attacked = attacked_by(job, fuzzer)
+        attacked = attacked_by(job)
     except LoadError as error:
         print(error, file=sys.stderr)
         return USAGE

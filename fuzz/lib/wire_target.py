@@ -17,7 +17,7 @@ from npu_conformance.fuzz.lib.wire_judge import answers_seen, judge, read_answer
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.plugin_loading import load_plugin, with_version
+from npu_conformance.harness.subject.plugin_loading import is_elsewhere, load_plugin, with_version
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs.plugin import Caller, Plugin
@@ -119,7 +119,9 @@ class WireTarget(_Lines):
 
 
 def served(attacked: Attacked) -> WireTarget:
-    """A server of this process with the attacked plug-in behind it."""
+    """A server of this process with the attacked plug-in behind it. NotApplicable where that is another process."""
+    if is_elsewhere(attacked.plugin):
+        raise NotApplicable(f"{attacked.plugin} has a server of its own; broken lines are for what Python loads")
     plugin = load_plugin(attacked.plugin)
     version = attacked.subject.version
     return WireTarget(plugin, with_version(plugin, attacked.plugin, attacked.options, version), version)

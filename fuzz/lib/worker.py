@@ -14,11 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.fuzz.lib.attack import Attack, FullError
+from npu_conformance.fuzz.lib.attack import Attack, FullError, leave_out
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
@@ -40,7 +41,7 @@ def main(job_file: str) -> int:
     coverage = NativeCoverage(folder / COVERAGE)
     try:
         fuzzer = fuzzer_named(job.fuzzer)
-        attacked = attacked_by(job, fuzzer)
+        attacked = attacked_by(job)
     except LoadError as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -49,11 +50,26 @@ def main(job_file: str) -> int:
     with (folder / STACK).open("w") as stack:
         faulthandler.enable(stack)
         try:
-            _search(job, folder, fuzzer, attacked, coverage)
+            target = target_of(fuzzer, attacked)
+        except LoadError as error:
+            print(error, file=sys.stderr)
+            return USAGE
+        except NotApplicable as error:
+            leave_out(folder, str(error))
+            return OK
+        try:
+            _search(job, folder, fuzzer, attacked, target, coverage)
         except FullError as error:
             print(error, file=sys.stderr)
             return FULL
     return OK
+
+
+def target_of(fuzzer: Fuzzer, attacked: Attacked) -> Target:
+    """Raises NotApplicable where the plug-in has nothing that the fuzzer could attack."""
+    if fuzzer.needs is not None and getattr(attacked.subject.interfaces, fuzzer.needs) is None:
+        raise NotApplicable(f"the plug-in has no {fuzzer.needs}")
+    return fuzzer.target(attacked)
 
 
 def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
@@ -62,13 +78,11 @@ def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHand
     return open_subject(plugin, options, "process" if is_elsewhere(plugin) else "inprocess", version=version)
 
 
-def attacked_by(job: RoundJob, fuzzer: Fuzzer) -> Attacked:
-    """What the fuzzer attacks. Raises LoadError where that cannot be had, or has nothing that it could attack."""
+def attacked_by(job: RoundJob) -> Attacked:
+    """What is attacked. Raises LoadError where that cannot be had."""
     subject = opened(job.plugin, job.options, job.hal)
     require_options(subject.manifest, job.plugin, job.options)
     require_instances(subject.manifest, job.plugin, job.at_once)
-    if fuzzer.needs is not None and getattr(subject.interfaces, fuzzer.needs) is None:
-        raise LoadError(f"plug-in {job.plugin}: it has no {fuzzer.needs}, which the fuzzer {job.fuzzer} attacks")
     beside = opened(job.beside, job.beside_options, None) if job.beside else None
     return Attacked(subject, job.plugin, job.options, beside)
 
@@ -80,13 +94,15 @@ def _announce(folder: Path, subject: SubjectHandle) -> None:
     write_whole(folder / START, msgspec.json.encode(start))
 
 
-def _search(job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked, coverage: NativeCoverage) -> None:
+def _search(
+    job: RoundJob, folder: Path, fuzzer: Fuzzer, attacked: Attacked, target: Target, coverage: NativeCoverage
+) -> None:
     def renewed() -> Target:
         attacked.subject.restart()
         return fuzzer.target(attacked)
 
     subject = attacked.subject
-    attack = Attack(job, fuzzer.target(attacked), folder, renewed, lambda: subject.process() or os.getpid(), coverage)
+    attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage)
     _engine(job, folder)(attack)
     attack.finish()
     attacked.subject.close()

@@ -65,6 +65,8 @@ def load_plugin(spec: str) -> Plugin:
         return _stacked(spec)
     if spec.startswith(SHIM):
         raise LoadError(f"plug-in {spec}: the shim stands in the harness; name {spec.removeprefix(SHIM)} here")
+    if spec.startswith(ELSEWHERE):
+        raise LoadError(f"plug-in {spec} is another process; expected one that Python loads: MODULE:NAME or PATH.so")
     if is_library(spec):
         made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
         return made

@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from places import HOSTILE
@@ -13,7 +14,13 @@ from places import HOSTILE
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.campaign import campaign
+from npu_conformance.fuzz.lib.target import Attacked
+from npu_conformance.fuzz.lib.wire_target import served
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run import failures
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
 
 DRIVERS = "fuzzed_drivers:plugin"
 
@@ -63,6 +70,24 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
     assert "goes on after 1 round" in capsys.readouterr().out
+
+
+def test_fuzzers_that_have_nothing_to_attack_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz(tmp_path, "cache", "models", "--runs", "5", "--hal", "1.0", target="burst") == 0
+    out = capsys.readouterr().out
+    assert "3 rounds, 5 runs" in out
+    assert "burst: not applicable: there are no bursts before HAL 1.2\n" in out
+    assert fuzz(tmp_path, "--runs", "5", "--hal", "1.0", target="burst") == 2
+    assert capsys.readouterr().err == "npu-conformance: fuzz burst: there are no bursts before HAL 1.2\n"
+
+
+@pytest.mark.parametrize("plugin", ["exec:./driver", "unix:/driver", "tcp:127.0.0.1:9"])
+def test_lines_are_broken_for_what_python_loads(plugin: str, capsys: pytest.CaptureFixture[str]) -> None:
+    attacked = Attacked(cast("SubjectHandle", None), plugin, {})
+    with pytest.raises(NotApplicable, match="broken lines are for what Python loads"):
+        served(attacked)
+    assert main(["serve", plugin, "--listen", "unix:/nowhere"]) == 2
+    assert f"plug-in {plugin} is another process; expected one that Python loads" in capsys.readouterr().err
 
 
 def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

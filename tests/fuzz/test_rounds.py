@@ -27,6 +27,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import NEWEST
 
 DRIVERS = "fuzzed_drivers:plugin"
+NEEDS_ATHERIS = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_atheris_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
         run_round(job("none", engine="atheris"))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
+@NEEDS_ATHERIS
 def test_atheris_goes_on_after_a_finding_and_keeps_inputs(six: bytes) -> None:
     found = run_round(job("zero_point", six, engine="atheris", runs=300))
     assert [sighting.where for sighting in found.sightings] == ["getSupportedOperations: raised ValueError"]
@@ -107,6 +108,28 @@ def test_atheris_goes_on_after_a_finding_and_keeps_inputs(six: bytes) -> None:
 def test_what_cannot_be_loaded_is_one_line() -> None:
     with pytest.raises(LoadError, match="unknown plug-in 'nonsense'"):
         run_round(job("none", plugin="nonsense"))
+
+
+@pytest.mark.parametrize("limit", [{"runs": 20}, {"runs": None, "seconds": 1.0}])
+def test_a_driver_that_dies_before_the_first_input_ends_the_round(limit: dict[str, object]) -> None:
+    found = run_round(job("unprepared", fuzzer="requests", **limit))
+    assert [(sighting.kind, sighting.where) for sighting in found.sightings] == [("crash", "status 3")]
+    assert found.executions == 0
+
+
+@pytest.mark.parametrize(
+    ("fuzzer", "engine", "reason"),
+    [
+        ("burst", "evolution", "there are no bursts before HAL 1.2"),
+        ("cache", "hypothesis", "there are no compilation caches before HAL 1.2"),
+        ("memory_domain", "evolution", "there are no memory domains before HAL 1.3"),
+        ("manager", "evolution", "the plug-in has no manager"),
+        pytest.param("burst", "atheris", "there are no bursts before HAL 1.2", marks=NEEDS_ATHERIS),
+    ],
+)
+def test_what_a_fuzzer_cannot_attack_is_no_finding(fuzzer: str, engine: str, reason: str) -> None:
+    found = run_round(job("none", fuzzer=fuzzer, engine=engine, hal="1.0"))
+    assert (found.inapplicable, found.sightings, found.executions) == (reason, (), 0)
 
 
 def test_a_round_that_is_stopped_leaves_no_process(six: bytes) -> None:
@@ -157,11 +180,9 @@ class Endless:
         self._looks = 0
         self._gets_a_processor = gets_a_processor
 
-    def wait(self, seconds: float) -> int:
+    def has_ended(self, process: Endless, seconds: float) -> bool:
         self._looks += 1
-        if self._looks <= 6:
-            raise subprocess.TimeoutExpired("endless", seconds)
-        return 0
+        return self._looks > 6
 
     def read(self) -> tuple[int, bytes]:
         return 1, b""
@@ -181,5 +202,6 @@ def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypa
     monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
     monkeypatch.setattr(rounds, "time", endless)
     monkeypatch.setattr(rounds, "starved", endless.starved)
+    monkeypatch.setattr(rounds, "has_ended", endless.has_ended)
     watched._wait(endless, 0.0)  # type: ignore[arg-type]
     assert watched.is_hanging == gets_a_processor

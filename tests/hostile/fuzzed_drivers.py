@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
-"""The bugs that leave the process as it is; `kill`, `exit`, `hang` and `leak` do not.
+"""The bugs that leave the process as it is; `kill`, `exit`, `unprepared`, `hang` and `leak` do not.
 
 `invisible` is none: what stands between cannot say everything to the driver.
 """
@@ -35,6 +35,8 @@ class FuzzedDevice(ReferenceDevice):
         return answers[:-1] if self._bug == "answers" and len(answers) == 2 else answers
 
     def prepare_model(self, model: Model, *arguments: Any) -> None:
+        if self._bug == "unprepared":
+            os._exit(3)
         if self._bug == "twice" and model.relax_computation_float32_to_float16:
             super().prepare_model(model, *arguments)
         super().prepare_model(model, *arguments)

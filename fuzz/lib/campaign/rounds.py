@@ -82,8 +82,8 @@ def run_round(job: RoundJob, stop: threading.Event | None = None) -> RoundResult
 
 
 def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
-    """What is left to do of a job whose process died; None where it came to its end."""
-    if part.is_done:
+    """What is left to do of a job whose process died; None where it came to its end, or died before its first input."""
+    if part.is_done or not part.executions:
         return None
     runs = None if job.runs is None else job.runs - part.executions
     seconds = None if job.seconds is None else job.seconds - part.seconds
@@ -180,9 +180,8 @@ class _Part:
 
 def _came_to_its_end(job: RoundJob, folder: Path) -> bool:
     """True where the fuzzer says so: a subject can end the process with status 0, too."""
-    if job.engine == "atheris":
-        return b"\nDone " in (folder / deaths.OUTPUT).read_bytes()
-    return (folder / DONE).exists()
+    is_over = job.engine == "atheris" and b"\nDone " in (folder / deaths.OUTPUT).read_bytes()
+    return is_over or (folder / DONE).exists()
 
 
 def _kept(folder: Path) -> Iterator[Kept]:
