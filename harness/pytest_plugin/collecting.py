@@ -50,8 +50,10 @@ class AreaFile(pytest.File):
         cases = self._cases(matches)
         named = self._named({case.id for case in cases})
         for case in cases:
-            if matches(case.id) and in_scope(case, scope) and (named is None or case.id in named):
-                yield CaseItem.from_parent(self, name=case.id, case=case)
+            # What the command line names has to be found; -k deselects it later (`arrange`).
+            if in_scope(case, scope) and (matches(case.id) if named is None else case.id in named):
+                # pytest reads a variation as parameters where it reads an id again (--lf): so let it read this one.
+                yield CaseItem.from_parent(self, name=case.id, nodeid=f"{self.nodeid}::{case.id}", case=case)
 
     def _cases(self, matches: Callable[[str], bool]) -> list[Case]:
         """The area's own cases, and those over vectors from outside where it can make them.
@@ -139,10 +141,13 @@ def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:
 
 
 def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the cases of --npu-shard, in the order of --npu-budget or --npu-shuffle, behind all other tests.
+    """Leave the cases of -k and --npu-shard, in the order of --npu-budget or --npu-shuffle, behind all other tests.
 
     Raises DocumentError for a shard that is none.
     """
+    matches = read_expression(config)
+    if matches is not None:
+        deselect(config, items, [item for item in items if not isinstance(item, CaseItem) or matches(item.name)])
     shard = config.getoption("--npu-shard")
     budget, shuffle = config.getoption("--npu-budget"), config.getoption("--npu-shuffle")
     if not (shard or budget or shuffle):

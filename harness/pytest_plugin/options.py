@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +65,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the adapter in runs that ask for it, and only there."""
+    """Load the adapter in runs that ask for it, and only there. UsageError where a suite is to run on nothing."""
     if config.getoption("--npu-plugin"):
         config.pluginmanager.import_plugin("npu_conformance.harness.pytest_plugin.adapter")
+        return
+    for word in config.args:
+        if _is_of_a_suite(word.partition("::")[0]):
+            import pytest
+
+            raise pytest.UsageError(f"{word}: give --npu-plugin=P, the implementation under test")
+
+
+def _is_of_a_suite(word: str) -> bool:
+    package = Path(__file__).resolve().parents[2]
+    is_module = word.startswith(f"{__name__.partition('.')[0]}.")
+    path = package.joinpath(*word.split(".")[1:]) if is_module else Path(word).resolve()
+    return any(path.is_relative_to(package / suite) for suite in ("vts", "cts", "fuzz", "mlts"))

@@ -249,6 +249,29 @@ def test_what_failed_last_is_run_again_and_the_rest_is_counted(
     again.stdout.re_match_lines([r"  not selected: \d\d,\d{3} cases that may apply"])
 
 
+def test_variations_that_failed_last_are_run_again(run: Run, pytester: pytest.Pytester) -> None:
+    words = ("vts.generated.PAD", "-k", "quant8_zero_point", "-p", "cacheprovider")
+    fault = ("--npu-option", "fault=pad-raw-zero")
+    pytester.makefile(".ini", pytest="[pytest]\ncache_dir = kept\n")
+    first = run(*words, *fault, plugin="--npu-plugin=npu_conformance.faults.plugin:plugin").parseoutcomes()
+    again = run(*words, *fault, "--lf", plugin="--npu-plugin=npu_conformance.faults.plugin:plugin").parseoutcomes()
+    assert again["failed"] == first["failed"] > 1
+
+
+def test_a_word_that_pytest_cannot_read_leaves_no_run(run: Run, pytester: pytest.Pytester) -> None:
+    result = run("vts.queries", "-k", "ping and")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: Wrong expression passed to '-k': ping and: *"])
+    assert not (pytester.path / ".npu-conformance").exists()
+
+
+@pytest.mark.parametrize("words", [("--pyargs", "npu_conformance.vts"), (QUERIES,), (f"{VTS}::vts.queries",)])
+def test_a_suite_wants_a_plug_in(run: Run, words: tuple[str, ...]) -> None:
+    result = run(*words, plugin="")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {words[-1]}: give --npu-plugin=P, the implementation under test"])
+
+
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_what_verbose_prints_can_be_pasted_back(run: Run, workers: str) -> None:
     shown = run("vts.queries.liveness.ping", "-vv", "-n", workers).outlines
