@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -80,10 +80,11 @@ class ShortCase:
     def _run(self, context: CaseContext) -> None:
         """Run the target with its inputs; the one that fails goes into the failure file.
 
-        Raises NotApplicable where no input could be put to the subject.
+        Raises NotApplicable where no input could be put to the subject, NotSupported where it lacks what is called.
         """
         target, source = self.target(context), random.Random(context.seed)
         inapplicable: list[NotApplicable] = []
+        missing: list[NotSupported] = []
         for number in range(self.runs):
             data = target.seeds[source.randrange(len(target.seeds))]
             for _ in range(1 + number % 3):
@@ -93,6 +94,10 @@ class ShortCase:
                 target.run(data)
             except NotApplicable as ended:
                 inapplicable.append(ended)
+            except NotSupported as ended:
+                missing.append(ended)
+        if missing:
+            raise missing[0]
         if len(inapplicable) == self.runs:
             raise inapplicable[0]
 

@@ -9,10 +9,10 @@ from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.minimal_execution import execute
 from npu_conformance.fuzz.lib.model_class import ModelClass, classify
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.preparation import Preparation, PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.specs.errors import InterfaceError, NotVisible, ServiceError
+from npu_conformance.specs.errors import InterfaceError, NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, documented_statuses
@@ -63,7 +63,8 @@ def _seen(model: Model, found: ModelClass, answers: tuple[str, ...]) -> Iterator
 def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) -> Result:
     """Return what the call returns; Failed where it raises what no interface has. Verdicts and `passing` go through.
 
-    NotApplicable where what stands between cannot say it to the implementation at all, as the C API does.
+    NotApplicable where what stands between cannot say it to the implementation at all, as the C API does; NotSupported
+    where the implementation does not have the method.
     """
     try:
         return call()
@@ -73,6 +74,8 @@ def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) ->
         raise NotApplicable(str(error)) from error
     except passing:
         raise
+    except Unsupported as error:
+        raise NotSupported(str(error)) from error
     except InterfaceError as error:
         raise Failed(f"{what}: expected an answer or an ErrorStatus, found {checks.format_error(error)}") from error
     except Exception as error:

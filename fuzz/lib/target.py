@@ -9,7 +9,7 @@ from typing import Protocol
 
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import signature
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.manifest import InterfaceName
 
@@ -105,7 +105,7 @@ def failure(run: Callable[[bytes], object], data: bytes) -> str:
     """The signature of what running an input raises; empty where it raises nothing."""
     try:
         run(data)
-    except NotApplicable:
+    except (NotApplicable, NotSupported):
         return ""
     except Exception as ended:
         return signature(ended)
