@@ -13,6 +13,8 @@ from npu_conformance.specs.documents.summary import Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
+_LISTED = 20
+"""How many regressions and problems of waivers have a line."""
 _GROUP = re.compile(r"no case of the mandatory group (\w+) was run")
 _OPERATIONS = 8
 """How many of the operations that only the runtime's CPU executed are named; the report names all."""
@@ -55,7 +57,9 @@ def _coverage(results: Results) -> Iterator[str]:
     yield from (f"coverage: {one_line(line)}" for line in results.thin_coverage)
     for entry in results.left_out[:1]:
         yield f"left out: {counted(len(results.left_out), 'case')} ({one_line(entry.reason)})"
-    yield from (f"red: {one_line(line)}" for line in results.red)
+    yield from (f"red: {one_line(line)}" for line in results.red[:_LISTED])
+    if len(results.red) > _LISTED:
+        yield f"red: and {len(results.red) - _LISTED} more, which the report names"
     yield from (f"suite problem: {one_line(line)}" for line in results.problems)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run import folders
 from npu_conformance.specs import documents
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
 from npu_conformance.specs.documents.summary import CaseSummary, Comparison, Results
@@ -41,15 +42,21 @@ class Baseline:
         )
 
     def regressions(self, verdicts: Iterable[CaseResult]) -> list[str]:
-        """One line for each case, or configuration of one, that is worse than it was."""
-        lines = []
-        for result in verdicts:
-            for name, now, waived in _outcomes_now(result):
-                before = self._before.get(name)
-                if not waived and is_regression(before, now):
-                    was = f"was {before.value}" if before else "is new"
-                    lines.append(f"regression: {name} {was}, now {now.value}")
-        return lines
+        """One line for each case that is worse than it was, or that has configurations that are."""
+        return [line for result in verdicts if (line := self._regression(result))]
+
+    def _regression(self, result: CaseResult) -> str:
+        worse = []
+        for name, now, waived in _outcomes_now(result):
+            before = self._before.get(name)
+            if not waived and is_regression(before, now):
+                worse.append(f"{name} {f'was {before.value}' if before else 'is new'}, now {now.value}")
+        if not worse:
+            return ""
+        of_case = worse[0].startswith(f"{result.case} ")
+        count, whole = len(worse) - of_case, len(result.configurations)
+        more = f" ({count} of {counted(whole, 'configuration')})" if count > (not of_case) else ""
+        return f"regression: {worse[0]}{more}"
 
 
 def load(path: Path, digests: Digests) -> Baseline:

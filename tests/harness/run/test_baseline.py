@@ -98,6 +98,25 @@ def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp
     assert compared(subject, tmp_path, [before], [now]).red == ("regression: vts.a.b.a#y was pass, now fail",)
 
 
+def test_a_case_that_is_worse_is_one_line_and_says_how_much_of_it(subject: Any, tmp_path: Path) -> None:
+    def of(*outcomes: Outcome) -> CaseResult:
+        parts = (ConfigurationResult(name=f"c{number}", outcome=one) for number, one in enumerate(outcomes))
+        return case("a", O.FAIL if O.FAIL in outcomes else O.PASS, *parts)
+
+    outcome = compared(subject, tmp_path, [of(O.PASS, O.PASS, O.PASS)], [of(O.FAIL, O.PASS, O.FAIL)])
+    assert outcome.red == ("regression: vts.a.b.a was pass, now fail (2 of 3 configurations)",)
+    assert outcome.baseline == Comparison(regressions=1, known=0, mended=0)
+    outcome = compared(subject, tmp_path, [of(O.FAIL, O.PASS, O.PASS)], [of(O.FAIL, O.FAIL, O.FAIL)])
+    assert outcome.red == ("regression: vts.a.b.a#c1 was pass, now fail (2 of 3 configurations)",)
+
+
+def test_many_regressions_are_counted_at_the_end(subject: Any, tmp_path: Path) -> None:
+    before = [case(f"c{number}", O.PASS) for number in range(23)]
+    now = [case(f"c{number}", O.FAIL) for number in range(23)]
+    lines = [line for line in table.lines(compared(subject, tmp_path, before, now)) if line.startswith("red: ")]
+    assert (len(lines), lines[-1]) == (21, "red: and 3 more, which the report names")
+
+
 def test_what_is_known_is_marked_and_counted(subject: Any, tmp_path: Path) -> None:
     before = [case("a", O.FAIL), case("b", O.FAIL), case("c", O.PASS)]
     now = [case("a", O.FAIL), case("b", O.PASS), case("c", O.FAIL), case("d", O.CRASH)]
