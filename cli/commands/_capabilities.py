@@ -54,7 +54,7 @@ class Ratio:
 def execute(options: argparse.Namespace) -> int:
     """Measure, and print a line for each type. WRONG where the device declares much more speed than it has."""
     if options.beside is None:
-        raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert")
+        raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert (extra [litert])")
     options.report = None
     with closing(Session(run.run_session_options(options))) as session:
         session.prepare()

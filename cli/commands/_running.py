@@ -73,7 +73,8 @@ def _nothing_selected(wanted: Wanted) -> str:
         if count := len(selection.select_ids(replace(wanted, scope=scope))):
             selects = f"--scope {scope.value} selects {counted(count, 'case')}"
             return f"nothing is selected in scope {wanted.scope.value}: {selects}"
-    return "nothing is selected: see `npu-conformance list`"
+    asked = f" by -k {wanted.expression!r}" if wanted.expression else ""
+    return f"nothing is selected{asked}: see `npu-conformance list`"
 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from npu_conformance.specs.requirements import Requirement
 
 
+_WITH_SOURCES = 10
+"""How many requirements are shown with their sources in any case."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("patterns", metavar="ID", nargs="*", help="ids or globs such as NNHAL-QUERY-*; all without")
     parser.add_argument("--untested", action="store_true", help="only those without a case")
-    parser.add_argument("--cases", action="store_true", help="with the sources, and the cases with their descriptions")
+    parser.add_argument("--cases", action="store_true", help="with all sources, and the cases with their descriptions")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_catalogue_option(parser)
 
@@ -44,8 +48,10 @@ def execute(options: argparse.Namespace) -> int:
     cases = _cases({name for entry in meant for name in evidence.get(entry.id, ())}) if options.cases else {}
     for entry, row in zip(meant, rows, strict=True):
         _print(row)
-        if options.cases:
-            _print_evidence(entry, [cases[name] for name in evidence.get(entry.id, ())])
+        if options.cases or len(rows) <= _WITH_SOURCES:
+            _print_source(entry)
+        for name in evidence.get(entry.id, ()) if options.cases else ():
+            print(f"    {name}  {cases[name].headline}")
     if options.cases:
         print("A case that fails counts against what its failing check is about; its other requirements are not shown.")
     print(_counted(rows))
@@ -115,10 +121,7 @@ def _print(row: Mapping[str, object]) -> None:
     print(f"{row['id']} {row['level']} ({state}) {row['statement']}")
 
 
-def _print_evidence(entry: Requirement, cases: Iterable[Case]) -> None:
-    """Print where a requirement is from, and what each of its cases is about."""
+def _print_source(entry: Requirement) -> None:
     from npu_conformance.harness.report.rule import where
 
     print(f"    source: {where(entry)}")
-    for case in cases:
-        print(f"    {case.id}  {case.headline}")

@@ -156,6 +156,8 @@ def _show(options: argparse.Namespace) -> int:
 
     operation, _, name = options.name.partition(".")
     _operations([operation], (*vectors.operations(), *vectors.registered_operations()))
+    if not name:
+        raise UsageError(f"expected {operation}.NAME; names are in: npu-conformance list vts.generated.{operation}")
     try:
         vector = vectors.load(operation, name)
     except KeyError as error:

@@ -11,7 +11,13 @@ from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
 from npu_conformance.specs.diagnostics import stacks
-from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.results import (
+    DESCRIPTION,
+    DRIVER_SAYS,
+    FAILURE_FILE,
+    CaseResult,
+    ConfigurationResult,
+)
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _LONGEST, _LAST_WORDS = 12, 3
@@ -155,6 +161,8 @@ def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) ->
     where = stacks.frames(ending.traceback) if ending.outcome is not Outcome.SUITE_ERROR else []
     if where:
         yield f"stack: {', called at '.join(where[:_LAST_WORDS])}"
+    if result.notes.get(DRIVER_SAYS):
+        yield f"the driver's last reason: {result.notes[DRIVER_SAYS]}"
     for line in (ending.stderr or result.stderr).splitlines()[-_LAST_WORDS:]:
         yield f"stderr: {line}"
     for line in result.stdout.splitlines()[-_LAST_WORDS:]:

@@ -59,7 +59,7 @@ def _coverage(results: Results) -> Iterator[str]:
         yield f"left out: {counted(len(results.left_out), 'case')} ({one_line(entry.reason)})"
     yield from (f"red: {one_line(line)}" for line in results.red[:_LISTED])
     if len(results.red) > _LISTED:
-        yield f"red: and {len(results.red) - _LISTED} more, which the report names"
+        yield f"red: and {len(results.red) - _LISTED} more: results.json has all of them"
     yield from (f"suite problem: {one_line(line)}" for line in results.problems)
 
 

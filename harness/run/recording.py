@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 
+import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.asked_models import operations_of
@@ -11,9 +13,12 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext, Record
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
-from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse
+from npu_conformance.specs.documents.results import DRIVER_SAYS, CaseResult, ConfigurationResult, ModelUse
+from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
+_REASON = re.compile(r'\{"code":-32001,"message":"(?P<reason>(?:[^"\\]|\\.)+)","data":\{"status":(?P<status>-?\d+)\}\}')
+"""An answer with an ErrorStatus for which the driver gives a reason."""
 _CHARACTERS = 4000
 """What a result keeps of each stream; the failure file keeps more."""
 
@@ -64,9 +69,27 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
 
 
 def with_output(result: CaseResult, account: Account) -> CaseResult:
-    """Add the end of what the driver printed; the last words of one that died say more than what came after."""
+    """Add the end of what the driver printed, and the last reason that it gave.
+
+    The last words of one that died say more than what came after.
+    """
     stderr = result.stderr or stacks.split(account.stderr)[0][-_CHARACTERS:]
-    return replace(result, stdout=account.stdout[-_CHARACTERS:], stderr=stderr)
+    says = _last_reason(result, account)
+    notes = {**result.notes, DRIVER_SAYS: says} if says else result.notes
+    return replace(result, stdout=account.stdout[-_CHARACTERS:], stderr=stderr, notes=notes)
+
+
+def _last_reason(result: CaseResult, account: Account) -> str:
+    """The reason that the driver gave last for the status that the case complains of, where the complaint lacks it."""
+    parts: list[CaseResult | ConfigurationResult] = [result, *result.configurations]
+    complaints = [text for part in parts for text in (part.message, part.found) if text]
+    for call in reversed(account.calls):
+        found = _REASON.match(call.answer) if call.caller == "suite" and call.seconds >= 0 else None
+        if found is not None:
+            reason, status = msgspec.json.decode(f'"{found["reason"]}"'), status_name(int(found["status"]))
+            is_new = not any(reason in text for text in complaints)
+            return reason if is_new and any(f"found {status}" in f"found {text}" for text in complaints) else ""
+    return ""
 
 
 def unexecuted(case: Case, outcome: Outcome, reason: str) -> CaseResult:

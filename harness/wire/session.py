@@ -20,6 +20,7 @@ from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
+from npu_conformance.specs.interfaces import Interface
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
 ROOTS = ("device", "scheduling", "workload", "manager", "runtime")
@@ -139,10 +140,15 @@ class HostState:
 
 def _require_subject(made: object) -> Subject:
     """Return what a plug-in's factory made. Raises IllegalState where that is something else than a subject."""
-    if isinstance(made, Subject):
-        return made
-    found = "None" if made is None else f"an object of {type(made).__name__}"
-    raise IllegalState(f"its factory returned {found}: expected a Subject, such as Subject(device=...)")
+    if not isinstance(made, Subject):
+        found = "None" if made is None else f"an object of {type(made).__name__}"
+        raise IllegalState(f"its factory returned {found}: expected a Subject, such as Subject(device=...)")
+    for field in dataclasses.fields(made):
+        part = getattr(made, field.name)
+        if part is not None and Interface not in type(part).__mro__:
+            wanted = str(field.type).partition(" ")[0]
+            raise IllegalState(f"its {field.name}, an object of {type(part).__name__}, does not inherit from {wanted}")
+    return made
 
 
 class Session(Connection):

@@ -16,6 +16,7 @@ _SHORTEST, _LONGEST = 3, 100
 """Characters of a name that somebody may have misspelt."""
 _STEP = re.compile(r"\.([^.\[]+)|\[[^\]]*\]")
 _VALUE = re.compile(r"Invalid enum value '?(?P<name>.*?)'?", re.DOTALL)
+_DATE = "Invalid RFC3339 encoded date"
 _FIELD = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 
 
@@ -28,7 +29,7 @@ def with_allowed(rule: str, path: str, kind: Any) -> str:
     if field := _FIELD.fullmatch(rule):
         known = dict.fromkeys(name for found in _at(path, kind) for name in _fields(found))
         return rule + _meant(field["name"], known)
-    return rule
+    return f"{rule}; expected YYYY-MM-DD" if rule == _DATE else rule
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -28,6 +28,8 @@ FAILURE_FILE = "failure_file"
 """The note of a red result: the name of its failure file, or why there is none."""
 DESCRIPTION = "description"
 """The note of a red result: what the case is about, in a line."""
+DRIVER_SAYS = "driver_says"
+"""The note of a red result: the last reason that the driver gave with an ErrorStatus."""
 
 Unit = Literal["ms", "per second", "bytes", "fraction", "dB", "steps", "absolute", "squared", "percent", "ratio"]
 """Units of measurements. steps: ULP of a float, one of the code of a quantised value."""

@@ -82,7 +82,10 @@ def test_a_device_may_not_declare_much_more_speed_than_it_has(
 def test_capabilities_need_something_to_compare_with(mlts: Mlts) -> None:
     code, _, err = mlts("capabilities", *ONE, "--beside", "none")
     assert code == 2
-    assert err == "npu-conformance: capabilities are ratios to a CPU: name one by --beside, such as litert\n"
+    assert (
+        err
+        == "npu-conformance: capabilities are ratios to a CPU: name one by --beside, such as litert (extra [litert])\n"
+    )
 
 
 def test_an_unknown_model_is_refused(mlts: Mlts) -> None:

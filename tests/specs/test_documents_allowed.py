@@ -48,6 +48,11 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             WAIVER % '"tolerance": {"atoll": 1}',
             "$.waivers[0].tolerance: Object contains unknown field `atoll` (did you mean atol or rtol?)",
         ),
+        (
+            WaiverFile,
+            WAIVER % '"expires": "31.3.2027"',
+            "$.waivers[0].expires: Invalid RFC3339 encoded date; expected YYYY-MM-DD",
+        ),
         (dict[str, OperationType], '{"a": 4711}', "$[...]: Invalid enum value 4711"),
         (
             tuple[int, Manifest],

@@ -114,7 +114,7 @@ def test_many_regressions_are_counted_at_the_end(subject: Any, tmp_path: Path) -
     before = [case(f"c{number}", O.PASS) for number in range(23)]
     now = [case(f"c{number}", O.FAIL) for number in range(23)]
     lines = [line for line in table.lines(compared(subject, tmp_path, before, now)) if line.startswith("red: ")]
-    assert (len(lines), lines[-1]) == (21, "red: and 3 more, which the report names")
+    assert (len(lines), lines[-1]) == (21, "red: and 3 more: results.json has all of them")
 
 
 def test_what_is_known_is_marked_and_counted(subject: Any, tmp_path: Path) -> None:

@@ -11,14 +11,17 @@ import patience
 import pytest
 from places import HOSTILE
 
+from npu_conformance.harness.report.lines import details
 from npu_conformance.harness.run import failures, suites
+from npu_conformance.harness.run.recording import with_output
 from npu_conformance.harness.run.session import Session
 from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject import serve
 from npu_conformance.harness.subject.loading import Isolation
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire import wire_log
-from npu_conformance.specs.documents.failures import FailureFile
+from npu_conformance.specs.documents.failures import Account, FailureFile, LastCall
+from npu_conformance.specs.documents.results import DRIVER_SAYS, CaseResult
 from npu_conformance.specs.outcomes import Outcome
 
 VERSION, TYPE = "vts.queries.version_string.not_empty", "vts.queries.type.legal"
@@ -117,6 +120,29 @@ def test_a_server_has_the_place_and_the_calls(listening: str, tmp_path: Path) ->
     assert "in raise_an_exception: KeyError" in failure.result.message
     assert failure.driver.calls[-1].method == "device.getType"
     assert "KeyError" in failure.driver.calls[-1].answer
+
+
+REFUSED = '{"code":-32001,"message":"no \\\\"tile\\\\" fits","data":{"status":2}}'
+
+
+@pytest.mark.parametrize(
+    ("message", "found", "calls", "says"),
+    [
+        ("expected NONE, found GENERAL_FAILURE", "", [REFUSED], 'no "tile" fits'),
+        ("", "GENERAL_FAILURE", [REFUSED, "null"], 'no "tile" fits'),
+        ("expected NONE, found INVALID_ARGUMENT", "", [REFUSED], ""),
+        ("output: 3 of 5 elements", "", [REFUSED], ""),
+        ('found GENERAL_FAILURE: no "tile" fits', "", [REFUSED], ""),
+        ("found GENERAL_FAILURE", "", [REFUSED.replace("no ", "later "), "null", REFUSED], 'no "tile" fits'),
+        ("found GENERAL_FAILURE", "", ['{"code":-32001,"message":"","data":{"status":2}}'], ""),
+    ],
+)
+def test_a_status_has_the_reason_of_the_driver(message: str, found: str, calls: list[str], says: str) -> None:
+    result = CaseResult(case=TYPE, outcome=Outcome.FAIL, own_outcome=Outcome.FAIL, message=message, found=found)
+    account = Account(calls=tuple(LastCall(seconds=1.0, caller="suite", method="m", answer=one) for one in calls))
+    told = with_output(result, account)
+    assert told.notes.get(DRIVER_SAYS, "") == says
+    assert (f"the driver's last reason: {says}" in details(told)) == bool(says)
 
 
 def test_the_wire_log_has_every_message_of_both_sides(tmp_path: Path) -> None:

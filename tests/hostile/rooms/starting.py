@@ -209,7 +209,7 @@ PLUGINS: dict[str, tuple[str, Verdict, str, object]] = {
         _plugin(create=lambda context: sleep())),
     "create_none": ("makes None", "refused", "its factory returned None", _plugin(create=_returns(None))),
     "create_words": ("makes words", "refused", "its factory returned an object of str", _plugin(create=_returns("s"))),
-    "create_number_for_device": ("makes a number for a device", "fail", "object 1 is no Device",
+    "create_number_for_device": ("makes a number for a device", "refused", "does not inherit from Device",
                                  _plugin(create=lambda context: Subject(device=5))),  # type: ignore[arg-type]
     "create_nothing": ("makes no device, which it said it has", "fail", "device, which its manifest names",
                        _plugin(create=lambda context: Subject())),
