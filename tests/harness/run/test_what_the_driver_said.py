@@ -122,7 +122,7 @@ def test_a_server_has_the_place_and_the_calls(listening: str, tmp_path: Path) ->
     assert "KeyError" in failure.driver.calls[-1].answer
 
 
-REFUSED = '{"code":-32001,"message":"no \\\\"tile\\\\" fits","data":{"status":2}}'
+REFUSED = r'{"code":-32001,"message":"no \"tile\" fits","data":{"status":2}}'
 
 
 @pytest.mark.parametrize(
