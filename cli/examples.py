@@ -44,7 +44,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "faults": (
         "npu-conformance faults pad-raw-zero",
         "npu-conformance faults 'burst-*' --json",
-        "npu-conformance faults --variants --sample 3",
+        "npu-conformance faults --variants --sample 3 --sample-cases 200",
     ),
     "vectors": (
         "npu-conformance vectors show PAD.quant8_rank1 --as text",

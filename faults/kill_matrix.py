@@ -26,8 +26,8 @@ from npu_conformance.specs.outcomes import Disposition
 
 PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
-SECONDS = 300.0
-"""How long one fault may take."""
+SECONDS, _SECONDS_A_CASE = 300.0, 0.2
+"""How long one fault may take, at least, and more where there are many cases: only a hang is to end it."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -93,7 +93,7 @@ def run_fault_against(fault: Fault, chosen: Sequence[Case], *, stop_at_first: bo
     blank = Row(fault.id, fault.breaks, len(chosen))
     plugin.known()  # here, or each child would read all tables of faults
     started = time.perf_counter()
-    answer = in_child(lambda: _noticing(fault, chosen, stop_at_first), _Noticed, SECONDS)
+    answer = in_child(lambda: _noticing(fault, chosen, stop_at_first), _Noticed, _patience(chosen))
     seconds = time.perf_counter() - started
     if isinstance(answer, Ended):
         return msgspec.structs.replace(blank, seconds=seconds, problem=answer.reason)
@@ -109,11 +109,15 @@ def run_variant(variant: Variant, cases: Sequence[Case], isolation: Isolation = 
     chosen = [case for case in cases if case.id.startswith(("vts.", "cts.", "mlts."))]
     plugin.known()
     started = time.perf_counter()
-    answer = in_child(lambda: _greens(variant, chosen, isolation), VariantRow, SECONDS)
+    answer = in_child(lambda: _greens(variant, chosen, isolation), VariantRow, _patience(chosen))
     seconds = time.perf_counter() - started
     if isinstance(answer, Ended):
         return VariantRow(variant.id, len(chosen), seconds=seconds, problem=answer.reason)
     return msgspec.structs.replace(answer, seconds=seconds)
+
+
+def _patience(cases: Sequence[Case]) -> float:
+    return max(SECONDS, _SECONDS_A_CASE * len(cases))
 
 
 def verdict(fault: Fault, case: Case) -> CaseResult:
