@@ -236,6 +236,25 @@ def failed_fence(fixture: BufferFixture) -> None:
             checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
 
 
+@cases.case("execute.chain_of_fences", "NNHAL-MEMDOMAIN-015", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+@in_each_type
+def chain_of_fences(fixture: BufferFixture) -> None:
+    """A fenced execution reads a buffer that the one that it waits for is to fill, and that was empty at the launch."""
+    model, fence = fixture.prepare(), fixture.context.fence()
+    between = fixture.allocate(model, inputs=(0,), outputs=(0,))
+    one, other = (fixture.pool(fixture.chosen.packed(values)) for values in (A, B))
+    result = fixture.pool()
+    first = launch(fixture.context, model, request_of((one, other), (between,)), (fence,), settle=fence.signal)
+    wait_for = () if first.fence is None else (first.fence,)
+    request = request_of((between, other), (result,))
+    second = launch(fixture.context, model, request, wait_for, settle=fence.signal, held_by=fence)
+    first.settle()
+    second.settle()
+    for name, launched in {"first": first, "second": second}.items():
+        checks.status(finish(fixture.context, launched).status, {NONE}, f"{name} execution of a chain of fences")
+    fixture.chosen.check(bytes(result.read(0, SIZE)), (A[0] + 2 * B[0], A[1] + 2 * B[1]), "sum at the end of the chain")
+
+
 @cases.case("execute.two_inputs", "NNHAL-MEMDOMAIN-026", "NNHAL-EXECUTE-002", since=_SINCE)
 @by_each_executor
 def two_inputs(fixture: BufferFixture) -> None:

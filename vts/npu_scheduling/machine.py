@@ -54,6 +54,7 @@ _RIVALS = (*("run",) * 6, *("pass",) * 7, *("update", "set", "swap") * 2, "cance
 _RERANKED = (*("run",) * 5, *("pass",) * 8, *("update",) * 3, *("swap",) * 6)
 _SHORT_MS = (4, 10, 20, 33, 60, 150)
 _RIVAL_APPS = 4
+_ORIGINALS = (*(ordered.OWN,) * 6, *range(_RIVAL_APPS))
 _RIVAL_PRIORITIES, _RIVAL_JOBS = (0, 100, 400, 700, 1000), (0, 300, 600)
 """Of which many sums are equal."""
 _DISTURBANCES = ("cancel", "system", "fail")
@@ -127,7 +128,8 @@ def _rivalry(kind: str, chance: random.Random, spans: Sequence[int]) -> ordered.
     """A step of this kind."""
     app, device = chance.randrange(_RIVAL_APPS), chance.randrange(2)
     number = chance.choice({"run": _RIVAL_JOBS, "pass": spans}.get(kind, _RIVAL_PRIORITIES))
-    return ordered.Step(kind, app, number, device)
+    original = chance.choice(_ORIGINALS) if kind == "run" else ordered.OWN
+    return ordered.Step(kind, app, number, device, original)
 
 
 def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:
@@ -214,6 +216,10 @@ _TURNS = (
 )
 
 
+_NEXT = {"run": "pause", "config": "run"}
+"""What follows a turn more often than chance would have it."""
+
+
 def _search_bursts(context: CaseContext, early: int) -> None:
     """early: in how many ways works end before their time, that with none included; 0 for none."""
     examples, length = _TURNS_TAKEN[context.scope]
@@ -224,8 +230,8 @@ def _search_bursts(context: CaseContext, early: int) -> None:
             scenario = BurstScenario(npu, tuple(devices), steps)
             devices[:] = scenario.devices
             for _ in range(length):
-                after_work = bool(steps) and steps[-1].do == "run" and chance.random() < 0.4
-                kind = "pause" if after_work else chance.choice(_TURNS)
+                kind = _NEXT.get(steps[-1].do, "") if steps and chance.random() < 0.4 else ""
+                kind = kind or chance.choice(_TURNS)
                 scenario.run(_turn(kind, chance, early, steps))
             scenario.judge()
 
@@ -239,7 +245,8 @@ def _turn(kind: str, chance: random.Random, early: int, steps: Sequence[draw.Ste
         app = steps[-1].app
     place, process = chance.randrange(6), chance.randrange(2)
     if kind == "run":
-        originals = (OWN_WORK, OWN_WORK, *draw.UIDS[: draw.WORKERS])
+        has_lost = bool(steps) and steps[-1].do == "config" and steps[-1].replace
+        originals = (*(() if has_lost else (OWN_WORK, OWN_WORK)), *draw.UIDS[: draw.WORKERS])
         labels = (chance.randrange(len(draw.FEATURES)), chance.randrange(3))
         end = chance.randrange(early) if early else 0
         deed = chance.randrange(draw.DEEDS if early else draw.QUIET_DEEDS) if chance.random() < 0.5 else 0
