@@ -41,7 +41,7 @@ _DISTURBANCES = (
     "late", "empty_buffer", "buffer_twice", "without_role", "pixels",
     "in_burst",
 )  # fmt: skip
-_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2)
+_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", "save", *("restore",) * 2)
 
 _REQUIREMENTS = (
     "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",

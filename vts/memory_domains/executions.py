@@ -6,10 +6,13 @@ Every rejection is looked at from the side of an input and of an output.
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import TOKEN, CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import finish, launch
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
@@ -104,6 +107,25 @@ def other_model(fixture: BufferFixture) -> None:
     one, other = fixture.prepare(), fixture.prepare()
     _rejected_as_input(fixture, other, _filled(fixture, one), "a buffer of another prepared model")
     _rejected_as_output(fixture, other, fixture.allocate(one, outputs=(0,)), "a buffer of another prepared model")
+
+
+@cases.case("execute.other_restored_model", "NNHAL-MEMDOMAIN-024", "NNHAL-CACHE-010", since=_SINCE)
+@by_each_executor
+def other_restored_model(fixture: BufferFixture) -> None:
+    """A buffer of a model that was restored from a cache is rejected by the next one from there, and by the first."""
+    client = CacheClient(fixture.context)
+    if not client.caches:
+        raise NotApplicable("the device wants no cache files: it does not cache")
+    handles = client.cache().handles()
+    saved = model_of(client.save(fixture.chosen.model(), handles, TOKEN))
+    restored = [client.restore(handles, TOKEN).prepared_model for _ in range(2)]
+    models = [saved, *(one for one in restored if one is not None)]
+    for one in models:
+        source, target = _filled(fixture, one), fixture.allocate(one, outputs=(0,))
+        for other in models:
+            if other is not one:
+                _rejected_as_input(fixture, other, source, "a buffer of another model of the same cache")
+                _rejected_as_output(fixture, other, target, "a buffer of another model of the same cache")
 
 
 @cases.case("execute.other_index", "NNHAL-MEMDOMAIN-024", since=_SINCE)

@@ -216,10 +216,6 @@ _TURNS = (
 )
 
 
-_NEXT = {"run": "pause", "config": "run"}
-"""What follows a turn more often than chance would have it."""
-
-
 def _search_bursts(context: CaseContext, early: int) -> None:
     """early: in how many ways works end before their time, that with none included; 0 for none."""
     examples, length = _TURNS_TAKEN[context.scope]
@@ -230,8 +226,8 @@ def _search_bursts(context: CaseContext, early: int) -> None:
             scenario = BurstScenario(npu, tuple(devices), steps)
             devices[:] = scenario.devices
             for _ in range(length):
-                kind = _NEXT.get(steps[-1].do, "") if steps and chance.random() < 0.4 else ""
-                kind = kind or chance.choice(_TURNS)
+                after_work = bool(steps) and steps[-1].do == "run" and chance.random() < 0.4
+                kind = "pause" if after_work else chance.choice(_TURNS)
                 scenario.run(_turn(kind, chance, early, steps))
             scenario.judge()
 
@@ -245,8 +241,7 @@ def _turn(kind: str, chance: random.Random, early: int, steps: Sequence[draw.Ste
         app = steps[-1].app
     place, process = chance.randrange(6), chance.randrange(2)
     if kind == "run":
-        has_lost = bool(steps) and steps[-1].do == "config" and steps[-1].replace
-        originals = (*(() if has_lost else (OWN_WORK, OWN_WORK)), *draw.UIDS[: draw.WORKERS])
+        originals = (OWN_WORK, OWN_WORK, *draw.UIDS[: draw.WORKERS])
         labels = (chance.randrange(len(draw.FEATURES)), chance.randrange(3))
         end = chance.randrange(early) if early else 0
         deed = chance.randrange(draw.DEEDS if early else draw.QUIET_DEEDS) if chance.random() < 0.5 else 0

@@ -259,7 +259,8 @@ def without_role(history: History, chance: random.Random) -> None:
     ]
     if not wanted:
         return
-    living, held, (direction, index) = chance.choice(wanted)
+    like = [one for one in wanted if _is_near(*one)]
+    living, held, (direction, index) = chance.choice(like if like and chance.random() < 0.7 else wanted)
     legal = [other for number, kind, other in held.roles if (number, kind) == (living.number, "input")]
     legal = [] if direction == "output" or chance.random() < 0.3 else sorted(legal)
     asked = ask(history, living, chance, with_buffers=False, given={chance.choice(legal): held} if legal else {})
@@ -274,6 +275,12 @@ def without_role(history: History, chance: random.Random) -> None:
     history.forget_outputs(asked)
     if direction == "output":  # what did not begin has not failed, for some drivers: its content is free
         history.buffers.remove(held)
+
+
+def _is_near(living: Living, held: Held, use: tuple[str, int]) -> bool:
+    """True where a driver may take the use for a right one: of a model of the same kind, or beside one of the model."""
+    mine = any(number == living.number and kind == use[0] for number, kind, _ in held.roles)
+    return mine or any((kind, index) == use for _, kind, index in held.roles)
 
 
 def _uses(living: Living) -> list[tuple[str, int]]:

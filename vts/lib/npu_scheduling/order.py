@@ -16,7 +16,7 @@ from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
-from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, REQUESTED, first_of
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, first_of
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
 
@@ -105,6 +105,8 @@ class Order:
         self._longest_ms = self.npu.passed_ms - begun + self._promised_ms + _LOOK_MS
         self.npu.end_of(weak)
         self.npu.settle()
+        started, ended = (first_of(self.apps[0].events(), one).work.timestamp_ms for one in (STARTED, COMPLETED))
+        self._alone_ms = ended - started
         self._shift_ms = first_of(self.apps[0].events(), REQUESTED).work.timestamp_ms - begun
         self.npu.configure()
         self._seen = len(self.npu.events())
@@ -139,9 +141,10 @@ class Order:
         devices = {run.device for run in self._runs}
         self._busy = {device: busy for device, busy in self._busy.items() if device in devices}
         for device, (since, count) in self._busy.items():
-            if now - since > count * self._longest_ms:
+            most = count * (self._alone_ms + self._promised_ms) + 2 * self._promised_ms + _LOOK_MS
+            if now - since > most:
                 what = f"{count} runs on device {device}, at which something was done all the time"
-                fail(f"{what}: expected their end within {count * self._longest_ms} ms, found none", self.steps)
+                fail(f"{what}: expected their end within {most} ms, found none", self.steps)
 
     def _strongest(self, run: Timed) -> int:
         return min(self._possible(run))
