@@ -63,7 +63,7 @@ _FOR_EVER = (-1.0, 0.0)
 _ONE_ROUND = (0.0, 1.0)
 _MANY_ROUNDS = (-399.0, 1.0)
 _TRIES = 5
-_UNDER_WAY_NS = 60 * MILLISECOND
+_UNDER_WAY_NS = 250 * MILLISECOND
 """How long a loop goes on while something else is asked."""
 
 
