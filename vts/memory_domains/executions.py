@@ -261,7 +261,10 @@ def failed_fence(fixture: BufferFixture) -> None:
 @cases.case("execute.chain_of_fences", "NNHAL-MEMDOMAIN-015", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
 @in_each_type
 def chain_of_fences(fixture: BufferFixture) -> None:
-    """A fenced execution reads a buffer that the one that it waits for is to fill, and that was empty at the launch."""
+    """A fenced execution reads a buffer that the one that it waits for is to fill, and that is empty at the launch.
+
+    No document says that a driver may not look for the content at the launch: to refuse it is a warning.
+    """
     model, fence = fixture.prepare(), fixture.context.fence()
     between = fixture.allocate(model, inputs=(0,), outputs=(0,))
     one, other = (fixture.pool(fixture.chosen.packed(values)) for values in (A, B))
@@ -272,8 +275,11 @@ def chain_of_fences(fixture: BufferFixture) -> None:
     second = launch(fixture.context, model, request, wait_for, settle=fence.signal, held_by=fence)
     first.settle()
     second.settle()
-    for name, launched in {"first": first, "second": second}.items():
-        checks.status(finish(fixture.context, launched).status, {NONE}, f"{name} execution of a chain of fences")
+    checks.status(finish(fixture.context, first).status, {NONE}, "first execution of a chain of fences")
+    if second.status == GENERAL:
+        fixture.context.warn_quality("a buffer without content is refused though a wait fence stands for its content")
+        return
+    checks.status(finish(fixture.context, second).status, {NONE}, "second execution of a chain of fences")
     fixture.chosen.check(bytes(result.read(0, SIZE)), (A[0] + 2 * B[0], A[1] + 2 * B[1]), "sum at the end of the chain")
 
 
