@@ -91,8 +91,9 @@ class _Made:
 
     def in_burst(self, limits: Limits) -> Execution:
         self._burst = self._burst or Burst(self._context, self._prepared)
-        times = {"loop_timeout": limits.loop_timeout, "deadline": limits.deadline}
-        return self._burst.execute(self._request, measure=limits.measure, **times)
+        return self._burst.execute(
+            self._request, measure=limits.measure, deadline=limits.deadline, loop_timeout=limits.loop_timeout
+        )
 
     def in_burst_with_config(self, limits: Limits) -> Execution:
         call, tokens = configure_burst(self._prepared).execute_synchronously_with_config, default_tokens(self._request)

@@ -183,7 +183,7 @@ class Order:
         if len(self._runs) >= _MOST_RUNS:
             return
         app, device = self.apps[step.app], self.devices[step.device % len(self.devices)]
-        uids = (app.uid,)
+        uids: tuple[int, ...] = (app.uid,)
         if step.original not in (OWN, step.app) and app.uid in self._priorities:
             uids = (app.uid, self.apps[step.original].uid)
         original = uids[-1] if len(uids) > 1 else OWN_WORK
