@@ -235,6 +235,7 @@ def buffer_twice(history: History, chance: random.Random) -> None:
     with checks.about("NNHAL-MEMDOMAIN-025"):
         checks.status(execution.status, _INVALID, f"{executor} execution with {held} as input and output")
     history.forget_outputs(asked)
+    history.buffers.remove(held)  # whether a refused execution empties the buffers of its outputs is free
 
 
 def pixels(history: History, chance: random.Random) -> None:
@@ -277,7 +278,7 @@ def without_role(history: History, chance: random.Random) -> None:
     with checks.about("NNHAL-MEMDOMAIN-024"):
         checks.status(execution.status, _INVALID, f"{executor} execution with {held} as {direction} {index}")
     history.forget_outputs(asked)
-    if direction == "output":  # what did not begin has not failed, for some drivers: its content is free
+    if direction == "output":  # whether a refused execution empties the buffers of its outputs is free
         history.buffers.remove(held)
 
 
