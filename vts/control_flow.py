@@ -12,7 +12,13 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.harness.run.executing.burst import Burst
+from npu_conformance.harness.run.executing.execution import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
+    Execution,
+    ExecutionRecorder,
+)
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
@@ -31,7 +37,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
@@ -57,6 +63,8 @@ _FOR_EVER = (-1.0, 0.0)
 _ONE_ROUND = (0.0, 1.0)
 _MANY_ROUNDS = (-399.0, 1.0)
 _TRIES = 5
+_UNDER_WAY_NS = 250 * MILLISECOND
+"""How long a loop goes on while something else is asked."""
 
 
 @cases.case(
@@ -75,7 +83,7 @@ def endless_is_aborted(context: CaseContext) -> None:
             slow = f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s"
             with checks.about("NNHAL-CONTROLFLOW-015"):
                 checks.that(elapsed < latest, slow)
-            _ended(context, prepared_model, NO_LOOP_TIMEOUT)
+            _ended(context, prepared_model, NO_LOOP_TIMEOUT, _MANY_ROUNDS)
 
 
 @cases.case("WHILE.timeout_of_zero", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
@@ -140,6 +148,36 @@ def _two_loops() -> Model:
     return replace(LOOP, main=graph(operands, [loop, replace(loop, inputs=(0, 1, 5, 6), outputs=(7,))]))
 
 
+@cases.case(
+    "WHILE.beside_a_packet", "NNHAL-EXECUTE-007", "NNHAL-BURST-012", "NNHAL-EXECUTE-003",
+    since=Version.V1_3, until=HIDL_LAST,
+)  # fmt: skip
+def beside_a_packet(context: CaseContext) -> None:
+    """A packet of a burst is answered though an asynchronous execution of its model is under way, in a long loop."""
+    prepared_model = addition.prepared(context, LOOP)
+    burst, packet = Burst(context, prepared_model), _filled(context, _ONE_ROUND)
+    _answered(burst, packet, "before an asynchronous execution")
+    endless = _request(_filled(context, _FOR_EVER), _SIZE)
+    for _ in range(_TRIES):
+        recorder = ExecutionRecorder()
+        prepared_model.execute(endless, False, NO_DEADLINE, _UNDER_WAY_NS, recorder)
+        is_under_way = not recorder.answers
+        _answered(burst, packet, "beside an asynchronous execution")
+        context.subject.wait_until(lambda: bool(recorder.answers), _DEFAULT_SECONDS * context.manifest.time_scale)  # noqa: B023
+        checks.equal(len(recorder.answers), 1, "number of notifications of the execution beside it")
+        expect_aborted(recorder.answers[0])
+        if is_under_way:
+            return
+
+
+def _answered(burst: Burst, packet: Pool, when: str) -> None:
+    packet.write(_PLACES[-1], bytes(_SIZE))
+    answer = burst.execute(_request(packet, _SIZE))
+    checks.status(answer.status, {ErrorStatus.NONE}, f"packet {when}")
+    (output,) = struct.unpack("<f", packet.read(_PLACES[-1], _SIZE))
+    checks.equal(output, 1.0, f"output of a loop of one round, {when}")
+
+
 @cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
 def ends_by_itself(context: CaseContext) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
@@ -171,6 +209,16 @@ def operations_of_nested_branches(context: CaseContext) -> None:
         with context.configuration("_in_".join(("then", "else")[number] for number in (inner, outer))):
             model = _nested(_with_foreign_branch(inner), outer)
             checks.equal(context.supported_operations(model), (False,), "support of IF around a foreign operation")
+
+
+@cases.case("IF.operations_of_shared_branches", "NNHAL-SUPPORT-007", "NNHAL-CONTROLFLOW-003", since=Version.V1_3)
+def operations_of_shared_branches(context: CaseContext) -> None:
+    """Neither of two IFs is supported that have a branch in common with an operation that is not supported."""
+    for number, name in enumerate(("then", "else")):
+        with context.configuration(name):
+            model = _with_two_ifs(_with_foreign_branch(number))
+            what = f"support of two IFs with one foreign {name} branch"
+            checks.equal(context.supported_operations(model), (False, False), what)
 
 
 @cases.case("IF.branches_of_the_next_model", "NNHAL-CONTROLFLOW-001", "NNHAL-SUPPORT-003", since=Version.V1_3)
@@ -228,6 +276,16 @@ def _with_foreign_branch(number: int) -> Model:
     return replace(BRANCHES, referenced=tuple(branches), extension_name_to_prefix=MAPPING)
 
 
+def _with_two_ifs(model: Model) -> Model:
+    """The IF of a model twice, side by side, over the same branches."""
+    operands = model.main.operands
+    (one,) = model.main.operations
+    return replace(
+        model,
+        main=graph([*operands, *operands[3:]], [one, replace(one, inputs=(0, 1, 2, 5), outputs=(6,))]),
+    )
+
+
 def _nested(model: Model, number: int) -> Model:
     """The IF of a model in one branch of another IF, whose own condition is an input of both branches."""
     inner = model.main
@@ -272,10 +330,13 @@ def _filled(context: CaseContext, values: tuple[float, float]) -> Pool:
     return pool
 
 
-def _ended(context: CaseContext, prepared_model: PreparedModel, timeout: int) -> None:
-    execution, output = _run(context, prepared_model, _ONE_ROUND, timeout)
-    checks.status(execution.status, {ErrorStatus.NONE}, "execution of a loop of one round")
-    checks.equal(output, 1.0, "output of a loop of one round")
+def _ended(
+    context: CaseContext, prepared_model: PreparedModel, timeout: int, values: tuple[float, float] = _ONE_ROUND
+) -> None:
+    execution, output = _run(context, prepared_model, values, timeout)
+    what = f"a loop of {values[1] - values[0]:g} rounds"
+    checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {what}")
+    checks.equal(output, 1.0, f"output of {what}")
 
 
 def _request(pool: Pool, size: int) -> Request:

@@ -38,9 +38,10 @@ _BUFFERS = (
 _FENCES = (*_ALWAYS, *("launch",) * 16, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 4)
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
-    "late", "empty_buffer", "buffer_twice", "in_burst",
+    "late", "empty_buffer", "buffer_twice", "without_role", "pixels",
+    "in_burst",
 )  # fmt: skip
-_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2)
+_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", "save", *("restore",) * 2)
 
 _REQUIREMENTS = (
     "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",
@@ -51,7 +52,14 @@ _OF_BUFFERS = (
     "NNHAL-MEMDOMAIN-032",
 )  # fmt: skip
 _OF_FENCES = ("NNHAL-FENCED-005", "NNHAL-FENCED-007", "NNHAL-FENCED-010", "NNHAL-FENCED-012")
-_OF_FAILURES = ("NNHAL-REQUEST-001", "NNHAL-MEMDOMAIN-016", "NNHAL-MEMDOMAIN-025", "NNHAL-QOS-003", "NNHAL-BURST-012")
+_OF_FAILURES = (
+    "NNHAL-REQUEST-001",
+    "NNHAL-MEMDOMAIN-016",
+    "NNHAL-MEMDOMAIN-024",
+    "NNHAL-MEMDOMAIN-025",
+    "NNHAL-QOS-003",
+    "NNHAL-BURST-012",
+)
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from npu_conformance.vts.lib.caching.client import (
     client,
     expect_rejected,
 )
+from npu_conformance.vts.lib.deadlines import LATE, deadline, wait_until_over
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _HUGE = 1 << 30
@@ -171,9 +172,9 @@ def deadlines(context: CaseContext) -> None:
     """No deadline and a far one are kept; one that has passed may be missed; AIDL rejects one below -1."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    for name, deadline in {"none": context.version.unavailable_time, "far": 2**62}.items():
+    for name, limit in {"none": context.version.unavailable_time, "far": 2**62}.items():
         with context.configuration(name):
-            restored = caching.restore(cache.handles(), deadline=deadline)
+            restored = caching.restore(cache.handles(), deadline=limit)
             caching.prepared_right(chain, restored, f"prepareModelFromCache, deadline {name}")
     with context.configuration("past"):
         restored = caching.restore(cache.handles(), deadline=1)
@@ -186,6 +187,23 @@ def deadlines(context: CaseContext) -> None:
             expect_rejected(
                 caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2"
             )
+
+
+@cases.case("restoring.deadline_that_is_over", "NNHAL-QOS-002", "NNHAL-QOS-015", since=Version.V1_3)
+def deadline_that_is_over(context: CaseContext) -> None:
+    """The deadline of a restoring limits no execution of the model, and one that was missed no later restoring."""
+    caching, chain = client(context), chain_of(context)
+    cache = caching.saved(chain)
+    for name in ("past", "soon"):
+        with context.configuration(name):
+            limit = deadline(name, context.version)
+            limited = caching.restore(cache.handles(), deadline=limit)
+            checks.status(outcome(limited), LATE, f"prepareModelFromCache, deadline '{name}'")
+            again = caching.restore(cache.handles())
+            wait_until_over(context, limit)
+            for restored in (limited, again):
+                if restored is again or outcome(restored) == NONE:
+                    caching.prepared_right(chain, restored, "prepareModelFromCache, whose deadline is over")
 
 
 def _notified_once(context: CaseContext, recorder: PreparationRecorder) -> None:

@@ -17,11 +17,12 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import in_pools
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder
+from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder, model_of
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import PrepareModelConfig
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS
 from npu_conformance.vts.lib.caching.chains import Chain
 from npu_conformance.vts.lib.caching.client import (
@@ -33,6 +34,7 @@ from npu_conformance.vts.lib.caching.client import (
     chain_of,
     client,
 )
+from npu_conformance.vts.lib.caching.large import LAYOUTS, LargeSum
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PRIOR = bytes(range(256)) * 256
@@ -52,12 +54,30 @@ _VECTORS = {
 def every_type(context: CaseContext) -> None:
     """A model is saved and restored, in every type that the device adds; both compute the same."""
     caching = client(context)
-    for addition in (one for one in ADDITIONS if one.since <= context.version):
-        with context.configuration(addition.operand_type.name.lower()):
-            chain = Chain(addition, 2, STEP_OF_CONSTANT)
+    for one in (one for one in ADDITIONS if one.since <= context.version):
+        with context.configuration(one.operand_type.name.lower()):
+            chain = Chain(one, 2, STEP_OF_CONSTANT)
             if not all(context.supported_operations(chain.model())):
-                raise NotSupported(f"ADD is not supported of {addition.operand_type.name}")
+                raise NotSupported(f"ADD is not supported of {one.operand_type.name}")
             caching.saved(chain)
+
+
+@cases.case("saving.large_constants", "NNHAL-CACHE-010", since=Version.V1_2)
+def large_constants(context: CaseContext) -> None:
+    """A model whose constants take more than 64 KiB, within it and in two pools of one size, is saved and restored."""
+    caching, large = client(context), LargeSum(addition.supported(context))
+    for layout in LAYOUTS:
+        with context.configuration(layout):
+            model = large.model(layout, context.filled_pool)
+            if not all(context.supported_operations(model)):
+                raise NotSupported("a sum of large tensors is not supported")
+            cache = caching.cache()
+            saved = caching.save(model, cache.handles())
+            large.check(context, model_of(saved, "prepareModel with cache files"))
+            restored = caching.restored(cache.handles(), TOKEN)
+            if outcome(restored) == GENERAL:
+                raise NotApplicable("the device does not cache this model")
+            large.check(context, model_of(restored, "prepareModelFromCache of large constants"))
 
 
 @cases.case("saving.stored_models", "NNHAL-CACHE-010", since=Version.V1_2)

@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
-from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
+from npu_conformance.vts.lib.sums import FILL, Sum, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
@@ -63,6 +63,36 @@ def _at_odd_places(asked: Sum, element: int, inputs: int) -> Request:
         asked.inputs.write(place, asked.chosen.packed(values))
     arguments = tuple(RequestArgument(location=DataLocation(0, place, SIZE)) for place in places[:inputs])
     return replace(asked.with_output(offset=element), inputs=arguments)
+
+
+@cases.case("layout.odd_lengths", "NNHAL-EXECUTE-009", "NNHAL-REQUEST-012", "NNHAL-REQUEST-013")
+def odd_lengths(context: CaseContext) -> None:
+    """Outputs of an odd number of elements at odd places are written whole, and nothing beside them."""
+    addition.supported(context)
+    ways = itertools.cycle(executors(context.version))
+    for chosen in ADDITIONS:
+        for count in range(1, chosen.elements, 2):
+            model = with_dimensions(chosen.model(), (count,), inputs=True)
+            if chosen.since <= context.version and all(context.supported_operations(model)):
+                executor = next(ways)
+                with context.configuration(f"{chosen.operand_type.name.lower()}.{count}.{executor}"):
+                    _adds_few(context, chosen, addition.prepared(context, model), count, executor)
+
+
+def _adds_few(context: CaseContext, chosen: Addition, prepared_model: PreparedModel, count: int, executor: str) -> None:
+    asked, element = sum_of(context, chosen), SIZE // chosen.elements
+    request, length = _at_odd_places(asked, element, 2), count * element
+    inputs, outputs = (tuple(_of_length(one, length) for one in each) for each in (request.inputs, request.outputs))
+    execution = bind(context, prepared_model, Request(inputs, outputs, request.pools), executor=executor)()
+    what = f"{executor} execution of {count} elements at odd places"
+    checks.status(execution.status, {ErrorStatus.NONE}, what)
+    found = bytes(asked.outputs.read(0, 2 * element + SIZE))
+    chosen.check(found[element : element + length] + chosen.packed(asked.expected)[length:], asked.expected, what)
+    checks.equal({*found[:element], *found[element + length :]}, {FILL}, f"bytes around the output, {what}")
+
+
+def _of_length(argument: RequestArgument, length: int) -> RequestArgument:
+    return replace(argument, location=replace(argument.location, length=length))
 
 
 @cases.case("layout.inputs_of_one_place", "NNHAL-REQUEST-005", "NNHAL-EXECUTE-001")

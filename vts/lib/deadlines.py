@@ -41,6 +41,12 @@ def deadline(name: str, version: Version) -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) + _AHEAD[name]
 
 
+def wait_until_over(context: CaseContext, time_point: int) -> None:
+    """Wait until a deadline has passed, and a moment longer."""
+    left = time_point + MILLISECOND - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    context.subject.wait_until(lambda: False, max(left, 0) / 1e9)
+
+
 def allowed(name: str) -> frozenset[ErrorStatus]:
     """The statuses that a call with this deadline may end with, where it would succeed without one."""
     return LATE if name in LIMITED else frozenset({ErrorStatus.NONE})

@@ -6,10 +6,13 @@ Every rejection is looked at from the side of an input and of an output.
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.caching import TOKEN, CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import finish, launch
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
@@ -104,6 +107,25 @@ def other_model(fixture: BufferFixture) -> None:
     one, other = fixture.prepare(), fixture.prepare()
     _rejected_as_input(fixture, other, _filled(fixture, one), "a buffer of another prepared model")
     _rejected_as_output(fixture, other, fixture.allocate(one, outputs=(0,)), "a buffer of another prepared model")
+
+
+@cases.case("execute.other_restored_model", "NNHAL-MEMDOMAIN-024", "NNHAL-CACHE-010", since=_SINCE)
+@by_each_executor
+def other_restored_model(fixture: BufferFixture) -> None:
+    """A buffer of a model that was restored from a cache is rejected by the next one from there, and by the first."""
+    client = CacheClient(fixture.context)
+    if not client.caches:
+        raise NotApplicable("the device wants no cache files: it does not cache")
+    handles = client.cache().handles()
+    saved = model_of(client.save(fixture.chosen.model(), handles, TOKEN))
+    restored = [client.restore(handles, TOKEN).prepared_model for _ in range(2)]
+    models = [saved, *(one for one in restored if one is not None)]
+    for one in models:
+        source, target = _filled(fixture, one), fixture.allocate(one, outputs=(0,))
+        for other in models:
+            if other is not one:
+                _rejected_as_input(fixture, other, source, "a buffer of another model of the same cache")
+                _rejected_as_output(fixture, other, target, "a buffer of another model of the same cache")
 
 
 @cases.case("execute.other_index", "NNHAL-MEMDOMAIN-024", since=_SINCE)
@@ -234,6 +256,31 @@ def failed_fence(fixture: BufferFixture) -> None:
     for made in outputs if launched.callback is not None else ():
         with asked_by_text_alone(fixture.context):
             checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
+
+
+@cases.case("execute.chain_of_fences", "NNHAL-MEMDOMAIN-015", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+@in_each_type
+def chain_of_fences(fixture: BufferFixture) -> None:
+    """A fenced execution reads a buffer that the one that it waits for is to fill, and that is empty at the launch.
+
+    No document says that a driver may not look for the content at the launch: to refuse it is a warning.
+    """
+    model, fence = fixture.prepare(), fixture.context.fence()
+    between = fixture.allocate(model, inputs=(0,), outputs=(0,))
+    one, other = (fixture.pool(fixture.chosen.packed(values)) for values in (A, B))
+    result = fixture.pool()
+    first = launch(fixture.context, model, request_of((one, other), (between,)), (fence,), settle=fence.signal)
+    wait_for = () if first.fence is None else (first.fence,)
+    request = request_of((between, other), (result,))
+    second = launch(fixture.context, model, request, wait_for, settle=fence.signal, held_by=fence)
+    first.settle()
+    second.settle()
+    checks.status(finish(fixture.context, first).status, {NONE}, "first execution of a chain of fences")
+    if second.status == GENERAL:
+        fixture.context.warn_quality("a buffer without content is refused though a wait fence stands for its content")
+        return
+    checks.status(finish(fixture.context, second).status, {NONE}, "second execution of a chain of fences")
+    fixture.chosen.check(bytes(result.read(0, SIZE)), (A[0] + 2 * B[0], A[1] + 2 * B[1]), "sum at the end of the chain")
 
 
 @cases.case("execute.two_inputs", "NNHAL-MEMDOMAIN-026", "NNHAL-EXECUTE-002", since=_SINCE)

@@ -12,7 +12,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder
+from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, UNDISTURBED, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -24,6 +24,7 @@ _RUNS = 150
 _CROWD = range(10_300, 10_400, 10)
 """Apps that do the same by work that they cancel at once; these uids are nobody else's."""
 _ROUNDS = 12
+_DEBOUNCE_MS, _MARGIN_MS = (200, 20), 5
 _HELD_UP_SECONDS, _TIMES_HELD_UP = 0.5, 3
 """Runs in virtual time that take so long, before time_scale, and so many in succession, wait for something."""
 _AT_ONCE_SECONDS = 2.0
@@ -193,6 +194,30 @@ def dead_during_work(context: CaseContext) -> None:
         runs.append(assistant.start())
         for run in runs:
             checks.that(npu.end_of(run), "inferences whose events nobody receives: expected success, found a failure")
+
+
+@cases.case("dead_then_another_debounce_time", "NPU-HAL-018", "NPU-HAL-028", "NPU-HAL-024")
+def dead_then_another_debounce_time(context: CaseContext) -> None:
+    """The debounce time of the callback that comes after a dead one counts, be it longer or shorter."""
+    with scheduling_fixture(context) as npu:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        camera = npu.app(npu.camera)
+        for duration_ms in _DEBOUNCE_MS:
+            listener = context.application(_LISTENER_UID)
+            _registered(listener.interfaces.scheduling)
+            listener.close()
+            camera.works()
+            npu.settle()
+            npu.register_recorder(duration_ms)
+            seen = len(camera.events())
+            camera.works(step_ms=1)
+            npu.pass_ms(duration_ms - _MARGIN_MS)
+            told = [event.notification for event in camera.events()[seen:]]
+            checks.equal(told, [REQUESTED, STARTED], f"events before the debounce time of {duration_ms} ms is over")
+            npu.pass_ms(2 * _MARGIN_MS)
+            told = [event.notification for event in camera.events()[seen:]]
+            checks.equal(told, list(UNDISTURBED), f"events once the debounce time of {duration_ms} ms is over")
 
 
 @cases.case("blocked", "NPU-HAL-035")

@@ -21,6 +21,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     UNDISTURBED,
     USER,
     Notification,
+    without_pauses,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     INTO_WORK_MS,
@@ -35,6 +36,8 @@ cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group
 
 End = Callable[[SchedulingFixture, App], None]
 Check = Callable[[CaseContext, End, Notification], None]
+_SOON_MS = (1, 12, 30)
+"""How soon after a pause work is ended."""
 
 
 def _by_user(npu: SchedulingFixture, app: App) -> None:
@@ -211,6 +214,27 @@ def _while_paused(context: CaseContext, end: End, notification: Notification) ->
         checks.equal(weak.received()[-1], notification, "the last event of work that was ended while paused")
 
 
+def _soon_after_a_pause(context: CaseContext, end: End, notification: Notification) -> None:
+    """Work that ends before its pause is old enough to be told ends with its own reason all the same."""
+    with scheduling_fixture(context) as npu:
+        promised = npu.promised_ms()
+        strong, weak = npu.strong_and_weak()
+        for soon_ms in _SOON_MS:
+            seen = len(weak.events())
+            run = weak.start()
+            npu.pass_ms(INTO_WORK_MS)
+            interrupting = strong.start()
+            npu.pass_ms(promised + soon_ms)
+            npu.need_running(run)
+            end(npu, weak)
+            checks.that(not npu.end_of(run), "inferences that were ended while paused: expected no success")
+            checks.that(npu.end_of(interrupting), "inferences of the stronger app: expected success, found a failure")
+            npu.settle()
+            told = without_pauses([event.notification for event in weak.events()[seen:]])
+            what = f"events of work that was ended {promised + soon_ms} ms after stronger work had come"
+            checks.equal(told, [REQUESTED, STARTED, notification], what)
+
+
 _ABOUT = (
     ("", ("NPU-HAL-030",), _has_its_reason),
     ("_then_works", ("NPU-HAL-030", "NPU-HAL-019"), _then_works),
@@ -221,6 +245,7 @@ _ABOUT = (
     ("_near_its_end", ("NPU-HAL-030", "NPU-HAL-019"), _near_its_end),
     ("_while_waiting", ("NPU-HAL-030", "NPU-HAL-023"), _while_waiting),
     ("_while_paused", ("NPU-HAL-030", "NPU-HAL-031"), _while_paused),
+    ("_soon_after_a_pause", ("NPU-HAL-030", "NPU-HAL-031", "NPU-HAL-041"), _soon_after_a_pause),
 )
 """What is asked of each end: behind its name, the requirements, and how."""
 

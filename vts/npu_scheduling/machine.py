@@ -54,6 +54,7 @@ _RIVALS = (*("run",) * 6, *("pass",) * 7, *("update", "set", "swap") * 2, "cance
 _RERANKED = (*("run",) * 5, *("pass",) * 8, *("update",) * 3, *("swap",) * 6)
 _SHORT_MS = (4, 10, 20, 33, 60, 150)
 _RIVAL_APPS = 4
+_ORIGINALS = (*(ordered.OWN,) * 6, *range(_RIVAL_APPS))
 _RIVAL_PRIORITIES, _RIVAL_JOBS = (0, 100, 400, 700, 1000), (0, 300, 600)
 """Of which many sums are equal."""
 _DISTURBANCES = ("cancel", "system", "fail")
@@ -127,7 +128,8 @@ def _rivalry(kind: str, chance: random.Random, spans: Sequence[int]) -> ordered.
     """A step of this kind."""
     app, device = chance.randrange(_RIVAL_APPS), chance.randrange(2)
     number = chance.choice({"run": _RIVAL_JOBS, "pass": spans}.get(kind, _RIVAL_PRIORITIES))
-    return ordered.Step(kind, app, number, device)
+    original = chance.choice(_ORIGINALS) if kind == "run" else ordered.OWN
+    return ordered.Step(kind, app, number, device, original)
 
 
 def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:

@@ -40,6 +40,7 @@ cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group
 _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""
 _PAUSES_MS = (20, 35, 48, 50, 51, 70)
+_RANKS = (900, 901)
 _SOON_MS, _INTERRUPTIONS = (3, 7, 12), 8
 """How soon after each turn the stronger work comes again."""
 
@@ -143,6 +144,17 @@ def goes_on(context: CaseContext) -> None:
 @cases.case("goes_on_each_time", "NPU-HAL-031", "NPU-HAL-009")
 def goes_on_each_time(context: CaseContext) -> None:
     """Work is interrupted again and again, and takes no longer than without, but for what the stronger had."""
+    _interrupted(context, lambda npu, weak, number: None)
+
+
+@cases.case("goes_on_when_ranked_anew", "NPU-HAL-031", "NPU-HAL-003")
+def goes_on_when_ranked_anew(context: CaseContext) -> None:
+    """So it does where its priority changes each time while it is paused."""
+    _interrupted(context, lambda npu, weak, number: npu.update(config(weak.uid, _RANKS[number % len(_RANKS)])))
+
+
+def _interrupted(context: CaseContext, meanwhile: Callable[[SchedulingFixture, App, int], None]) -> None:
+    """meanwhile: what happens during each interruption of the weaker work, of which it gets the number."""
     with scheduling_fixture(context) as npu:
         promised = npu.promised_ms()
         npu.need_profile_of_page()
@@ -151,10 +163,11 @@ def goes_on_each_time(context: CaseContext) -> None:
         for offset in _SOON_MS:
             seen, seen_weak = len(strong.events()), len(weak.events())
             weak.start()
-            for _ in range(_INTERRUPTIONS):
+            for number in range(_INTERRUPTIONS):
                 npu.pass_ms(offset)
                 strong.start()
                 npu.pass_ms(promised + offset)
+                meanwhile(npu, weak, number)
                 strong.cancel()
             npu.settle()
             theirs, ours = strong.events()[seen:], weak.events()[seen_weak:]

@@ -8,6 +8,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.npu.types import MAX_PRIORITY
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
@@ -141,19 +142,28 @@ def equals(context: CaseContext) -> None:
 
 @cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
 def attributed(context: CaseContext) -> None:
-    """Work for another uid has that uid's priority where it has a config, as in Cuttlefish; else a warning."""
+    """Work for another uid has that uid's priority while it has a config, as in Cuttlefish; else a warning."""
     with scheduling_fixture(context) as npu:
         npu.register_recorder()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 300, attribute=True), config(42, 700))
         for original_uid, expected in ((42, 700), (43, 300)):
-            seen = len(camera.events())
-            camera.works(InferenceRun(job_priority=10, original_uid=original_uid))
-            npu.settle()
-            found = npu.first_event(camera, seen).work.effective_priority - 10
-            checks.member(found, (300, 700), f"priority of work for uid {original_uid}, beside that of the job")
-            if found != expected:
-                context.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")
+            _has_priority(npu, camera, original_uid, expected, (300, 700))
+        npu.configure(config(npu.camera, 300, attribute=True))
+        _has_priority(npu, camera, 42, 300, (300, MAX_PRIORITY))
+        npu.update(config(42, 500))
+        _has_priority(npu, camera, 42, 500, (300, 500))
+
+
+def _has_priority(npu: SchedulingFixture, app: App, original: int, expected: int, possible: tuple[int, ...]) -> None:
+    """See which uid's priority work for another uid has; a warning where it is not the expected one."""
+    seen = len(app.events())
+    app.works(InferenceRun(job_priority=10, original_uid=original))
+    npu.settle()
+    found = npu.first_event(app, seen).work.effective_priority - 10
+    checks.member(found, possible, f"priority of work for uid {original}, beside that of the job")
+    if found != expected:
+        npu.context.warn_quality(f"work for uid {original} has priority {found}, expected {expected}")
 
 
 def _paused(npu: SchedulingFixture, debounce_ms: int | None = None) -> App:

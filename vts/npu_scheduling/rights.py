@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import ROOT_UID, SYSTEM_UID
+from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID, SYSTEM_UID
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED
 from npu_conformance.vts.lib.npu_scheduling.fixture import config, scheduling_fixture
@@ -79,6 +80,21 @@ def direct_access_by_uid(context: CaseContext) -> None:
         npu.configure(config(npu.camera, 500, direct=False), config(npu.assistant, 500))
         npu.app(npu.assistant).works()
         npu.app(npu.camera).is_rejected()
+
+
+@cases.case("rights_of_the_platform", "NPU-HAL-011", "NPU-HAL-012")
+def rights_of_the_platform(context: CaseContext) -> None:
+    """Configs that deny rights count for root, the system and the shell as for any app."""
+    with scheduling_fixture(context) as npu:
+        if context.manifest.inference_tool is not None and context.manifest.inference_tool.uid is not None:
+            raise NotApplicable("the inference tool has one uid")
+        for uid in (ROOT_UID, SYSTEM_UID, SHELL_UID):
+            app = npu.app(uid)
+            npu.configure(config(uid, 500, direct=False))
+            app.is_rejected()
+            npu.update(config(uid, 500))
+            app.is_rejected(InferenceRun(original_uid=_SOMEBODY))
+            app.works()
 
 
 @cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")

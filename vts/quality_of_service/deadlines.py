@@ -10,11 +10,12 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Execution
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, model_of
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, PrepareModelConfig
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.deadlines import (
     LATE,
@@ -26,7 +27,9 @@ from npu_conformance.vts.lib.deadlines import (
     check_preparation,
     deadline,
     seconds_in_driver,
+    wait_until_over,
 )
+from npu_conformance.vts.lib.sums import sum_of
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
@@ -81,6 +84,28 @@ def from_cache(context: CaseContext) -> None:
             expected = {*_NO_CACHE, *(LATE - {ErrorStatus.NONE} if name in LIMITED else ())}
             for status in reported:
                 checks.status(status, expected, f"prepareModelFromCache with the deadline '{name}'")
+
+
+@cases.case("deadline.of_the_preparation", "NNHAL-QOS-002", "NNHAL-QOS-004", since=Version.V1_3)
+def of_the_preparation(context: CaseContext) -> None:
+    """What a preparation was limited by limits no execution: its deadline is over, and those without one succeed.
+
+    Nor does a deadline that was missed count when the model is prepared again.
+    """
+    chosen = addition.supported(context)
+    asked, model = sum_of(context, chosen), chosen.model()
+    for name in ("past", "soon"):
+        with context.configuration(name):
+            limit = deadline(name, context.version)
+            limited = context.prepare(model, deadline=limit)
+            checks.status(limited.status, LATE, f"preparation with the deadline '{name}'")
+            again = model_of(context.prepare(model), "prepareModel of the same model without a deadline, notified")
+            wait_until_over(context, limit)
+            for prepared_model in filter(None, (limited.prepared_model, again)):
+                for executor in executors(context.version):
+                    asked.clear()
+                    execution = execute(context, prepared_model, asked.request, measure=False, executor=executor)
+                    asked.check(execution, f"{executor} execution without a deadline, after the preparation's is over")
 
 
 @cases.case("deadline.below_none", "NNHAL-QOS-008", "NNHAL-QOS-007", since=Version.FL5)

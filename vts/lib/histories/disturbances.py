@@ -7,7 +7,8 @@ import random
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.burst import NO_IDENTITY
+from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
@@ -16,7 +17,7 @@ from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories import bursts
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Ask, History
+from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
 from npu_conformance.vts.lib.histories.memory import Place
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
 
@@ -134,10 +135,21 @@ def no_room(history: History, chance: random.Random) -> None:
     location = outputs[at].location
     outputs[at] = replace(outputs[at], location=replace(location, length=location.length - 1))
     history.say(f"too little room: {asked}")
-    request = replace(asked.request, outputs=tuple(outputs))
-    execution = _executed(history, asked, request, chance, finding_shapes=True)
+    request, measured = replace(asked.request, outputs=tuple(outputs)), chance.random() < 0.5
+    execution = _executed(history, asked, request, chance, measured=measured, finding_shapes=True)
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    timing_rules(history.context, execution, measured=measured)
+    shape_rules(execution)
+    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE and history.version >= Version.V1_2:
+        found = [shape.is_sufficient for shape in execution.output_shapes]
+        with checks.about("NNHAL-SHAPE-005"):
+            expected = [place != at for place in range(len(outputs))]
+            checks.equal(found, expected, "which of the outputs have room enough")
+        for shape in execution.output_shapes:
+            with checks.about("NNHAL-SHAPE-006"):
+                possible = [(history.chosen.elements,), (0,)]
+                checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
     history.forget_outputs(asked)
 
 
@@ -165,7 +177,7 @@ def late(history: History, chance: random.Random) -> None:
 
 
 def empty_buffer(history: History, chance: random.Random) -> None:
-    """An input is a buffer without content."""
+    """An input is a buffer without content; others that have one keep it."""
     empty = [one for one in history.buffers if one.values is None and one not in history.busy]
     wanted = [
         (living, held, index)
@@ -177,7 +189,8 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     if not wanted:
         return
     living, held, index = chance.choice(sorted(wanted, key=lambda one: (one[0].number, one[1].number, one[2])))
-    asked = ask(history, living, chance, with_buffers=False, given={index: held})
+    given = {other: one for other in range(living.recipe.inputs) for one in _usable(history, living, other)}
+    asked = ask(history, living, chance, with_buffers=False, given={**given, index: held})
     if asked is None:
         return
     history.say(f"without content: {asked}")
@@ -185,6 +198,15 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     with checks.about("NNHAL-MEMDOMAIN-014"):
         checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
     history.forget_outputs(asked)
+    for one in given.values():
+        with checks.about("NNHAL-EXECUTE-002"):
+            history.read(one, f"another input of an execution with {held}, uninitialised")
+
+
+def _usable(history: History, living: Living, index: int) -> list[Held]:
+    """Buffers with content that can be an input of a model."""
+    role = (living.number, "input", index)
+    return [one for one in history.buffers if one.values is not None and role in one.roles and one not in history.busy]
 
 
 def buffer_twice(history: History, chance: random.Random) -> None:
@@ -213,18 +235,94 @@ def buffer_twice(history: History, chance: random.Random) -> None:
     with checks.about("NNHAL-MEMDOMAIN-025"):
         checks.status(execution.status, _INVALID, f"{executor} execution with {held} as input and output")
     history.forget_outputs(asked)
+    history.buffers.remove(held)  # whether a refused execution empties the buffers of its outputs is free
+
+
+def pixels(history: History, chance: random.Random) -> None:
+    """An input lies in memory that the device need not take, a hardware buffer that is no BLOB."""
+    asked = _mostly_of_bursts(history, chance, with_buffers=False) if history.version.is_aidl else None
+    if asked is None:
+        return
+    pool = RequestMemoryPool(pool=history.context.pool(SIZE, "hardware_buffer").memory)
+    inputs = list(asked.request.inputs)
+    inputs[chance.randrange(len(inputs))] = RequestArgument(location=DataLocation(len(asked.request.pools)))
+    history.say(f"an input in pixels: {asked}")
+    request = replace(asked.request, inputs=tuple(inputs), pools=(*asked.request.pools, pool))
+    _executed(history, asked, request, chance)
+    history.forget_outputs(asked)
+
+
+def without_role(history: History, chance: random.Random) -> None:
+    """A buffer is used as what it was not allocated for: of a model like its own, or beside a use that it may have."""
+    filled = [one for one in history.buffers if one.values is not None and one not in history.busy]
+    wanted = [
+        (living, held, use)
+        for held in filled
+        for living in history.models
+        for use in _uses(living)
+        if (living.number, *use) not in held.roles
+    ]
+    if not wanted:
+        return
+    like = [one for one in wanted if _is_near(*one)]
+    living, held, (direction, index) = chance.choice(like if like and chance.random() < 0.7 else wanted)
+    legal = [other for number, kind, other in held.roles if (number, kind) == (living.number, "input")]
+    legal = [] if direction == "output" or chance.random() < 0.3 else sorted(legal)
+    asked = ask(history, living, chance, with_buffers=False, given={chance.choice(legal): held} if legal else {})
+    if asked is None:
+        return
+    history.say(f"{held} as {direction} {index}, which it is not for: {asked}")
+    executor = chance.choice([one for one in executors(history.version) if history.version.is_aidl or one != "burst"])
+    request = _with_buffer(asked.request, held, direction, index)
+    execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
+    with checks.about("NNHAL-MEMDOMAIN-024"):
+        checks.status(execution.status, _INVALID, f"{executor} execution with {held} as {direction} {index}")
+    history.forget_outputs(asked)
+    if direction == "output":  # whether a refused execution empties the buffers of its outputs is free
+        history.buffers.remove(held)
+
+
+def _is_near(living: Living, held: Held, use: tuple[str, int]) -> bool:
+    """True where a driver may take the use for a right one: of a model of the same kind, or beside one of the model."""
+    mine = any(number == living.number and kind == use[0] for number, kind, _ in held.roles)
+    return mine or any((kind, index) == use for _, kind, index in held.roles)
+
+
+def _uses(living: Living) -> list[tuple[str, int]]:
+    recipe = living.recipe
+    return [
+        *(("input", index) for index in range(recipe.inputs)),
+        *(("output", index) for index in range(len(recipe.terms))),
+    ]
+
+
+def _with_buffer(request: Request, held: Held, direction: str, index: int) -> Request:
+    """The request with a buffer as one of its inputs or outputs, in a pool of its own where it has none."""
+    pool = RequestMemoryPool(token=held.made.token)
+    pools = request.pools if pool in request.pools else (*request.pools, pool)
+    arguments = list(request.inputs if direction == "input" else request.outputs)
+    arguments[index] = RequestArgument(location=DataLocation(pools.index(pool)))
+    changed = {"inputs" if direction == "input" else "outputs": tuple(arguments)}
+    return replace(request, pools=pools, **changed)
 
 
 def _executed(
-    history: History, asked: Ask, request: Request, chance: random.Random, *, finding_shapes: bool = False
+    history: History,
+    asked: Ask,
+    request: Request,
+    chance: random.Random,
+    *,
+    measured: bool = False,
+    finding_shapes: bool = False,
 ) -> Execution:
     """Execute another request with the same pools, in an open burst where the model has one, or in any other way."""
     mine = [one for one in history.bursts if one.living is asked.living]
     if mine and chance.random() < 0.6:
         names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
-        return mine[0].burst.execute(request, names)
+        names += [NO_IDENTITY] * (len(request.pools) - len(names))
+        return mine[0].burst.execute(request, names, measure=measured)
     executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=finding_shapes))
-    return execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
+    return execute(history.context, asked.living.prepared_model, request, measure=measured, executor=executor)
 
 
 def _mostly_of_bursts(history: History, chance: random.Random, *, with_buffers: bool = True) -> Ask | None:

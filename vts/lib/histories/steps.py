@@ -195,5 +195,7 @@ STEPS: Mapping[str, Does] = {
     "late": disturbances.late,
     "empty_buffer": disturbances.empty_buffer,
     "buffer_twice": disturbances.buffer_twice,
+    "without_role": disturbances.without_role,
+    "pixels": disturbances.pixels,
 }
 """What a step does, by its name."""

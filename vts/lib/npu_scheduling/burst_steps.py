@@ -14,6 +14,8 @@ DURATIONS_MS = (-1, 2, 20, 49, 51, 200, 255, 257, 1000, 4295, 10_100, 65_586)
 UIDS = (10_201, 10_202, 10_201 + UIDS_OF_A_USER, ROOT_UID, SYSTEM_UID, SHELL_UID, 10_201 + 2**16, 2**31 - 1)
 """Those with configs; the first six work as well."""
 WORKERS = 6
+LISTENER = (SYSTEM_UID, 6003)
+"""uid and pid of the process that receives events and dies."""
 PAUSES = ("half", "short", "short", "short", "over", "twice", "moment")
 FEATURES = (None, "1", "gallery.search", "a" * 300, "búsqueda/搜索", "")
 GROUPS = (None, Uuid(bytes(range(16))), Uuid(bytes(16)))
@@ -62,5 +64,5 @@ _TEXTS = {
     "empty": "a call without configs",
     "register": "a callback is registered, a new one or the same again",
     "nowhere": "an app wants a device that does not exist",
-    "remove": "the callback is removed, an app works, and one is registered",
+    "remove": "the callback is removed, or its process dies (replace), an app works, and one is registered",
 }

@@ -14,6 +14,7 @@ from functools import partial
 import msgspec
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.errors import IllegalArgument
@@ -25,9 +26,11 @@ from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     BOUNDS,
+    DURATIONS_MS,
     EARLY_ENDS,
     FEATURES,
     GROUPS,
+    LISTENER,
     OWN_BOUNDS,
     PAUSES,
     PIDS,
@@ -336,7 +339,7 @@ class BurstScenario:
         self._close_all()
         self._receive()
         old, told = self._recorder, len(self._recorder.events)
-        self.npu.register_callback(None)
+        self._leave(dies=step.replace)
         app = self._app(step.app, step.process)
         may_work = self._configs.may_work(app.uid, OWN_WORK)
         checks.equal(
@@ -344,7 +347,18 @@ class BurstScenario:
         )
         self.npu.pass_ms(max(self._newest, self.npu.debounce_ms) + 2 * MARGIN_MS)
         self._replaced.append((old, told))
-        self._register(Recorder(), None)
+        duration = DURATIONS_MS[step.number % len(DURATIONS_MS)] if self._is_page else -1
+        self._register(Recorder(), None if duration < 0 else duration)
+
+    def _leave(self, *, dies: bool) -> None:
+        """Nobody is told any more: the callback is removed, or one takes its place whose process dies."""
+        if dies:
+            with suppress(NotApplicable):
+                listener = self.npu.context.application(*LISTENER)
+                self.npu.context.present(listener.interfaces.scheduling, "scheduling").set_callback(Recorder())
+                listener.close()
+                return
+        self.npu.register_callback(None)
 
 
 _DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {

@@ -14,35 +14,45 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.random_search import fail, must
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY
-from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
-from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, REQUESTED, first_of
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, PAUSED, REQUESTED, STARTED, first_of
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import UIDS_OF_A_USER, Devices, devices_of
 
+OWN = -1
 _LOOK_MS = 10
 _MOST_RUNS = 6
 """That are under way at once."""
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that happens. number: a priority, a job priority, or milliseconds. device: its place in the list."""
+    """One thing that happens. number: a priority, a job priority, or milliseconds. device: its place in the list.
+
+    original: the app for which a run is; OWN for the one that runs it.
+    """
 
     do: str
     app: int = 0
     number: int = 0
     device: int = 0
+    original: int = OWN
 
     def __str__(self) -> str:
-        return f"{self.do}: app {self.app}, number {self.number}, device {self.device}"
+        whose = "itself" if self.original == OWN else f"app {self.original}"
+        return f"{self.do}: app {self.app} for {whose}, number {self.number}, device {self.device}"
 
 
 class Timed(msgspec.Struct, eq=False):
-    """A run that is under way. since: when it became the strongest of its device; None while it is not."""
+    """A run that is under way. uids: that it may count as one of: its own, and that of the app for which it is.
+
+    since: when it became the strongest of its device; None while it is not.
+    """
 
     app: App
     device: int | None
     job: int
+    uids: tuple[int, ...]
     result: Run | ToolRun
     since: int | None = None
 
@@ -60,8 +70,10 @@ class Order:
         self._runs: list[Timed] = []
         self._priorities: dict[int, int] = {}
         self._ended_early: set[int] = set()
-        self._ranks: list[tuple[int, list[tuple[int, int | None, int]]]] = []
-        """From when on, uids that were under way with device and effective priority."""
+        self._ranks: list[tuple[int, list[tuple[int, int | None, int, int]]]] = []
+        """From when on, uids that were under way with device, and the strongest and weakest that they may have been."""
+        self._busy: dict[int | None, tuple[int, int]] = {}
+        """Since when a device has had work, and how many runs."""
         self._measure()
 
     def run(self, step: Step) -> None:
@@ -93,6 +105,8 @@ class Order:
         self._longest_ms = self.npu.passed_ms - begun + self._promised_ms + _LOOK_MS
         self.npu.end_of(weak)
         self.npu.settle()
+        started, ended = (first_of(self.apps[0].events(), one).work.timestamp_ms for one in (STARTED, COMPLETED))
+        self._alone_ms = ended - started
         self._shift_ms = first_of(self.apps[0].events(), REQUESTED).work.timestamp_ms - begun
         self.npu.configure()
         self._seen = len(self.npu.events())
@@ -114,14 +128,35 @@ class Order:
         self._runs = under_way
         for run in under_way:
             rivals = [one for one in under_way if one is not run and one.device == run.device]
-            if any(self._effective(one) <= self._effective(run) for one in rivals):
+            if any(self._strongest(one) <= self._weakest(run) for one in rivals):
                 run.since = None
             elif run.since is None:
                 run.since = now
-        self._ranks.append((now, [(run.app.uid, run.device, self._effective(run)) for run in under_way]))
+        ranks = [(run.app.uid, run.device, self._strongest(run), self._weakest(run)) for run in under_way]
+        self._ranks.append((now, ranks))
+        self._judge_work(now)
 
-    def _effective(self, run: Timed) -> int:
-        return self._priorities.get(run.app.uid, MAX_PRIORITY) + run.job
+    def _judge_work(self, now: int) -> None:
+        """Nothing is done twice: what is interrupted goes on where it stopped, however often it is ranked anew."""
+        devices = {run.device for run in self._runs}
+        self._busy = {device: busy for device, busy in self._busy.items() if device in devices}
+        for device, (since, count) in self._busy.items():
+            most = count * (self._alone_ms + self._promised_ms) + 2 * self._promised_ms + _LOOK_MS
+            if now - since > most:
+                what = f"{count} runs on device {device}, at which something was done all the time"
+                fail(f"{what}: expected their end within {most} ms, found none", self.steps)
+
+    def _strongest(self, run: Timed) -> int:
+        return min(self._possible(run))
+
+    def _weakest(self, run: Timed) -> int:
+        return max(self._possible(run))
+
+    def _possible(self, run: Timed) -> list[int]:
+        """Its effective priorities: work for another uid counts as that uid's where it has a config, or should."""
+        own, *others = run.uids
+        given = [self._priorities[uid] for uid in others if uid in self._priorities]
+        return [priority + run.job for priority in (self._priorities.get(own, MAX_PRIORITY), *given)]
 
     def _judge_events(self) -> None:
         events = self.npu.events()[self._seen :]
@@ -139,8 +174,8 @@ class Order:
         before = [ranks for now, ranks in self._ranks if now < begins]
         for ranks in (*before[-1:], *recent):
             here = [one for one in ranks if one[1] in (None, device)]
-            own = [effective for other, _, effective in here if other == uid]
-            if own and min(effective for _, _, effective in here) < max(own):
+            own = [weakest for other, _, _, weakest in here if other == uid]
+            if own and min(strongest for _, _, strongest, _ in here) < max(own):
                 return
         checks.that(False, f"uid {uid} was paused on device {device}, and no stronger work was there")
 
@@ -148,25 +183,31 @@ class Order:
         if len(self._runs) >= _MOST_RUNS:
             return
         app, device = self.apps[step.app], self.devices[step.device % len(self.devices)]
-        result = app.start(InferenceRun(step.number, device_number=device))
-        self._runs.append(Timed(app, device, step.number, result))
+        uids: tuple[int, ...] = (app.uid,)
+        if step.original not in (OWN, step.app) and app.uid in self._priorities:
+            uids = (app.uid, self.apps[step.original].uid)
+        original = uids[-1] if len(uids) > 1 else OWN_WORK
+        result = app.start(InferenceRun(step.number, original, device))
+        self._runs.append(Timed(app, device, step.number, uids, result))
+        since, count = self._busy.get(device, (self.npu.passed_ms, 0))
+        self._busy[device] = since, count + 1
 
     def _update(self, step: Step) -> None:
         uid = self.apps[step.app].uid
         self._priorities[uid] = step.number
-        self.npu.update(config(uid, step.number))
+        self.npu.update(config(uid, step.number, attribute=True))
 
     def _set(self, step: Step) -> None:
         uid = self.apps[step.app].uid
         self._priorities = {uid: step.number}
-        self.npu.configure(config(uid, step.number))
+        self.npu.configure(config(uid, step.number, attribute=True))
 
     def _swap(self, step: Step) -> None:
         """Two apps get each other's priority in one call."""
         uids = [self.apps[step.app].uid, self.apps[step.app - 1].uid]
         first, second = (self._priorities.get(uid, MAX_PRIORITY) for uid in uids)
         self._priorities |= dict(zip(uids, (second, first), strict=True))
-        self.npu.update(*(config(uid, self._priorities[uid]) for uid in uids))
+        self.npu.update(*(config(uid, self._priorities[uid], attribute=True) for uid in uids))
 
     def _cancel(self, step: Step) -> None:
         self._ended_early.add(self.apps[step.app].uid)

@@ -77,6 +77,7 @@ class Submitted:
     """A run and what may become of it. effective: the priorities that its works may have.
 
     may_work: it had the right when it was submitted. disturbed: something has ended it, or its rights have changed.
+    ended_ms: when it was to end. has_gone_on: long after that it still went on.
     """
 
     app: App
@@ -86,6 +87,8 @@ class Submitted:
     result: Run | ToolRun
     effective: set[int] = field(default_factory=set)
     disturbed: bool = False
+    ended_ms: int | None = None
+    has_gone_on: bool = False
 
 
 class WorkScenario:
@@ -114,6 +117,8 @@ class WorkScenario:
 
     def judge(self) -> None:
         """Let everything end, and judge each event and each run; then every app finds every device free."""
+        self.npu.pass_ms(_LOOK_MS)
+        self._note_who_goes_on()
         for run in self.runs:
             self._must(lambda run=run: self.npu.end_of(run.result, _LOOK_MS))  # type: ignore[misc]
         self._must(self.npu.settle)
@@ -154,6 +159,8 @@ class WorkScenario:
     def _judge_end(self, run: Submitted) -> None:
         if not run.may_work and run.result.succeeded:
             self._fail(f"{run.run} of uid {run.app.uid}: expected a rejection, found success")
+        if run.has_gone_on and run.result.succeeded:
+            self._fail(f"{run.run} of uid {run.app.uid}, which was to end early: expected no success, found success")
         if run.may_work and not run.disturbed:
             if not run.result.succeeded:
                 self._fail(f"{run.run} of uid {run.app.uid}: expected success, found a rejection or a failure")
@@ -180,6 +187,13 @@ class WorkScenario:
 
     def _pass(self, step: Step) -> None:
         self.npu.pass_ms(step.number)
+        self._note_who_goes_on()
+
+    def _note_who_goes_on(self) -> None:
+        """Who is ended shortly before its end may succeed all the same, who has more left may not (NPU-HAL-030)."""
+        for run in self._unfinished():
+            if run.ended_ms is not None and self.npu.passed_ms - run.ended_ms >= _LOOK_MS:
+                run.has_gone_on = True
 
     def _cancel(self, step: Step) -> None:
         self._end(step)
@@ -221,7 +235,9 @@ class WorkScenario:
         uid = self.apps[step.app].uid
         self._reasons.setdefault(uid, set()).add(_ENDS[step.do])
         for run in self.runs:
-            run.disturbed = run.disturbed or (run.app.uid == uid and run.result.succeeded is None)
+            if run.app.uid == uid and run.result.succeeded is None:
+                run.disturbed = True
+                run.ended_ms = self.npu.passed_ms if run.ended_ms is None else run.ended_ms
 
     def _change_rights(self) -> None:
         """A run that goes on may lose what it began with, or keep it."""

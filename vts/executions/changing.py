@@ -1,0 +1,125 @@
+"""What changes between two executions of one model beside the data: a parameter that it computes, one shape of two."""
+
+from __future__ import annotations
+
+import struct
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.structure_models import constant, graph, tensor
+from npu_conformance.vts.lib.sums import prepared_or_unsupported
+
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
+
+_INPUT, _OUTPUT = OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.SUBGRAPH_OUTPUT
+_INTS, _FLOATS = OperandType.TENSOR_INT32, OperandType.TENSOR_FLOAT32
+_ELEMENTS = 12
+_SHAPES = ((4, 3), (2, 6), (6, 2), (4, 3))
+_ROWS: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (2.0, -1.0))
+_COUNTS = (2, 3, 1, 2)
+"""Rows of the tensor that changes, one execution after the other."""
+
+
+@cases.case("data.computed_shape", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-PREPARE-014", since=Version.V1_3)
+def computed_shape(context: CaseContext) -> None:
+    """A shape that the model computes itself, from inputs, is another one in each execution."""
+    prepared_model = prepared_or_unsupported(context, _RESHAPING)
+    data, sizes, output = (context.pool(4 * count) for count in (_ELEMENTS, 4, _ELEMENTS))
+    content = struct.pack(f"<{_ELEMENTS}f", *range(_ELEMENTS))
+    data.write(0, content)
+    places = (DataLocation(0, 0, len(content)), DataLocation(1, 0, 8), DataLocation(1, 8, 8))
+    pools = tuple(RequestMemoryPool(pool=pool.memory) for pool in (data, sizes, output))
+    target = RequestArgument(location=DataLocation(2, 0, len(content)))
+    request = Request(tuple(RequestArgument(location=place) for place in places), (target,), pools)
+    for executor in executors(context.version, finding_shapes=True):
+        with context.configuration(executor):
+            run = bind(context, prepared_model, request, executor=executor)
+            for number, shape in enumerate(_SHAPES):
+                sizes.write(0, struct.pack("<4i", shape[0] - number, 1, number, shape[1] - 1))
+                output.write(0, bytes(len(content)))
+                _has_shape(run(), shape, f"execution whose model computes the shape {shape}")
+                checks.equal(bytes(output.read(0, len(content))), content, "elements in the new shape")
+
+
+_RESHAPING = Model(
+    graph(
+        [
+            tensor(_FLOATS, [_ELEMENTS], _INPUT),
+            tensor(_INTS, [2], _INPUT),
+            tensor(_INTS, [2], _INPUT),
+            constant(OperandType.INT32, [], 0, 4),
+            tensor(_INTS, [2], OperandLifeTime.TEMPORARY_VARIABLE),
+            tensor(_FLOATS, [0, 0], _OUTPUT),
+        ],
+        [Operation(OperationType.ADD, (1, 2, 3), (4,)), Operation(OperationType.RESHAPE, (0, 4), (5,))],
+    ),
+    operand_values=bytes(4),
+)
+
+
+@cases.case("shapes.of_one_input", "NNHAL-PREPARE-014", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", since=Version.V1_2)
+def of_one_input(context: CaseContext) -> None:
+    """One input has another shape in each execution while the other keeps its own, and stays the same."""
+    chosen = addition.supported(context)
+    for name, changing in {"second": 1, "first": 0}.items():
+        prepared_model = prepared_or_unsupported(context, _with_rows(chosen, changing))
+        for executor in executors(context.version, finding_shapes=True):
+            with context.configuration(f"{name}.{executor}"):
+                for count in _COUNTS:
+                    _adds_rows(context, chosen, prepared_model, changing, count, executor)
+
+
+def _with_rows(chosen: Addition, changing: int) -> Model:
+    """The addition where one summand and the sum have rows, of a number that is not known."""
+    model = chosen.model()
+    operands = [
+        replace(operand, dimensions=(0, chosen.elements)) if index in (changing, 3) else operand
+        for index, operand in enumerate(model.main.operands)
+    ]
+    return replace(model, main=replace(model.main, operands=tuple(operands)))
+
+
+def _adds_rows(
+    context: CaseContext, chosen: Addition, prepared_model: PreparedModel, changing: int, count: int, executor: str
+) -> None:
+    """Add rows to A, which is the same for each."""
+    summands, sums = context.pool((count + 1) * SIZE), context.pool(count * SIZE)
+    rows = b"".join(chosen.packed(values) for values in _ROWS[:count])
+    summands.write(0, chosen.packed(addition.A) + rows)
+    same = RequestArgument(location=DataLocation(0, 0, SIZE))
+    other = RequestArgument(location=DataLocation(0, SIZE, count * SIZE), dimensions=(count, chosen.elements))
+    target = RequestArgument(location=DataLocation(1, 0, count * SIZE))
+    pools = tuple(RequestMemoryPool(pool=pool.memory) for pool in (summands, sums))
+    request = Request((same, other) if changing else (other, same), (target,), pools)
+    what = f"{executor} execution with {count} rows"
+    _has_shape(bind(context, prepared_model, request, executor=executor)(), (count, chosen.elements), what)
+    for number, values in enumerate(_ROWS[:count]):
+        expected = (addition.A[0] + values[0], addition.A[1] + values[1])
+        chosen.check(bytes(sums.read(number * SIZE, SIZE)), expected, f"row {number}, {what}")
+
+
+def _has_shape(execution: Execution, shape: tuple[int, ...], what: str) -> None:
+    if execution.status == ErrorStatus.GENERAL_FAILURE:
+        raise NotSupported("the device does not execute with outputs that are not fully specified")
+    checks.status(execution.status, {ErrorStatus.NONE}, what)
+    for found in execution.output_shapes:
+        checks.equal((found.dimensions, found.is_sufficient), (shape, True), f"shape of the output, {what}")
