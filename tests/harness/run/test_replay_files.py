@@ -163,6 +163,13 @@ _PAYLOADS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+def test_a_step_that_no_scenario_has_is_one_line() -> None:
+    case = "cts.npu_manager.machine.reigns"
+    for name in ("nope", "judge"):
+        with pytest.raises(DocumentError, match=rf"there is no step '{name}' - at `\$\[0\]`"):
+            suites.rebuild(case, {"id": case, "steps": [{"do": name}]})
+
+
 def _areas_of_payloads() -> Iterator[tuple[str, str]]:
     for suite in suites.SUITES:
         for name in suites.areas(suite):
