@@ -96,8 +96,12 @@ class ScenarioRunner:
             self.fail(f"{', '.join(starved)}: starved: never granted while all others loaded and unloaded")
 
     def tracked(self, step: Step) -> TrackedRequest | None:
+        """The newest request of the step's uid and id."""
+        return self.newest(step.uid, step.id)
+
+    def newest(self, uid: int, identifier: int) -> TrackedRequest | None:
         """The newest request of this uid and id."""
-        same = (each for each in reversed(self.model.requests) if (each.uid, each.request.id) == (step.uid, step.id))
+        same = (each for each in reversed(self.model.requests) if (each.uid, each.request.id) == (uid, identifier))
         return next(same, None)
 
     def _judge(self) -> None:
@@ -125,7 +129,7 @@ class ScenarioRunner:
             self._read[client] = len(events)
 
     def _assign(self, client: Client, event: Event) -> None:
-        tracked = self.tracked(Step("", client.uid, event.request.id))
+        tracked = self.newest(client.uid, event.request.id)
         if tracked is None:
             self.fail(f"uid {client.uid} got {event}, which it never submitted")
         else:
@@ -216,7 +220,7 @@ class ScenarioRunner:
         tracked = self.tracked(step)
         uids = [*self.apps]
         other = self.apps[uids[(uids.index(step.uid) + 1) % APPS]]
-        if tracked is None or self.tracked(Step("", other.uid, step.id)) is not None:
+        if tracked is None or self.newest(other.uid, step.id) is not None:
             return
         other.client.manager.cancel_model_load(tracked.request)
         listeners = [each.listener for each in other.client.recorder.events if each.listener is not None]

@@ -107,7 +107,7 @@ class ServiceRunner(ServiceCalls):
         super()._receive()
         for client, recorder in self._own:
             for event in recorder.events[self._taken.get(recorder, 0) :]:
-                tracked = self.tracked(Step("", client.uid, event.request.id))
+                tracked = self.newest(client.uid, event.request.id)
                 if tracked is None or self._places.get(tracked) is not recorder:
                     self.fail(f"uid {client.uid} got {event} at the callback object of another request")
                 else:
