@@ -95,6 +95,28 @@ def first_input(context: CaseContext) -> None:
     _chosen(context, builder.net(gathered), "special", driver("even", exec_time=_EVEN), special)
 
 
+@cases.case("first_input_is_constant", "FW-PRT-002")
+def first_input_is_constant(context: CaseContext) -> None:
+    """The first input counts also where it is a constant: SELECT of floats by truth values that the model knows."""
+    import numpy
+
+    builder = NetBuilder()
+    truth = VectorOperand(OperandType.TENSOR_BOOL8, (2, 2))
+    chosen = builder.builder.constant(truth, numpy.array([[True, False], [False, True]]))
+    selected = builder.net(builder.apply("SELECT", chosen, builder.input(), builder.input()))
+    for good, winner in (("TENSOR_BOOL8", "special"), ("TENSOR_FLOAT32", "even")):
+        special = driver("special", operand_performance=per_type(_BAD, **{good: _GOOD}))
+        _chosen(context, selected, winner, driver("even", exec_time=_EVEN), special)
+
+
+@cases.case("close", "FW-PRT-001")
+def close(context: CaseContext) -> None:
+    """A little better is better, also for the last device, and next to the CPU."""
+    for better in (0.49, 0.499, 0.4999):
+        _chosen(context, add(), "special", driver("even", exec_time=_EVEN), driver("special", exec_time=better))
+    _chosen(context, add(), "special", driver("special", exec_time=0.9999))
+
+
 @cases.case("relaxed", "FW-PRT-002")
 def relaxed(context: CaseContext) -> None:
     """Where float32 may be computed as float16, the figure for that counts, and elsewhere it does not."""
