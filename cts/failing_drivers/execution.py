@@ -215,6 +215,19 @@ def fenced_named(context: CaseContext) -> None:
     app.expect("execution (fenced)", computed.result, ResultCode.OP_FAILED)
 
 
+@cases.case("fenced_named_in_parts", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
+def fenced_named_in_parts(context: CaseContext) -> None:
+    """A named driver that refuses to launch a part, the first or a later one, ends it with its code."""
+    for first in (1, 2):
+        for status in _STATUSES:
+            script = driver("broken", "MUL", exec_time=FAST, **failing("execute", status, first=first))
+            app = ScriptedApp(context, script, driver("good", "ADD", exec_time=FAST))
+            compiled = app.compiled(chain("ADD", "MUL", "ADD", "MUL"), "broken", "good")
+            computed = app.compute_net(compiled, way="fenced")
+            app.expect("execution (fenced)", computed.result, result_of_status(status))
+            app.close()
+
+
 @cases.case("fenced_report", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
 def fenced_report(context: CaseContext) -> None:
     """A driver whose fence signals and whose callback reports a failure has failed, also with the last part alone."""

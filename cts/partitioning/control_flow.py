@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 from typing import TYPE_CHECKING
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import (
@@ -172,19 +173,25 @@ def failing_in_body(context: CaseContext) -> None:
         app.close()
 
 
-@cases.case("failing_in_condition", "FW-PRT-010", "FW-PRT-011")
+@cases.case("failing_in_condition", "FW-PRT-010")
 def failing_in_condition(context: CaseContext) -> None:
-    """A driver that fails as it compares for the loop is replaced by the CPU; named, it ends the computation."""
+    """A driver that fails as it compares for a loop is replaced by the CPU."""
     for first in (1, 2, 3):
         app = ScriptedApp(context, driver("compares", "LESS", exec_time=FAST, **failing("execute", first=first)))
         _checked(app, app.compiled(while_net(("SUB",))), input_0=0, input_2=4)
         app.close()
-        app = ScriptedApp(context, driver("compares", "LESS", exec_time=FAST, **failing("execute", first=first)))
+
+
+@cases.case("failing_in_loop_of_named", "FW-PRT-011")
+def failing_in_loop_of_named(context: CaseContext) -> None:
+    """A named driver that fails in some round, in the condition or in the body, ends the computation with it."""
+    for operation, first in product(("LESS", "SUB"), (1, 2, 3)):
+        net = while_net(("SUB",))
+        app = ScriptedApp(context, driver("fails", operation, exec_time=FAST, **failing("execute", first=first)))
+        compiled = app.compiled(net, "fails", CPU)
         for way in ways(app.level):
-            net = while_net(("SUB",))
-            compiled = app.compiled(net, "compares", CPU)
             computed = app.compute_net(compiled, _first(net, input_0=0, input_2=4), way)
-            checks.that(computed.result != ResultCode.NO_ERROR, f"a condition that fails ({way}): expected a failure")
+            checks.that(computed.result != ResultCode.NO_ERROR, f"{operation} fails ({way}): expected a failure")
         app.close()
 
 

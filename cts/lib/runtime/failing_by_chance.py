@@ -89,12 +89,17 @@ class Asked:
         """Whether it was launched behind fences, and failed then: nobody has to make up for that."""
         return self.is_fenced and self.found is not None and self.found.kind == "callback"
 
+    @property
+    def died(self) -> bool:
+        """Whether it found the driver dead, or killed it."""
+        is_mortal = any(one.kind == "dies" for one in self.script.misbehaviours)
+        return is_mortal and self.call.status == ErrorStatus.DEVICE_UNAVAILABLE
+
     def codes(self) -> tuple[ResultCode, ...]:
         """What a runtime that does not make up for this call may say; empty where nothing excuses a failure."""
         if self.found is not None:
             return self._codes_of(self.found)
-        is_mortal = any(one.kind == "dies" for one in self.script.misbehaviours)
-        return DEAD if is_mortal and self.call.status == ErrorStatus.DEVICE_UNAVAILABLE else ()
+        return DEAD if self.died else ()
 
     def _codes_of(self, found: Misbehaviour) -> tuple[ResultCode, ...]:
         if found.kind in ("status", "callback"):

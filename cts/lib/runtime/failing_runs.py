@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
-from npu_conformance.cts.lib.runtime.failing_by_chance import EXECUTE, FROM_CACHE, PREPARE, QUERY, Asked, Watch
+from npu_conformance.cts.lib.runtime.failing_by_chance import DEAD, EXECUTE, FROM_CACHE, PREPARE, QUERY, Asked, Watch
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.lasting import Pending, pending
 from npu_conformance.cts.lib.runtime.nets import Net
@@ -68,6 +68,7 @@ class FailingRuns:
         cache = (CacheFolder(context).argument, _TOKEN) if plan.has_cache else None
         self._options = Options(cache=cache)
         self._cached: dict[str, set[bytes]] = {}
+        self._has_died = False
         if plan.is_asynchronous:
             self._app.control.set_property("debug.nn.syncexec-hal", "0")
 
@@ -82,8 +83,14 @@ class FailingRuns:
                 self._compute_all(compiled, is_named=bool(devices))
 
     def _news(self) -> list[list[Asked]]:
-        """What each driver was asked since this was asked last."""
-        return [watch.new(self._app.calls(watch.script.name)) for watch in self._watches]
+        """What each driver was asked since this was asked last. One that died need not be asked to be known dead."""
+        found = [watch.new(self._app.calls(watch.script.name)) for watch in self._watches]
+        self._has_died = self._has_died or any(one.died for calls in found for one in calls)
+        return found
+
+    @property
+    def _deaths(self) -> tuple[ResultCode, ...]:
+        return DEAD if self._has_died else ()
 
     # Compilations
 
@@ -91,17 +98,16 @@ class FailingRuns:
         failed = [code for calls in asked for one in calls if one.method == PREPARE for code in one.codes()]
         if not is_named or not failed:
             with checks.about("FW-PRT-009"):
-                self._app.expect("compilation_finish", compiled.result)
+                self._app.expect("compilation_finish", compiled.result, 0, *(self._deaths if is_named else ()))
         else:
             with checks.about("FW-PRT-011"):
                 # A driver that died is asked once more, and may do it then.
-                is_mended = ResultCode.DEAD_OBJECT in failed
-                self._app.expect("compilation_finish", compiled.result, *failed, *([0] if is_mended else []))
+                self._app.expect("compilation_finish", compiled.result, *failed, *((0,) if self._has_died else ()))
         for watch, calls in zip(self._watches, asked, strict=True):
             if self._has_caches(watch.script):
                 known = self._cached.setdefault(watch.script.name, set())
                 judge_caches([one for one in calls if one.method in (PREPARE, FROM_CACHE)], known)
-        if not failed and not self._plan.has_cache:
+        if not failed and not self._has_died and not self._plan.has_cache:
             self._judge_choice(asked)
 
     def _has_caches(self, script: DriverScript) -> bool:
@@ -189,13 +195,13 @@ class FailingRuns:
         is_late = any(one.fails_later for one in asked)
         if not codes or not (is_named or is_late):
             with checks.about("FW-PRT-010", "FW-PRT-006"):
-                self._app.expect(f"execution ({way})", result)
+                self._app.expect(f"execution ({way})", result, 0, *(self._deaths if is_named else ()))
         elif is_named and is_late:
             with checks.about("FW-PRT-011"):
                 checks.that(result != ResultCode.NO_ERROR, f"execution ({way}): expected a failure, as its driver's")
         elif is_named:
             with checks.about("FW-PRT-011"):
-                self._app.expect(f"execution ({way})", result, *codes, *((0,) if way == "burst" else ()))
+                self._app.expect(f"execution ({way})", result, *codes, *self._deaths, *((0,) if way == "burst" else ()))
 
 
 def _turned(net: Net, turn: int) -> dict[str, Array]:
