@@ -7,12 +7,14 @@ from functools import partial
 from typing import cast
 
 from npu_conformance.cts.lib.runtime.lasting import pass_turns
+from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
@@ -234,6 +236,18 @@ def burst(context: CaseContext) -> None:
             app.expect("execution (burst)", result, *_DEAD_IN_EXECUTION, *(() if method == "execute" else (0,)))
             app.computes_rightly(default, "burst")
             app.close()
+
+
+@cases.case("allocation", "FW-MEM-009", "FW-MEM-008", since=Version.V1_3)
+def allocation(context: CaseContext) -> None:
+    """A driver that dies as it allocates memory has declined: there is other memory, or OP_FAILED."""
+    for restarts in (False, True):
+        app = ScriptedApp(context, _mortal("allocate", count=2, restarts=restarts))
+        compiled = app.compiled(add())
+        made = described(app, (Role("input", compiled.handle, 0),))
+        if made is not None:
+            checks.equal(app.calls("mortal", "allocate")[-1].status, ErrorStatus.DEVICE_UNAVAILABLE, "the driver's end")
+        app.close()
 
 
 @cases.case("execution.prepared_model_is_lost", "FW-VER-006")
