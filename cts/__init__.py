@@ -18,6 +18,7 @@ AREAS = (
     "partitioning",
     "random_control_flow",
     "random_partitioning",
+    "random_failures",
     "failing_drivers",
     "caching",
     "version_adaptation",

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.driver_app import DriverApp
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.harness.judge.api_model import Required
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.nnapi.machine import ApiMachine, Step
 from npu_conformance.harness.nnapi.machine_phrases import phrase
@@ -24,6 +25,9 @@ from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import cut_down, first_failure
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.random_calls.api", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
@@ -37,6 +41,7 @@ _PHRASES = 12
 _ILLEGAL = 8
 """One object in so many is null, or none of those that a careful app would take."""
 
+_WITH_MEMORIES = ("share", "copy", "describe", "add_role", "finish_descriptor", "allocate")
 _BUILT = (
     Step("create_model"),
     *(Step("add_operand", value=value) for value in (0, 0, 2, 0)),
@@ -86,7 +91,7 @@ def of_one_device(context: CaseContext) -> None:
 @cases.case("of_memories", "FUZ-011", "FUZ-001", "FW-API-005", "FW-MEM-001", "FW-MEM-002", "FW-MEM-005", "FW-MEM-006")
 def of_memories(context: CaseContext) -> None:
     """Random calls with memory objects and descriptors, above all."""
-    _search(context, _BUILT, favoured=("share", "copy", "describe", "add_role", "finish_descriptor", "allocate"))
+    _search(context, _BUILT, _WITH_MEMORIES)
 
 
 def _of_a_driver(version: Version) -> None:
@@ -96,7 +101,7 @@ def _of_a_driver(version: Version) -> None:
     )  # fmt: skip
     def of_a_driver(context: CaseContext) -> None:
         """Random calls with a model that one driver computes: it is told what was accepted last, and nothing else."""
-        _search(context, _FOR_ONE, machine=partial(_machine_of_driver, version=version))
+        _search(context, _FOR_ONE, machine=_machine_of(f"of_a_driver.{version.name.lower()}"))
 
 
 for _version in _VERSIONS:
@@ -106,6 +111,42 @@ for _version in _VERSIONS:
 def _machine_of_driver(context: CaseContext, version: Version) -> ApiMachine:
     app = DriverApp(context, version)
     return ApiMachine(app, Watched(app.version, app.new_calls))
+
+
+_FAILURES = {
+    "status": (Version.FL8, Misbehaviour("execute", "status", int(ErrorStatus.DEVICE_UNAVAILABLE))),
+    "callback": (Version.V1_0, Misbehaviour("execute", "callback", int(ErrorStatus.DEVICE_UNAVAILABLE))),
+}
+"""Drivers whose executions all fail with one code, and how, by name."""
+
+
+def _of_a_failing_driver(name: str) -> None:
+    @cases.case(
+        f"of_a_failing_driver.{name}", "FUZ-011", "FW-PRT-010", "FW-PRT-011", "FW-EXE-003", "FW-EXE-017", "FW-MEM-005",
+        since=Version.V1_2,
+    )  # fmt: skip
+    def of_a_failing_driver(context: CaseContext) -> None:
+        """Random calls with one driver that fails: named it ends computations with its code, else the CPU computes."""
+        _search(context, _FOR_ONE, _WITH_MEMORIES, machine=_machine_of(f"of_a_failing_driver.{name}"), share=2)
+
+
+for _name in _FAILURES:
+    _of_a_failing_driver(_name)
+
+
+def _machine_of_failing(context: CaseContext, name: str) -> ApiMachine:
+    version, failure = _FAILURES[name]
+    code = Required(ResultCode.UNAVAILABLE_DEVICE, "FW-PRT-011")
+    return ApiMachine(DriverApp(context, version, failure), failure=code)
+
+
+def _machine_of(name: str) -> Callable[[CaseContext], ApiMachine]:
+    """What runs the sequences of a case, by the end of its id."""
+    kind, _, which = name.partition(".")
+    if kind == "of_a_driver":
+        version = next(one for one in _VERSIONS if one.name.lower() == which)
+        return partial(_machine_of_driver, version=version)
+    return partial(_machine_of_failing, name=which) if kind == "of_a_failing_driver" else _machine
 
 
 def case_from(payload: Any) -> Case:
@@ -124,8 +165,12 @@ def _search(
     begin: Sequence[Step],
     favoured: Sequence[str] = (),
     machine: Callable[[CaseContext], ApiMachine] = _machine,
+    share: int = 1,
 ) -> None:
-    """Make random sequences of calls; the first that fails is cut down and raised. machine: makes what runs them."""
+    """Make random sequences of calls; the first that fails is cut down and raised. machine: makes what runs them.
+
+    share: one in so many of the sequences of a scope.
+    """
     sequences, length = _SEQUENCES[context.scope]
     weights = [weight * (5 if call in favoured else 1) for call, (_, weight) in STEPS.items()]
 
@@ -136,7 +181,7 @@ def _search(
             steps += phrase(chance) if chance.randrange(_PHRASES) == 0 else [_drawn(chance, call)]
         _run(machine(context), steps)
 
-    failure = first_failure(context.seed, sequences, attempt)
+    failure = first_failure(context.seed, sequences // share, attempt)
     if failure is None:
         return
     error, steps = failure
@@ -169,5 +214,4 @@ def _run(machine: ApiMachine, steps: Sequence[Step]) -> None:
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Make listed calls."""
     context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
-    version = next((one for one in _VERSIONS if context.case.id.endswith(f"of_a_driver.{one.name.lower()}")), None)
-    _run(_machine(context) if version is None else _machine_of_driver(context, version), steps)
+    _run(_machine_of(context.case.id.removeprefix("cts.random_calls.api."))(context), steps)

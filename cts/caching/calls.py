@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.nets import add, chain
@@ -105,6 +107,46 @@ def _declare_failure(name: str, misbehaviour: Misbehaviour) -> None:
 
 for _name, _misbehaviour in _FAILURES.items():
     _declare_failure(_name, _misbehaviour)
+
+
+@cases.case("from_cache_dies", "FW-CAC-003", "FW-VER-003")
+def from_cache_dies(context: CaseContext) -> None:
+    """A driver that dies each time that it is to use its cache, and is back at once, prepares the model anew."""
+    script = replace(_script(1, 2, Misbehaviour(_FROM_CACHE, "dies", count=2)), restarts=True)
+    for devices in ((), ("one",)):
+        cached = _Cached(context, script)
+        cached.compile()
+        cached.calls()
+        cached.compile(*devices)
+        found = cached.calls()
+        checks.equal(found[0], (_FROM_CACHE, 1, 2), "first call for a cache that kills")
+        checks.equal(found[-1], ("prepare_model", 1, 2), "last call for a cache that kills")
+        cached.app.close()
+
+
+@cases.case("from_cache_fails_in_one_part", "FW-CAC-003", "FW-CAC-004", "FW-PRT-006")
+def from_cache_fails_in_one_part(context: CaseContext) -> None:
+    """Where a part cannot be had from the cache the others still are; it is prepared with the token of before."""
+    files = NumberOfCacheFiles(1, 1)
+    for misbehaviour in (_FAILURES["general_failure"], _FAILURES["null"]):
+        broken = driver(
+            "one", "ADD", exec_time=FAST, cache_files=files, misbehaviours=(replace(misbehaviour, count=1),)
+        )
+        app, folder = (
+            ScriptedApp(context, broken, driver("two", "MUL", exec_time=FAST, cache_files=files)),
+            CacheFolder(context),
+        )
+        for turn in range(2):
+            seen = {name: len(app.calls(name, "prepare_model")) for name in app.driver_names}
+            options = Options(cache=(folder.argument, _TOKEN))
+            app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD", "MUL"), options=options))
+            new = {name: app.calls(name, "prepare_model")[seen[name] :] for name in app.driver_names}
+            if turn:
+                asked, tokens = [_plain(one.method) for one in new["one"]], [one.token for one in new["one"]]
+                checks.equal(asked, [_FROM_CACHE, "prepare_model", _FROM_CACHE], "calls of the driver that fails once")
+                checks.equal(tokens[0], tokens[1], "token of the part whose cache was of no use")
+                checks.equal([_plain(one.method) for one in new["two"]], [_FROM_CACHE] * 2, "calls of the other driver")
+        app.close()
 
 
 @cases.case("no_caching", "FW-CAC-002", "FW-CAC-005")

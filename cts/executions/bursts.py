@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
+from npu_conformance.cts.lib.runtime.lasting import pending
+from npu_conformance.cts.lib.runtime.nets import add
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.cts.lib.runtime.sums import (
@@ -47,6 +49,21 @@ def many(context: CaseContext) -> None:
                 made = execution_of_sum(app, compilation, (float(number), 1.0))
                 app.succeed("execution_burst_compute", made.execution, burst)
                 made.check((number + SECOND[0], 1.0 + SECOND[1]))
+
+
+@cases.case("new_memories", "FW-GEN-001", "FW-EXE-016", since=Version.V1_2)
+def new_memories(context: CaseContext) -> None:
+    """Executions over one burst, each with memories of its own for all arguments, have their own values."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL8):
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        compiled = app.compiled(add(), "one")
+        burst = app.made("burst_create", compiled.handle, True)
+        for turn in range(_MANY // 3):
+            made, inputs = pending(app, compiled), {name: array * turn for name, array in compiled.net.inputs.items()}
+            made.fill(inputs)
+            app.succeed("execution_burst_compute", made.execution, burst)
+            made.check(inputs)
+        app.close()
 
 
 @cases.case("several", "FW-GEN-001", since=Version.V1_2)

@@ -27,7 +27,7 @@ from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
+from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall, SupportedOperation
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.versions import Version
@@ -69,6 +69,21 @@ def in_parts(context: CaseContext) -> None:
     app.gets(adds=("ADD",))
     model = app.prepared_once("adds")
     checks.equal(model.extension_name_to_prefix, (), "extensions of the part without any")
+
+
+@cases.case("between_drivers", "FW-EXT-011", "FW-PRT-006")
+def between_drivers(context: CaseContext) -> None:
+    """A value of the extension's type, and its data, pass from one driver that has the extension to another."""
+    scripts = [lists(name, operations=_coded(code)) for name, code in (("counts", 0), ("reads", 1))]
+    app = ScriptedApp(context, *scripts)
+    for devices in ((), ("counts", "reads")):
+        _computes(app, *devices)
+        checks.equal([len(app.executions(name)) for name in ("counts", "reads")], [1 + bool(devices)] * 2, "executions")
+
+
+def _coded(code: int) -> tuple[SupportedOperation, ...]:
+    """An operation of the extension, whichever prefix the process has given it."""
+    return tuple(SupportedOperation(prefix << PREFIX_BITS | code) for prefix in range(1, 9))
 
 
 @cases.case("supported_operations", "FW-EXT-011", "FW-PRT-017")

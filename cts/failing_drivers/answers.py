@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from npu_conformance.cts.lib.runtime.lasting import pending
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
@@ -54,6 +55,18 @@ def _declare(name: str, kind: str) -> None:
             with context.configuration(place):
                 app = ScriptedApp(context, _broken(kind, output, exec_time=FAST))
                 app.computes_rightly(app.compiled(_two("ADD")))
+
+    @cases.case(f"{name}.in_memories", "FW-VER-008", "FW-PRT-010", "FW-PRT-011")
+    def in_memories(context: CaseContext) -> None:
+        """So it is with outputs that lie in memory objects."""
+        for place, output in _PLACES.items():
+            with context.configuration(place):
+                app = ScriptedApp(context, _broken(kind, output, exec_time=FAST))
+                named = pending(app, app.compiled(_two("ADD"), "broken"))
+                app.expect("execution_compute", app.compute(named.execution), ResultCode.OP_FAILED)
+                default = pending(app, app.compiled(_two("ADD")))
+                app.expect("execution_compute", app.compute(default.execution))
+                default.check()
 
     @cases.case(f"{name}.in_parts", "FW-VER-008", "FW-PRT-010")
     def in_parts(context: CaseContext) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
+from npu_conformance.cts.lib.runtime.lasting import pass_turns
+from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.nets import add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
@@ -62,6 +66,16 @@ def preparation_default(context: CaseContext) -> None:
         app.close()
 
 
+@cases.case("preparation.default_in_parts", "FW-PRT-009", "FW-VER-003")
+def preparation_default_in_parts(context: CaseContext) -> None:
+    """So it does where the driver that dies had parts of the model, the first of which it may have prepared."""
+    for restarts, first in ((False, 1), (False, 2), (True, 1), (True, 2)):
+        fields = misbehaving("prepare_model", "dies", first=first, count=2)
+        app = ScriptedApp(context, driver("mortal", "MUL", exec_time=FAST, restarts=restarts, **fields))
+        app.computes_rightly(app.compiled(chain("MUL", "ADD", "MUL")))
+        app.close()
+
+
 @cases.case("query.comes_back", "FW-VER-003")
 def query_comes_back(context: CaseContext) -> None:
     """A driver that dies when it is asked what it supports, and is back at once, is asked once more."""
@@ -76,6 +90,18 @@ def query_stays_dead(context: CaseContext) -> None:
     checks.equal(app.supported(app.model(add()), "mortal"), (False,), "operations that the dead driver supports")
     app.computes_rightly(app.compiled(add()))
     app.gets(mortal=())
+
+
+@cases.case("query.dies_later_on", "FW-VER-003", "FW-PRT-007")
+def query_dies_later_on(context: CaseContext) -> None:
+    """A driver that is dead supports nothing, whatever it said while it lived."""
+    script = driver("mortal", exec_time=FAST, **misbehaving("get_supported_operations", "dies", first=2))
+    app = ScriptedApp(context, script)
+    model = app.model(add())
+    for expected in (True, False, False):
+        checks.equal(app.supported(model, "mortal"), (expected,), "operations that the driver supports")
+    app.expect("compilation_finish", app.compile(add(), "mortal").result, ResultCode.BAD_DATA)
+    app.computes_rightly(app.compiled(add()))
 
 
 @cases.case("execution.named", "FW-VER-006", "FW-VER-004", "FW-PRT-011")
@@ -151,6 +177,76 @@ def many_outstanding(context: CaseContext) -> None:
         executions = [app.prepared_execution(compiled).handle for _ in range(count)]
         for result in context.run_concurrently([partial(app.compute, each) for each in executions]):
             app.expect("execution_compute", cast(int, result), *_DEAD_IN_EXECUTION)
+        app.close()
+
+
+@cases.case("execution.other_is_outstanding", "FW-VER-004", "FW-VER-006")
+def other_is_outstanding(context: CaseContext) -> None:
+    """The death of one driver does not end the wait for a callback of another."""
+    app = ScriptedApp(context, _mortal("execute"), driver("late", hal=Version.V1_0, **misbehaving("execute", "late")))
+    dying, awaited = (app.compiled(add(), name) for name in ("mortal", "late"))
+
+    def death() -> int:
+        pass_turns(app, "late")
+        result = app.compute_net(dying).result
+        app.control.release("late")
+        return result
+
+    computed = app.prepared_execution(awaited)
+    calls: list[Callable[[], int | None]] = [death, partial(app.finish, awaited, computed, "compute")]
+    died, _ = context.run_concurrently(calls)
+    app.expect("execution by the driver that dies", cast(int, died), *_DEAD_IN_EXECUTION)
+    app.expect("execution by the other driver", computed.result)
+    app.judge(awaited.net, computed.outputs, awaited.net.expected())
+
+
+@cases.case("execution.silent_in_each_life", "FW-VER-004", "FW-VER-006")
+def silent_in_each_life(context: CaseContext) -> None:
+    """Each death of a driver releases who waits for its callback, not the first one alone."""
+    fields = misbehaving("execute", "dies_later")
+    for hal in (Version.V1_0, Version.V1_3):
+        app = ScriptedApp(context, driver("mortal", hal=hal, restarts=True, **fields))
+        app.control.set_property("debug.nn.syncexec-hal", "0")
+        for _ in range(3):
+            app.expect("execution", app.compute_net(app.compiled(add(), "mortal")).result, *_DEAD_IN_EXECUTION)
+        app.close()
+
+
+@cases.case("execution.fenced", "FW-VER-006", "FW-PRT-010", since=Version.V1_3)
+def fenced(context: CaseContext) -> None:
+    """A driver that dies as an execution with dependencies is launched: the CPU computes, or the app is told so."""
+    for hal in (Version.V1_3, Version.FL8):
+        app = ScriptedApp(context, _mortal("execute", hal=hal))
+        result = app.compute_net(app.compiled(add(), "mortal"), way="fenced").result
+        app.expect("execution (fenced)", result, *_DEAD_IN_EXECUTION)
+        app.control.revive("mortal")
+        app.computes_rightly(app.compiled(add()), "fenced")
+        app.close()
+
+
+@cases.case("burst", "FW-VER-006", "FW-PRT-010")
+def burst(context: CaseContext) -> None:
+    """A burst can be opened over a driver that has died or dies then; its computations fail, or are the CPU's."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL8):
+        for method in ("execute", "configure_execution_burst", "configure_execution_burst_on_queues"):
+            app = ScriptedApp(context, _mortal(method, hal=hal))
+            named, default = app.compiled(add(), "mortal"), app.compiled(add())
+            app.compute_net(named)
+            result = app.compute_net(named, way="burst").result
+            app.expect("execution (burst)", result, *_DEAD_IN_EXECUTION, *(() if method == "execute" else (0,)))
+            app.computes_rightly(default, "burst")
+            app.close()
+
+
+@cases.case("allocation", "FW-MEM-009", "FW-MEM-008", since=Version.V1_3)
+def allocation(context: CaseContext) -> None:
+    """A driver that dies as it allocates memory has declined: there is other memory, or OP_FAILED."""
+    for restarts in (False, True):
+        app = ScriptedApp(context, _mortal("allocate", count=2, restarts=restarts))
+        compiled = app.compiled(add())
+        made = described(app, (Role("input", compiled.handle, 0),))
+        if made is not None:
+            checks.equal(app.calls("mortal", "allocate")[-1].status, ErrorStatus.DEVICE_UNAVAILABLE, "the driver's end")
         app.close()
 
 

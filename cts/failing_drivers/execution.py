@@ -215,6 +215,47 @@ def fenced_named(context: CaseContext) -> None:
     app.expect("execution (fenced)", computed.result, ResultCode.OP_FAILED)
 
 
+@cases.case("fenced_named_in_parts", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
+def fenced_named_in_parts(context: CaseContext) -> None:
+    """A named driver that refuses to launch a part, the first or a later one, ends it with its code."""
+    for first in (1, 2):
+        for status in _STATUSES:
+            script = driver("broken", "MUL", exec_time=FAST, **failing("execute", status, first=first))
+            app = ScriptedApp(context, script, driver("good", "ADD", exec_time=FAST))
+            compiled = app.compiled(chain("ADD", "MUL", "ADD", "MUL"), "broken", "good")
+            computed = app.compute_net(compiled, way="fenced")
+            app.expect("execution (fenced)", computed.result, result_of_status(status))
+            app.close()
+
+
+@cases.case("fenced_default_in_parts", "FW-PRT-010", since=Version.V1_3)
+def fenced_default_in_parts(context: CaseContext) -> None:
+    """A driver that refuses to launch a part, the first or a later one, is replaced by the CPU."""
+    for first in (1, 2):
+        script = driver("broken", "MUL", exec_time=FAST, **failing("execute", first=first))
+        app = ScriptedApp(context, script, driver("good", "ADD", exec_time=FAST))
+        app.computes_rightly(app.compiled(chain("ADD", "MUL", "ADD", "MUL")), "fenced")
+        app.close()
+
+
+@cases.case("burst_recovers", "FW-EXE-015", "FW-PRT-011")
+def burst_recovers(context: CaseContext) -> None:
+    """A burst over which a computation failed does the next ones."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL8):
+        app = ScriptedApp(context, driver("moody", hal=hal, exec_time=FAST, **failing("execute", first=2, count=1)))
+        compiled = app.compiled(add(), "moody")
+        burst = app.made("burst_create", compiled.handle, True)
+        results = []
+        for _ in range(4):
+            computed = app.prepared_execution(compiled)
+            app.take(compiled, computed, app.call("execution_burst_compute", computed.handle, burst))
+            app.judge(compiled.net, computed.outputs, compiled.net.expected())
+            results.append(computed.result)
+        app.expect("execution that fails, or is computed without the burst", results.pop(1), ResultCode.OP_FAILED, 0)
+        checks.equal(results, [ResultCode.NO_ERROR] * 3, "results of the others over the burst")
+        app.close()
+
+
 @cases.case("fenced_report", "FW-PRT-011", "FW-API-006", since=Version.V1_3)
 def fenced_report(context: CaseContext) -> None:
     """A driver whose fence signals and whose callback reports a failure has failed, also with the last part alone."""

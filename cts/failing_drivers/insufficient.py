@@ -63,6 +63,15 @@ def _declare_short(name: str, *devices: str) -> None:
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
         _judge_short(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
 
+    @cases.case(f"called_back.{name}", "FW-PRT-012", "FW-EXE-018")
+    def called_back(context: CaseContext) -> None:
+        """So is one of 1.2 or 1.3 that says so in a callback, with the shape."""
+        for hal in (Version.V1_2, Version.V1_3):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            app.control.set_property("debug.nn.syncexec-hal", "0")
+            _judge_short(app, _open("ADD"), *devices)
+            app.close()
+
     @cases.case(f"of_an_if.{name}", "FW-PRT-012", "FW-EXE-018", since=Version.V1_3)
     def of_an_if(context: CaseContext) -> None:
         """So is whoever computes an IF of which the model leaves the size open; with enough room it is computed."""

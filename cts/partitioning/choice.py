@@ -81,6 +81,14 @@ def cpu_named_ties(context: CaseContext) -> None:
     app.gets(equal=())
 
 
+@cases.case("cpu_named_ties_in_the_middle", "FW-PRT-003")
+def cpu_named_ties_in_the_middle(context: CaseContext) -> None:
+    """The CPU wins a tie where other devices are named behind it."""
+    app = ScriptedApp(context, driver("equal", exec_time=1.0), driver("slower", exec_time=1.1))
+    app.computes_rightly(app.compiled(chain(*_THREE), "equal", "nnapi-reference", "slower"))
+    app.gets(equal=(), slower=())
+
+
 @cases.case("tie_of_drivers", "FW-PRT-001")
 def tie_of_drivers(context: CaseContext) -> None:
     """Of drivers with the same cost some get everything, and a slower one nothing."""
@@ -105,6 +113,20 @@ def _declare_preference(preference: ExecutionPreference, chosen: str, other: str
 for _preference in ExecutionPreference:
     _names = ("frugal", "swift") if _preference is ExecutionPreference.LOW_POWER else ("swift", "frugal")
     _declare_preference(_preference, *_names)
+
+
+@cases.case("preference.of_each_compilation", "FW-PRT-001", "FW-CMP-004")
+def of_each_compilation(context: CaseContext) -> None:
+    """Each compilation of one model is planned by its own preference."""
+    swift = driver("swift", exec_time=FAST, power_usage=SLOW)
+    app = ScriptedApp(context, swift, driver("frugal", exec_time=SLOW, power_usage=FAST))
+    net = chain(*_THREE)
+    model = app.model(net)
+    for preference in (0, 1, 0, 2):
+        compiled = app.compile(net, options=Options(preference=preference), model=model)
+        app.expect("compilation_finish", compiled.result)
+        app.computes_rightly(compiled)
+    app.gets(frugal=_THREE * 2, swift=_THREE * 2)
 
 
 @cases.case("power_against_cpu", "FW-PRT-001", "FW-PRT-003")

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import time
+from itertools import product
+from typing import TYPE_CHECKING
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import (
     crossing_while_net,
     if_net,
+    if_of_computed_condition,
     if_of_constant_condition,
     if_of_constants,
+    nested_while_net,
     two_ifs,
     while_net,
     while_of_constants,
 )
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, both, driver, failing
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, both, driver, failing, misbehaving
 from npu_conformance.cts.lib.runtime.vector_run import MISSED
+from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vector_types import Array
 
 _TIMEOUT = 200_000_000
 _LONGEST = _TIMEOUT * 8 // 5
@@ -31,15 +41,20 @@ _TRIES = 5
 cases = CaseGroup("cts.partitioning.control_flow", interface="runtime", since=Version.V1_3)
 
 
-def _checked(app: ScriptedApp, compiled: Compiled, **first: int) -> None:
-    """Compute with other values in inputs of one element, named by their place."""
+def _first(net: Net, **first: int) -> dict[str, Array]:
     import numpy
 
-    net = compiled.net
     inputs = dict(net.inputs)
     for place, value in first.items():
         name = net.vector.inputs[int(place.removeprefix("input_"))]
         inputs[name] = numpy.full_like(inputs[name], value)
+    return inputs
+
+
+def _checked(app: ScriptedApp, compiled: Compiled, **first: int) -> None:
+    """Compute with other values in inputs of one element, named by their place."""
+    net = compiled.net
+    inputs = _first(net, **first)
     computed = app.compute_net(compiled, inputs)
     app.expect("execution_compute", computed.result)
     app.judge(net, computed.outputs, net.expected_of(inputs))
@@ -156,6 +171,53 @@ def failing_in_body(context: CaseContext) -> None:
         compiled = app.compiled(while_net(("SUB",)))
         _checked(app, compiled, input_0=0, input_2=4)
         app.close()
+
+
+@cases.case("failing_in_condition", "FW-PRT-010")
+def failing_in_condition(context: CaseContext) -> None:
+    """A driver that fails as it compares for a loop is replaced by the CPU."""
+    for first in (1, 2, 3):
+        app = ScriptedApp(context, driver("compares", "LESS", exec_time=FAST, **failing("execute", first=first)))
+        _checked(app, app.compiled(while_net(("SUB",))), input_0=0, input_2=4)
+        app.close()
+
+
+@cases.case("failing_in_loop_of_named", "FW-PRT-011")
+def failing_in_loop_of_named(context: CaseContext) -> None:
+    """A named driver that fails in some round, in the condition or in the body, ends the computation with it."""
+    for operation, first in product(("LESS", "SUB"), (1, 2, 3)):
+        net = while_net(("SUB",))
+        app = ScriptedApp(context, driver("fails", operation, exec_time=FAST, **failing("execute", first=first)))
+        compiled = app.compiled(net, "fails", CPU)
+        for way in ways(app.level):
+            computed = app.compute_net(compiled, _first(net, input_0=0, input_2=4), way)
+            checks.that(computed.result != ResultCode.NO_ERROR, f"{operation} fails ({way}): expected a failure")
+        app.close()
+
+
+@cases.case("condition_fails_behind_fence", "FW-PRT-010", "FW-PRT-011")
+def condition_fails_behind_fence(context: CaseContext) -> None:
+    """A comparison that fails once it was launched chooses no branch and ends no loop."""
+    for net in (if_of_computed_condition(("ADD",), ("MUL",)), while_net(("SUB",))):
+        for devices in ((), ("compares", CPU)):
+            app = ScriptedApp(context, driver("compares", "LESS", exec_time=FAST, **misbehaving("execute", "callback")))
+            compiled = app.compiled(net, *devices)
+            computed = app.compute_net(compiled, way="fenced")
+            if devices:
+                checks.that(computed.result != ResultCode.NO_ERROR, "a condition that fails: expected a failure")
+            app.judge(net, computed.outputs, net.expected())
+            app.close()
+
+
+@cases.case("loop_in_loop", "FW-PRT-006")
+def loop_in_loop(context: CaseContext) -> None:
+    """A loop inside of another, with values of the same shapes: neither touches those of the other."""
+    net = nested_while_net()
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
+    for devices in ((), ("adds", "multiplies", CPU)):
+        compiled = app.compiled(net, *devices)
+        for bound in (0, 1, 2, 3):
+            _checked(app, compiled, input_0=0, input_2=bound)
 
 
 @cases.case("failing_after_while", "FW-PRT-010")

@@ -87,12 +87,38 @@ for _kind, _make in _OF_TYPE.items():
 
 @cases.case("first_input", "FW-PRT-002")
 def first_input(context: CaseContext) -> None:
-    """Of an operation with inputs of several types the first counts: GATHER of floats at indexes of int32."""
+    """Of inputs of several types the first counts: GATHER of floats at indexes, EMBEDDING_LOOKUP by indexes."""
     builder = NetBuilder()
-    gathered = builder.apply("GATHER", builder.input(), builder.scalar(0), builder.ints(1, 0))
-    figures = per_type(_BAD, TENSOR_FLOAT32=_GOOD)
-    special = driver("special", operand_performance=figures)
-    _chosen(context, builder.net(gathered), "special", driver("even", exec_time=_EVEN), special)
+    gathered = builder.net(builder.apply("GATHER", builder.input(), builder.scalar(0), builder.ints(1, 0)))
+    builder = NetBuilder()
+    found = builder.net(builder.apply("EMBEDDING_LOOKUP", builder.ints(1, 0), builder.input()))
+    even = driver("even", exec_time=_EVEN)
+    for net, first in ((gathered, "TENSOR_FLOAT32"), (found, "TENSOR_INT32")):
+        for good in ("TENSOR_FLOAT32", "TENSOR_INT32"):
+            special = driver("special", operand_performance=per_type(_BAD, **{good: _GOOD}))
+            _chosen(context, net, "special" if good == first else "even", even, special)
+
+
+@cases.case("first_input_is_constant", "FW-PRT-002")
+def first_input_is_constant(context: CaseContext) -> None:
+    """The first input counts also where it is a constant: SELECT of floats by truth values that the model knows."""
+    import numpy
+
+    builder = NetBuilder()
+    truth = VectorOperand(OperandType.TENSOR_BOOL8, (2, 2))
+    chosen = builder.builder.constant(truth, numpy.array([[True, False], [False, True]]))
+    selected = builder.net(builder.apply("SELECT", chosen, builder.input(), builder.input()))
+    for good, winner in (("TENSOR_BOOL8", "special"), ("TENSOR_FLOAT32", "even")):
+        special = driver("special", operand_performance=per_type(_BAD, **{good: _GOOD}))
+        _chosen(context, selected, winner, driver("even", exec_time=_EVEN), special)
+
+
+@cases.case("close", "FW-PRT-001")
+def close(context: CaseContext) -> None:
+    """A little better is better, also for the last device, and next to the CPU."""
+    for better in (0.49, 0.499, 0.4999):
+        _chosen(context, add(), "special", driver("even", exec_time=_EVEN), driver("special", exec_time=better))
+    _chosen(context, add(), "special", driver("special", exec_time=0.9999))
 
 
 @cases.case("relaxed", "FW-PRT-002")

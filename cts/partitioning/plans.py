@@ -17,6 +17,7 @@ from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.partitioning.plans", interface="runtime", since=Version.V1_2)
 
+_RELU6 = 3
 _CONSTANTS = (OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL)
 
 
@@ -223,6 +224,15 @@ def every_way(context: CaseContext) -> None:
     compiled = app.compiled(chain("ADD", "MUL", "SUB", "ADD"))
     for way in ways(app.level):
         app.computes_rightly(compiled, way)
+
+
+@cases.case("many_parts", "FW-PRT-006", "FW-PRT-001")
+def many_parts(context: CaseContext) -> None:
+    """A model of more operations than a word has bits, in as many parts as it alternates, is computed as any other."""
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
+    operations = [("ADD", _RELU6), ("ADD", _RELU6), ("ADD", _RELU6), ("MUL", _RELU6)] * 17
+    app.computes_rightly(app.compiled(chain(*operations), "adds", "multiplies"))
+    app.gets(adds=["ADD"] * 51, multiplies=["MUL"] * 17)
 
 
 @cases.case("again_with_other_inputs", "FW-PRT-006")

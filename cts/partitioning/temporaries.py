@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand
 from npu_conformance.cts.lib.runtime import ways
-from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size
+from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size, while_net
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver, misbehaving
@@ -21,6 +22,9 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vector_types import Array
 
 cases = CaseGroup("cts.partitioning.temporaries", interface="runtime", since=Version.V1_2)
 
@@ -213,13 +217,22 @@ def never_enough(context: CaseContext) -> None:
 @cases.case("of_executions_at_once", "FW-GEN-008", "FW-MDL-029", "FW-PRT-006")
 def of_executions_at_once(context: CaseContext) -> None:
     """Executions of one compilation in parts that run at once have temporaries of their own."""
-    import numpy
+    _judge_at_once(context, chain("ADD", "MUL", "ADD"))
 
-    blocks = misbehaving("execute", "blocks", count=1)
+
+@cases.case("of_loops_at_once", "FW-GEN-008", "FW-MDL-029", "FW-PRT-006", since=Version.V1_3)
+def of_loops_at_once(context: CaseContext) -> None:
+    """So have loops, of the values that one round hands on to the next."""
+    for first in (2, 3):
+        _judge_at_once(context, while_net(("MUL", "SUB")), first=first)
+
+
+def _judge_at_once(context: CaseContext, net: Net, *, first: int = 1) -> None:
+    """Two executions with other matrices, of which the driver holds one. first: the call that it holds."""
+    blocks = misbehaving("execute", "blocks", first=first, count=1)
     app = ScriptedApp(context, driver("holds", "MUL", exec_time=FAST, **blocks))
-    compiled = app.compiled(chain("ADD", "MUL", "ADD"))
-    net = compiled.net
-    all_inputs = [{name: array + numpy.float32(step) for name, array in net.inputs.items()} for step in (0, 3)]
+    compiled = app.compiled(net)
+    all_inputs = [_stepped(net, step) for step in (0, 3)]
     made = [app.prepared_execution(compiled, inputs) for inputs in all_inputs]
 
     def finish(computed: Computed) -> None:
@@ -233,3 +246,15 @@ def of_executions_at_once(context: CaseContext) -> None:
     for computed, inputs in zip(made, all_inputs, strict=True):
         app.expect("execution_compute", computed.result)
         app.judge(net, computed.outputs, net.expected_of(inputs))
+    app.close()
+
+
+def _stepped(net: Net, step: int) -> dict[str, Array]:
+    """Inputs whose matrices are larger by a step; the first number counts from 0, and the second one bounds it by 3."""
+    import numpy
+
+    counters = [name for name in net.vector.inputs if net.vector.operands[name].type == OperandType.TENSOR_INT32]
+    return {
+        name: numpy.full_like(array, 3 * counters.index(name)) if name in counters else array + numpy.float32(step)
+        for name, array in net.inputs.items()
+    }

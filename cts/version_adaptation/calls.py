@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.runtime.nets import add, chain
+from msgspec.structs import replace
+
+from npu_conformance.cts.lib.runtime.nets import add, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
@@ -151,6 +153,21 @@ def _judge_methods(hal: Version, methods: set[str]) -> None:
         checks.equal(fenced, [], f"fenced executions of a driver of {hal}")
     else:
         checks.that(any("fenced" in method for method in methods), f"methods: expected a fenced one, found {methods}")
+
+
+@cases.case("burst_dimensions", "FW-VER-001", "FW-EXE-005")
+def burst_dimensions(context: CaseContext) -> None:
+    """Sizes that the request alone knows reach a driver of 1.2 or 1.3 in the packets of a burst too."""
+    for hal in (Version.V1_2, Version.V1_3):
+        app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+        for unknown in ((0, 2), (2, 0), (0, 0)):
+            vector = add().vector
+            opened = {name: replace(vector.operands[name], dimensions=unknown) for name in vector.inputs}
+            net = net_of(replace(vector, operands={**vector.operands, **opened}))
+            compiled = app.compiled(net, "one")
+            for way in ("compute", "burst"):
+                app.computes_rightly(compiled, way)
+        app.close()
 
 
 @cases.case("asynchronous_by_property", "FW-VER-001")

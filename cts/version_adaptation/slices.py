@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from npu_conformance.corpus.vector_types import VectorOperand
-from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, net_of
+from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp, names_of
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
@@ -179,6 +179,18 @@ def relaxed(context: CaseContext) -> None:
     app.computes_rightly(app.compiled(net, "old"))
     model = app.prepared_once("old")
     checks.equal(model.relax_computation_float32_to_float16, False, "relaxed computation for a driver of 1.0")
+
+
+@cases.case("relaxed_in_parts", "FW-VER-001", "FW-MDL-026")
+def relaxed_in_parts(context: CaseContext) -> None:
+    """Drivers of 1.1 and later are told that a model is relaxed, however many operations of it they have."""
+    for hal in _HALS[1:]:
+        for operations in (("ADD",), ("ADD", "SUB"), ("ADD", "MUL", "SUB")):
+            app = ScriptedApp(context, driver("old", "ADD", "SUB", hal=hal, exec_time=FAST))
+            app.computes_rightly(app.compiled(net_of(replace(chain(*operations).vector, relaxed=True))))
+            found = {model.relax_computation_float32_to_float16 for model in app.prepared("old")}
+            checks.equal(found, {True}, f"relaxed computation for a driver of {hal}")
+            app.close()
 
 
 @cases.case("rank_zero", "FW-VER-001", "FW-PRT-013")

@@ -63,6 +63,9 @@ class MemoryState:
             self.content = self.content[:offset] + value + self.content[offset + len(value) :]
 
 
+COMPUTED = Required(ResultCode.NO_ERROR, "FW-EXE-013")
+
+
 @dataclass
 class ArgumentState:
     """An argument that is set. data: an input's value. memory, offset: where it lies, unless behind a pointer."""
@@ -82,7 +85,7 @@ class ExecutionState:
     """An execution. arguments: what is set, by slot, inputs first. phase: prepared, started, completed.
 
     fenced: whether it was started with dependencies. written: the value of its output; None where it is open.
-    said: what was accepted, by setter. starts: how often it was started.
+    said: what was accepted, by setter. starts: how often it was started. outcome: how what may be computed ends.
     """
 
     compilation: CompilationState
@@ -97,6 +100,7 @@ class ExecutionState:
     written: bytes | None = None
     said: dict[str, int] = field(default_factory=dict)
     starts: int = 0
+    outcome: Required = COMPUTED
 
     def kind(self, slot: int) -> str:
         """The kind of an input, or of the output."""
@@ -168,7 +172,7 @@ class ExecutionState:
             return None
         if self.phase != "prepared" and not self.reusable:
             return bad_state("FW-EXE-002")
-        if self.phase == "completed" and self.result.code != ResultCode.NO_ERROR:
+        if self.phase == "completed" and self.result not in (self.outcome, COMPUTED):
             return self.result if self.result.requirement == "FW-EXE-011" else None
         memories = [one.memory for one in self.arguments.values() if one.memory is not None]
         if len(self.arguments) < _ARGUMENTS:
@@ -179,8 +183,9 @@ class ExecutionState:
             one.memory and one.memory.initialised is False for slot, one in self.arguments.items() if slot != OUTPUT
         ):
             return self._lacks_value() if is_waited and self.level >= Version.FL5 else None
-        self.phase, self.fenced = "completed", False
-        self.result = Required(ResultCode.NO_ERROR, "FW-EXE-013")
+        if self.outcome != COMPUTED:
+            return self._fails(self.outcome) if is_waited else None  # whether a start or its event tells is open
+        self.phase, self.fenced, self.result = "completed", False, COMPUTED
         self._write()
         return self.result
 
@@ -222,8 +227,12 @@ class ExecutionState:
         return missing
 
     def _lacks_value(self) -> Code:
-        """An input in memory that nobody has written: its output has no value either (FW-MEM-005)."""
-        self.phase, self.result = "completed", Required(ResultCode.OP_FAILED, "FW-MEM-004")
+        """An input in memory that nobody has written."""
+        return self._fails(Required(ResultCode.OP_FAILED, "FW-MEM-004"))
+
+    def _fails(self, result: Required) -> Code:
+        """It ends so, and its output has no value (FW-MEM-005)."""
+        self.phase, self.fenced, self.result = "completed", False, result
         output = self.arguments[OUTPUT]
         if output.memory is not None and output.memory.initialised is not None:
             output.memory.initialised = False

@@ -177,10 +177,13 @@ _MAY_DECLINE = {"memory_create_from_desc"}
 
 
 class ApiMachine:
-    """The runtime and the model. calls: those made so far, as text. watched: the one driver, where there is one."""
+    """The runtime and the model. calls: those made so far, as text. watched: the one driver, where there is one.
 
-    def __init__(self, app: MachineApp, watched: Watched | None = None) -> None:
-        self.app, self.watched = app, watched
+    failure: how each computation of a compilation for the named driver ends, where that driver fails.
+    """
+
+    def __init__(self, app: MachineApp, watched: Watched | None = None, failure: Required | None = None) -> None:
+        self.app, self.watched, self.failure = app, watched, failure
         self.calls: list[str] = []
         self.models: Kind[ModelState] = Kind()
         self.compilations: Kind[CompilationState] = Kind()

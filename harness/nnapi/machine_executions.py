@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-from npu_conformance.harness.judge.api_executions import OUTPUT, ExecutionState
+from npu_conformance.harness.judge.api_executions import COMPUTED, OUTPUT, ExecutionState
 from npu_conformance.harness.judge.api_model import (
     Code,
     CompilationState,
@@ -50,7 +50,8 @@ def execute(machine: ApiMachine, step: Step) -> None:
 
     def state() -> ExecutionState:
         assert found is not None, "a null compilation has no executions"
-        return ExecutionState(found.state, machine.app.level)
+        outcome = machine.failure if machine.failure is not None and found.state.is_explicit else COMPUTED
+        return ExecutionState(found.state, machine.app.level, outcome=outcome)
 
     rule = on(found, CompilationState.use)
     made = machine.make(machine.executions, state, "execution_create", rule, handle_of(found), True, uses=(found,))

@@ -161,7 +161,8 @@ def test_random_calls_agree_with_the_reference_and_are_the_same_each_time(
         made.append([])
         run(CASES[name], reference)
     assert made[0] == made[1]
-    assert len({step.call for step in made[0]}) >= len(STEPS) - 3
+    left_out = 6 if ".of_a_failing_driver." in name else 3  # of half as many sequences
+    assert len({step.call for step in made[0]}) >= len(STEPS) - left_out
 
 
 def test_what_random_calls_find_is_cut_down_and_replayed(reference: SubjectHandle) -> None:

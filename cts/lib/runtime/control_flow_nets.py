@@ -144,6 +144,24 @@ def crossing_while_net() -> Net:
     return builder.net(*results[1:])
 
 
+def nested_while_net() -> Net:
+    """WHILE in WHILE, each of a counter and a matrix. Inputs: the outer counter, the matrix, the bound, a second one.
+
+    The inner loop runs twice in each outer round; what it gives is added to the matrix that the outer one had before.
+    """
+    body = NetBuilder((_condition(*_COUNTED), _body("SUB")))
+    count, first, _, second = (body.input(kind) for kind in _COUNTED)
+    zero, two = body.constant(COUNT, 0), body.constant(COUNT, 2)
+    graphs = body.builder.reference(0), body.builder.reference(1)
+    _, inner = body.builder.apply("WHILE", (*graphs, zero, first, two, second), [COUNT, MATRIX])
+    counted = body.binary("ADD", count, body.ints(1))
+    graph = body.graph(counted, body.binary("ADD", inner, first))
+    builder = NetBuilder((_condition(*_COUNTED), _body("SUB"), graph))
+    inputs = [builder.input(kind) for kind in _COUNTED]
+    outer = builder.builder.reference(0), builder.builder.reference(2)
+    return builder.net(builder.builder.apply("WHILE", (*outer, *inputs), [COUNT, MATRIX])[1])
+
+
 def _condition(*kinds: VectorOperand) -> Graph:
     """The counter, which comes first, is less than the bound, the other one of its kind."""
     builder = NetBuilder()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ def outlasting(
         *earlier, the_last = let_go
         for each in earlier:
             each()
-        _pass_turns(app, asked)
+        pass_turns(app, asked)
         order.append("the last was let go")
         the_last()
         return ResultCode.NO_ERROR
@@ -71,7 +71,8 @@ def _code(answer: int | InterfaceError) -> int:
     return answer
 
 
-def _pass_turns(app: ScriptedApp, asked: str) -> None:
+def pass_turns(app: ScriptedApp, asked: str) -> None:
+    """Let others get ahead. asked: a driver that one of them asks to execute: that is waited for; empty for none."""
     left = _MOST_TURNS if asked else _TURNS
     while left:
         turn = threading.Thread(target=app.control.driver_calls, args=(app.driver_names[0],))
@@ -119,6 +120,14 @@ class Pending:
         """The memory object and the pool of its last output."""
         return self.memories[-1], self.pools[-1]
 
+    def fill(self, inputs: Mapping[str, Array]) -> None:
+        """Put inputs into their memories, and nothing that was computed into those of the outputs."""
+        count = len(inputs)
+        for array, pool in zip(inputs.values(), self.pools[:count], strict=True):
+            pool.write(0, array.tobytes())
+        for pool in self.pools[count:]:
+            pool.write(0, b"\xa5" * pool.memory.size)
+
     def start(self, *dependencies: int) -> int:
         """Start it behind events; returns its event."""
         answer = start_with_dependencies(self.app, self.execution, dependencies)
@@ -129,7 +138,7 @@ class Pending:
         """Wait for its event; returns the code."""
         return int(self.app.call("event_wait", event))
 
-    def check(self, inputs: dict[str, Array] | None = None) -> None:
+    def check(self, inputs: Mapping[str, Array] | None = None) -> None:
         """Check that it has computed the net's outputs. inputs: in place of the net's own."""
         import numpy
 

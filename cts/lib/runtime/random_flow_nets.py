@@ -27,16 +27,20 @@ _BINARY = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM")
 _FUSED = ("ADD", "SUB", "MUL")
 _RELU6, _NONE = 3, 0
 _OPERATIONS = (*_BINARY, "LESS")
-_DEEPEST, _LARGEST_BOUND = 3, 3
+_LARGEST_BOUND = 3
 _FIGURES = (0.2, 0.4, 0.6, 1.5)
 _HALS = (Version.V1_2, Version.V1_3, Version.FL8)
 
 
 @dataclass
 class FlowNet:
-    """One model under construction. graphs: those that IF and WHILE refer to, inner ones before outer ones."""
+    """One model under construction. graphs: those that IF and WHILE refer to, inner ones before outer ones.
+
+    deepest: how many of these lie in each other at most.
+    """
 
     seed: int
+    deepest: int = 3
     chance: random.Random = field(init=False)
     graphs: list[Graph] = field(default_factory=list)
 
@@ -45,7 +49,7 @@ class FlowNet:
 
     def net(self) -> Net:
         """The model; one of four may be computed in float16, which is exact for what it computes."""
-        inner = self._flow(_DEEPEST)
+        inner = self._flow(self.deepest)
         builder = NetBuilder(self.graphs)
         given = {name: builder.input(kind) for name, kind in _ARGUMENTS.items()}
         before = self._chain(builder, given["first"], given["second"])

@@ -38,15 +38,19 @@ _EXACT = 2**22
 _SINCE = dict.fromkeys(("ADD", "MUL", "RELU", "FLOOR"), Version.V1_0) | {"SUB": Version.V1_1}
 """The version of the HAL that brought an operation of the patterns; 1.2 brought the others."""
 
-_MOST_OPERATIONS, _LARGEST_SIZE, _MOST_DRIVERS = 100, 8, 4
+_LARGEST_SIZE, _MOST_DRIVERS = 8, 4
 _HALS = (Version.V1_0, Version.V1_1, Version.V1_2, Version.V1_3, Version.FL8)
 
 
 @dataclass
 class RandomNet:
-    """A model under construction. bounds: the largest magnitude that the numbers of an operand can have."""
+    """A model under construction. bounds: the largest magnitude that the numbers of an operand can have.
+
+    most: operations.
+    """
 
     seed: int
+    most: int = 100
     chance: random.Random = field(init=False)
     operands: dict[str, VectorOperand] = field(default_factory=dict)
     operations: list[VectorOperation] = field(default_factory=list)
@@ -75,8 +79,8 @@ class RandomNet:
         return Net(net.vector, replace(net.wire, main=replace(net.wire.main, operations=tuple(operations))))
 
     def _count(self) -> int:
-        """Mostly few operations, up to a hundred."""
-        return max(1, int(_MOST_OPERATIONS * self.chance.random() ** 5))
+        """Mostly few operations."""
+        return max(1, int(self.most * self.chance.random() ** 5))
 
     def _input(self) -> None:
         name = f"in{len(self.inputs)}"

@@ -78,9 +78,9 @@ class ScriptedApp(RuntimeApp):
         context.close_later(_Reset(self.control))
         super().__init__(context)
         self.driver_names = tuple(script.name for script in scripts)
-        self.control.set_drivers(tuple(map(self._known, scripts)))
+        self.control.set_drivers(tuple(map(self.known, scripts)))
 
-    def _known(self, script: DriverScript) -> DriverScript:
+    def known(self, script: DriverScript) -> DriverScript:
         """A script as this runtime can have it: one of feature level 4 or less knows no AIDL."""
         return script if self.level.is_aidl else replace(script, hal=min(script.hal, HIDL_LAST))
 
@@ -172,8 +172,12 @@ class ScriptedApp(RuntimeApp):
 
     def finish(self, compiled: Compiled, computed: Computed, way: str) -> None:
         """Compute an execution that has its arguments, and read its outputs where that succeeds."""
-        computed.result = self.run(compiled, computed.handle, way)
-        if computed.result == ResultCode.NO_ERROR:
+        self.take(compiled, computed, self.run(compiled, computed.handle, way))
+
+    def take(self, compiled: Compiled, computed: Computed, result: int) -> None:
+        """Note how an execution has ended, and read its outputs where it succeeded."""
+        computed.result = result
+        if result == ResultCode.NO_ERROR:
             for name, pointer, room in computed.places:
                 computed.outputs[name] = self._read(compiled.net, computed.handle, name, pointer, room)
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from npu_conformance.reference.runtime.backend import Argument, Outcome
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, IfStep, PartStep, WhileStep
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, failure
-from npu_conformance.reference.runtime.planning.values import Scratch, read_bytes, size_of, write_bytes
+from npu_conformance.reference.runtime.planning.values import Scratch, read_bytes, write_bytes
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     DEFAULT_LOOP_TIMEOUT_NS,
     MAXIMUM_LOOP_TIMEOUT_NS,
@@ -100,7 +100,7 @@ class Interpreter:
 
     def _written(self, plan: GraphPlan, index: int, place: Argument, shape: OutputShape) -> Argument:
         """The place of a value, exactly as long as its shape says, or used whole; no empty temporary (facts 2.1, T)."""
-        size = size_of(plan.graph.operands[index], shape.dimensions)
+        size = self._scratch.size_of(plan.graph.operands[index], shape.dimensions)
         if size == 0 and index in plan.temporaries and not self._allows_empty:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
         return replace(place, dimensions=shape.dimensions, length=min(place.length, size))
@@ -119,7 +119,7 @@ class Interpreter:
         if not short or not short.keys() <= plan.dynamic:
             return False
         for index, shape in short.items():
-            size = size_of(plan.graph.operands[index], shape.dimensions)
+            size = self._scratch.size_of(plan.graph.operands[index], shape.dimensions)
             if size <= places[index].length:
                 return False
             places[index] = self._scratch.larger(places[index], size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -40,12 +40,13 @@ _PADDING_OF_HIDL = 1
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What plans run in. cpu: the device to which memory of the runtime's own belongs."""
+    """What plans run in. cpu: the device to which memory of the runtime's own belongs. sizes: see Scratch."""
 
     pools: Pools
     clock: Clock
     feature_level: Version
     cpu: RuntimeDevice
+    sizes: Mapping[int, int]
 
 
 class Body(Protocol):
@@ -116,7 +117,7 @@ class CompoundBody:
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
     ) -> Outcome:
         """See Body."""
-        scratch = Scratch(self._setting.pools)
+        scratch = Scratch(self._setting.pools, self._setting.sizes)
         try:
             interpreter = self._interpreter(SynchronousEngine(terms, bursts), scratch, terms)
             places = interpreter.execute(self._plan, inputs, outputs)
@@ -131,7 +132,7 @@ class CompoundBody:
         """See Body. Temporaries of unknown size rule out fences (facts 2.1, T)."""
         if self._plan.has_dynamic_temporaries():
             return None
-        scratch = Scratch(self._setting.pools)
+        scratch = Scratch(self._setting.pools, self._setting.sizes)
         try:
             self._interpreter(engine, scratch, engine.terms).execute(self._plan, inputs, outputs)
         except StepFailed:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from npu_conformance.reference.runtime.backend import Argument, Pools
+from npu_conformance.reference.runtime.backend import Argument, Pools, RuntimeDevice
 from npu_conformance.reference.runtime.planning.memory_domains import DeviceMemory, SharedBuffer
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXTENSION_TYPE_LOW_BITS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.types import Memory, Operand
+from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand
 
 _ALIGNMENT = 64
 """Of temporaries, in bytes: what drivers of feature level 5 prefer."""
 
 
 class Scratch:
-    """Memory for the temporaries of one execution; free gives all of it back."""
+    """Memory for the temporaries of one execution; free gives all of it back.
 
-    def __init__(self, pools: Pools) -> None:
-        self.pools = pools
+    sizes: bytes of an element of each operand type of an extension.
+    """
+
+    def __init__(self, pools: Pools, sizes: Mapping[int, int] | None = None) -> None:
+        self.pools, self._sizes = pools, sizes or {}
         self._made: list[Memory] = []
 
     def place(self, operands: Sequence[Operand]) -> list[Argument]:
         """Places for operands, in one pool. An unknown size counts as 1: such a place may turn out too small."""
-        lengths = [least_size(operand) for operand in operands]
+        lengths = [self.size_of(operand, [size or 1 for size in operand.dimensions]) for operand in operands]
         offsets, end = [], 0
         for length in lengths:
             offsets.append(end)
@@ -36,6 +39,10 @@ class Scratch:
             Argument(operand.dimensions, memory, offset, length)
             for operand, offset, length in zip(operands, offsets, lengths, strict=True)
         ]
+
+    def size_of(self, operand: Operand, dimensions: Sequence[int]) -> int:
+        """Bytes of an operand in this shape."""
+        return size_of(operand, dimensions) * self._sizes.get(operand.type, 1)
 
     def larger(self, place: Argument, length: int) -> Argument:
         """A new place of more bytes for a value whose size was not known."""
@@ -58,13 +65,15 @@ class Scratch:
         return memory
 
 
-def least_size(operand: Operand) -> int:
-    """Bytes of an operand whose unknown sizes are 1."""
-    return size_of(operand, tuple(size or 1 for size in operand.dimensions))
+def extension_sizes(model: Model, devices: Iterable[RuntimeDevice]) -> dict[int, int]:
+    """Bytes of an element of the operand types that extensions bring, by the codes that they have in a model."""
+    prefixes = {entry.name: entry.prefix << EXTENSION_TYPE_LOW_BITS for entry in model.extension_name_to_prefix}
+    known = [one for device in devices for one in device.extensions if one.name in prefixes]
+    return {prefixes[one.name] | kind.type: kind.byte_size for one in known for kind in one.operand_types}
 
 
 def size_of(operand: Operand, dimensions: Sequence[int]) -> int:
-    """Bytes of an operand in this shape."""
+    """Bytes of an operand in this shape; elements where its type is an extension's."""
     size = _one(operand)
     for dimension in dimensions:
         size *= dimension
