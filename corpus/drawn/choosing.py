@@ -52,11 +52,21 @@ _LEAST = 400
 _MOST_TRIPLES = 8_000
 _ALONE, _WITH_KERNEL, _PAIR, _PAIR_WITH_KERNEL, _TRIPLE = 40_000, 8_000, 1_000, 1_500, 500
 """What a trait counts by itself, with a type or a kind of kernel, what a pair with these, and any three together."""
+_MORE_ALONE, _OF_FEW_WINDOWS = 10, ("DEPTHWISE_CONV_2D", "TRANSPOSE_CONV_2D")
+"""Operations whose large windows would be met too seldom, and how much more a trait counts there by itself."""
 _CHUNK = 4_096
 _SHARE = 0.8
 """0: what counts is how much of a model is new, 1: which share of it."""
 _COST = 1_500.0
-"""A model with so much work counts half as much as a small one with the same traits: two small ones meet more."""
+_COST_OF_WINDOWS = 6_000.0
+_WITH_WINDOWS = (
+    "CONV_2D", "DEPTHWISE_CONV_2D", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D",
+    "AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D",
+)  # fmt: skip
+"""A model with so much work counts half as much as a small one with the same traits: two small ones meet more.
+
+Large windows are work of themselves.
+"""
 
 
 def choices(operation: str, seeds: int) -> Mapping[str, Sequence[Sequence[int]]]:
@@ -123,15 +133,11 @@ def _candidates(operation: str, forms: Sequence[Form], version: Version, count: 
 def in_order(operation: str, candidates: Sequence[Candidate], says_something: Callable[[int], bool]) -> Iterator[int]:
     """The numbers of the candidates that say something, the one that meets most of what was met least first."""
     met, weights = _combinations(operation, candidates)
-    values = sum(
-        (
-            _worth(met[:, start : start + _CHUNK], weights[start : start + _CHUNK])
-            for start in range(0, len(weights), _CHUNK)
-        ),
-        0.0,
-    )
+    chunks = [slice(start, start + _CHUNK) for start in range(0, len(weights), _CHUNK)]
+    values = numpy.sum([_worth(met[:, chunk], weights[chunk]) for chunk in chunks], axis=0)
     # Of a model with few traits, such as one of rank 1, less can be new.
-    costs = (1 + numpy.array([one.work for one in candidates]) / _COST) * values**_SHARE
+    half = _COST_OF_WINDOWS if operation in _WITH_WINDOWS else _COST
+    costs = (1 + numpy.array([one.work for one in candidates]) / half) * values**_SHARE
     left, counts = numpy.ones(len(candidates), bool), numpy.zeros(len(weights), int)
     for _ in candidates:
         best = int(numpy.argmax(numpy.where(left, values / costs, -1)))
@@ -174,7 +180,7 @@ def _combinations(operation: str, candidates: Sequence[Candidate]) -> tuple[Arra
         [_columns([one.type for one in candidates]), _columns([one.kernel for one in candidates])], 1
     )
     parts = [
-        (has, _ALONE), (_crossed(has, kernels), _WITH_KERNEL), (pairs, _PAIR),
+        (has, _ALONE * (_MORE_ALONE if operation in _OF_FEW_WINDOWS else 1)), (_crossed(has, kernels), _WITH_KERNEL), (pairs, _PAIR),
         (_crossed(pairs, kernels), _PAIR_WITH_KERNEL), (_triples(operation, has), _TRIPLE),
     ]  # fmt: skip
     weights = numpy.concatenate([numpy.full(part.shape[1], weight) for part, weight in parts])
