@@ -52,7 +52,7 @@ _LEAST = 400
 _MOST_TRIPLES = 8_000
 _ALONE, _WITH_KERNEL, _PAIR, _PAIR_WITH_KERNEL, _TRIPLE = 40_000, 8_000, 1_000, 1_500, 500
 """What a trait counts by itself, with a type or a kind of kernel, what a pair with these, and any three together."""
-_MORE_ALONE, _OF_FEW_WINDOWS = 10, ("DEPTHWISE_CONV_2D", "TRANSPOSE_CONV_2D")
+_MORE_ALONE, _OF_FEW_WINDOWS = 100, ("DEPTHWISE_CONV_2D", "TRANSPOSE_CONV_2D")
 """Operations whose large windows would be met too seldom, and how much more a trait counts there by itself."""
 _CHUNK = 4_096
 _SHARE = 0.8
@@ -180,8 +180,8 @@ def _combinations(operation: str, candidates: Sequence[Candidate]) -> tuple[Arra
         [_columns([one.type for one in candidates]), _columns([one.kernel for one in candidates])], 1
     )
     parts = [
-        (has, _ALONE * (_MORE_ALONE if operation in _OF_FEW_WINDOWS else 1)), (_crossed(has, kernels), _WITH_KERNEL), (pairs, _PAIR),
-        (_crossed(pairs, kernels), _PAIR_WITH_KERNEL), (_triples(operation, has), _TRIPLE),
+        (has, _ALONE * (_MORE_ALONE if operation in _OF_FEW_WINDOWS else 1)), (_crossed(has, kernels), _WITH_KERNEL),
+        (pairs, _PAIR), (_crossed(pairs, kernels), _PAIR_WITH_KERNEL), (_triples(operation, has), _TRIPLE),
     ]  # fmt: skip
     weights = numpy.concatenate([numpy.full(part.shape[1], weight) for part, weight in parts])
     return numpy.concatenate([part for part, _ in parts], axis=1), weights
