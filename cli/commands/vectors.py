@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
+    choose = actions.add_parser("choose", help="choose which candidates the models of vts.drawn are, by what they meet")
+    choose.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
@@ -73,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Execute the chosen command."""
     actions = {
-        "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
-        "import-tflite": _import_tflite,
+        "witness": _witness, "generate": _generate, "choose": _choose, "show": _show, "table": _table,
+        "import-aosp": _import_aosp, "import-tflite": _import_tflite,
     }  # fmt: skip
     return actions[options.action](options)
 
@@ -134,6 +136,17 @@ def _generate(options: argparse.Namespace) -> int:
 
     for operation in _operations(options.operations, generators.names()):
         print(writing.write_vectors(operation))
+    return OK
+
+
+def _choose(options: argparse.Namespace) -> int:
+    from npu_conformance.corpus import drawn
+    from npu_conformance.corpus.drawn import choosing, chosen
+
+    for operation in _operations(options.operations, drawn.operations()):
+        made = choosing.choices(operation, drawn.SEEDS)
+        chosen.write({operation: made})
+        print(f"{operation}: {', '.join(made)}")
     return OK
 
 

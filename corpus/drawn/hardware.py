@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
-from npu_conformance.corpus.drawn.covering import Covering
 from npu_conformance.corpus.strategies.calls import Call, largest_scale
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
@@ -48,24 +47,20 @@ _RANK_4 = 4
 class HardwareCall(Call):
     """widest: the largest size. sizes: so many of those that a recipe asks for may be wide, one at a time."""
 
-    covering: Covering = field(kw_only=True)
     widest: int = field(kw_only=True)
     sizes: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
         """Decide which sizes are not small."""
         self._asked, self._has_input = 0, False
-        self._wide = self._choose("wide", range(1, self.sizes + 1))
-        self._medium = self._choose("medium", (0, 1, 2))
+        self._wide = self.decisions.pick(range(1, self.sizes + 1))
+        self._medium = self.decisions.pick((0, 1, 2))
         self._is_whole: bool | None = None
         self._steps = [1, 1]
         self._quantized: dict[OperandType, tuple[float, int]] = {}
 
-    def _choose(self, name: str, items: Sequence[Any]) -> Any:
-        return items[self.covering.named(name, len(items))]
-
     def _wide_size(self) -> int:
-        sizes = self._choose("wide size", [one for one in _WIDE if min(one) <= self.widest])
+        sizes = self.decisions.pick([one for one in _WIDE if min(one) <= self.widest])
         fitting = [size for size in sizes if size <= self.widest]
         return int(fitting[int(self.random.integers(0, len(fitting)))])
 
@@ -75,27 +70,27 @@ class HardwareCall(Call):
         if self._asked == self._wide:
             return self._wide_size()
         kind = _MEDIUM if self._asked == self._medium else _SMALL
-        return max(low, int(self._choose(f"size {self._asked}", kind)))
+        return max(low, int(self.decisions.pick(kind)))
 
     def few(self) -> int:
         """A count from 1 to 16."""
-        return int(self._choose("few", _COUNTS))
+        return int(self.decisions.pick(_COUNTS))
 
     def several(self) -> int:
         """A number of parts, up to 8."""
-        return int(self._choose("several", _PARTS))
+        return int(self.decisions.pick(_PARTS))
 
     def window(self) -> tuple[int, int]:
         """Height and width of a window that drivers have kernels for, or nearly."""
-        height, width, *self._steps = self._choose("geometry", _GEOMETRIES)
+        height, width, *self._steps = self.decisions.pick(_GEOMETRIES)
         return height, width
 
     def beyond(self) -> int:
         """By how much the image is larger than the window: from 0, in both directions, to more than a tile."""
         if self._is_whole is None:
-            self._is_whole = self._choose("whole image", (False, False, False, True))
+            self._is_whole = self.decisions.pick((False, False, False, True))
         has_many_channels = self._wide <= self._asked
-        return 0 if self._is_whole else int(self._choose("beyond", _BARELY if has_many_channels else _BEYOND))
+        return 0 if self._is_whole else int(self.decisions.pick(_BARELY if has_many_channels else _BEYOND))
 
     def strides(self) -> tuple[int, int]:
         """Those that go with the window."""
@@ -104,26 +99,26 @@ class HardwareCall(Call):
 
     def dilations(self) -> tuple[int, int]:
         """Equal ones mostly."""
-        height, width = self._choose("dilations", _DILATIONS)
+        height, width = self.decisions.pick(_DILATIONS)
         return height, width
 
     def image(self, nchw: bool, height: int, width: int, channels: int, batch: int = 0) -> tuple[int, int, int, int]:
         """Up to three batches."""
-        return super().image(nchw, height, width, channels, batch or self._choose("batch", (1, 2, 1, 3)))
+        return super().image(nchw, height, width, channels, batch or self.decisions.pick((1, 2, 1, 3)))
 
     def shape(self, name: str, ranks: Sequence[int] = (1, 2, 3, 4)) -> tuple[int, ...]:
         """Any of the axes is wide, rather the last one; rank 4, for which drivers have most kernels, is frequent."""
         allowed = tuple(self.argument(name).rank or ranks)
-        rank = self._choose("rank", (*allowed, *((_RANK_4,) if _RANK_4 in allowed else ())))
+        rank = self.decisions.pick((*allowed, *((_RANK_4,) if _RANK_4 in allowed else ())))
         small = _SMALL if rank < _RANK_4 - 1 else _LITTLE
-        sizes = [int(self._choose(f"size of axis {axis}", small)) for axis in range(rank)]
+        sizes = [int(self.decisions.pick(small)) for axis in range(rank)]
         if rank:
-            sizes[self._choose("wide axis", (rank - 1, *range(rank)))] = self._wide_size()
+            sizes[self.decisions.pick((rank - 1, *range(rank)))] = self._wide_size()
         return tuple(sizes)
 
     def resized(self, sizes: Mapping[str, int], image: Mapping[str, int], *, halves: bool) -> Mapping[str, int]:
         """Drawn sizes, or such that both factors are those that drivers have kernels for."""
-        factor = self._choose("factor", _FACTORS)
+        factor = self.decisions.pick(_FACTORS)
         if factor is None:
             return sizes
         return {name: round(2 * factor) - 1 if halves else max(1, int(size * factor)) for name, size in image.items()}
@@ -132,7 +127,7 @@ class HardwareCall(Call):
         """Mostly the last one, the first one, those of an image or all; else any."""
         every = list(range(rank))
         usual = [every[-1:], every[1:-1] or every, every[:1], every[-2:], every]
-        chosen = self._choose(f"axes of {rank}", range(len(usual) + 2))
+        chosen = self.decisions.pick(range(len(usual) + 2))
         if chosen < len(usual):
             return list(usual[chosen])
         bits = self.between(1, 2**rank - 1)
@@ -140,7 +135,7 @@ class HardwareCall(Call):
 
     def order(self, rank: int) -> list[int]:
         """Each permutation."""
-        number, left, order = self._choose(f"order of {rank}", range(math.factorial(rank))), list(range(rank)), []
+        number, left, order = self.decisions.pick(range(math.factorial(rank))), list(range(rank)), []
         while left:
             number, at = divmod(number, len(left))
             order.append(left.pop(at))
@@ -150,7 +145,7 @@ class HardwareCall(Call):
         """All axes, one alone, all but the first or the last, or those of an image."""
         every = range(rank)
         sets = [every, *([axis] for axis in every), every[1:], every[:-1], every[1:-1]]
-        chosen = self._choose("touched", [one for one in sets if one] if rank > 1 else [every])
+        chosen = self.decisions.pick([one for one in sets if one] if rank > 1 else [every])
         return [axis in chosen for axis in every]
 
     def broadcast(self, large: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -162,12 +157,12 @@ class HardwareCall(Call):
             (*ones[: rank // 2], large[rank // 2], *ones[rank // 2 + 1 :]),
             (*large[: rank // 2], 1, *large[rank // 2 + 1 :]),
         ]  # fmt: skip
-        number = self._choose("broadcast", range(len(kinds)))
+        number = self.decisions.pick(range(len(kinds)))
         return _every_other(large, 1) if number == _CROSSED else large, kinds[number] or (1,)
 
     def is_constant(self, wanted: bool) -> bool:
         """True where a tensor is a constant: any may be, once there is an input."""
-        is_constant = wanted or (self._has_input and self._choose("constant", (False, True, False)))
+        is_constant = wanted or (self._has_input and self.decisions.pick((False, True, False)))
         self._has_input = self._has_input or not is_constant
         return is_constant
 
@@ -176,7 +171,7 @@ class HardwareCall(Call):
         info = OPERAND_TYPES[kind]
         if not info.is_quantized or info.zero_points is None:
             return 0.0, 0
-        if kind in self._quantized and not positive and self._choose("like the first", (False, True)):
+        if kind in self._quantized and not positive and self.decisions.pick((False, True)):
             return self._quantized[kind]
         found = self.scale(), self._zero_point(*info.zero_points, positive=positive)
         self._quantized.setdefault(kind, found)
@@ -187,17 +182,21 @@ class HardwareCall(Call):
         middle = (low + high + 1) // 2
         if positive or low == high:
             return low
-        return int(self._choose("zero point", (middle, low, high, low + 1, high - 40, low + 100)))
+        return int(self.decisions.pick((middle, low, high, low + 1, high - 40, low + 100)))
 
     def quantized_result(self, name: str, scale: float | None = None) -> None:
         """Give a result a quantisation of its own, or that of the first tensor."""
         kind = self.kind(name)
         low, high = OPERAND_TYPES[kind].zero_points or (0, 0)
         like = self._quantized.get(kind)
-        if like is not None and self._choose("result like the first", (False, True)):
+        if like is not None and self.decisions.pick((False, True)):
             self.results[name] = like
             return
         self.results[name] = (self.scale() if scale is None else scale, self._zero_point(low, high))
+
+    def weight(self, terms: int) -> float:
+        """Such that sums do not all end at the limits of an activation."""
+        return float(2.0 ** -round(math.log2(max(terms, 1)) / 2))
 
     def quantized_products(self, terms: int, one: VectorOperand, other: VectorOperand, low: int, high: int) -> None:
         """Choose the quantisation of sums of products: they fill the range of codes, and few lie beyond it."""
@@ -206,8 +205,8 @@ class HardwareCall(Call):
         middles = [_middle(operand) for operand in (one, other)]
         mean = terms * middles[0] * middles[1]
         spread = math.sqrt(terms) * math.prod(math.hypot(middle, _DEVIATION) for middle in middles)
-        times = max(1.0, (abs(mean) / 2 + spread) / self._choose("loudness", (64, 48, 90)))
-        zero = round((lowest + highest) / 2 - mean / times + self._choose("zero of products", (0, 40, -40)))
+        times = max(1.0, (abs(mean) / 2 + spread) / self.decisions.pick((64, 48, 90)))
+        zero = round((lowest + highest) / 2 - mean / times + self.decisions.pick((0, 40, -40)))
         scale = largest_scale(one) * largest_scale(other) * float(numpy.float32(times)) * 1.001
         self.results["output"] = (scale, min(max(zero, lowest), highest))
 

@@ -263,6 +263,10 @@ class Call:
         other = zero + 1 if zero < high else zero - 1
         return numpy.where(nonzero & (values == zero), other, values)
 
+    def weight(self, terms: int) -> float:
+        """By what power of 2 weights are multiplied of which each result sums so many."""
+        return 1.0
+
     def quantized_products(self, terms: int, one: VectorOperand, other: VectorOperand, low: int, high: int) -> None:
         """Give the output a quantisation for sums of so many products of two operands.
 

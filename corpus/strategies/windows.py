@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy
 
@@ -67,7 +68,7 @@ def _convolution(
 
 def _products(call: Call, given: OperandSpec, name: str, shape: Sequence[int], axis: int) -> dict[str, OperandSpec]:
     """Weights and bias that fit an input, and a scale of the output that fits both. axis: that of the channels."""
-    weights = _weights(call, name, shape, axis)
+    weights = _moderate(call, _weights(call, name, shape, axis), math.prod(shape) // shape[axis])
     kind, channels = call.kind("bias"), shape[axis]
     quantized = kind is OperandType.TENSOR_INT32
     scale, product = given.operand.scale * weights.operand.scale, given.operand.scale * largest_scale(weights.operand)
@@ -77,6 +78,12 @@ def _products(call: Call, given: OperandSpec, name: str, shape: Sequence[int], a
     if quantized:
         bias = numpy.asarray(bias) * max(1, round(_BIAS * call.results["output"][0] / product))
     return {name: weights, "bias": tensor(kind, (channels,), bias, scale=scale, constant=True)}
+
+
+def _moderate(call: Call, weights: OperandSpec, terms: int) -> OperandSpec:
+    """Weights whose sums of so many products are as small as the call wants them to be."""
+    data = numpy.asarray(weights.data)
+    return replace(weights, data=data * call.weight(terms)) if data.dtype.kind == "f" else weights
 
 
 def _weights(call: Call, name: str, shape: Sequence[int], axis: int) -> OperandSpec:

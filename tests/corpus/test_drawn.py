@@ -10,8 +10,9 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import drawn, strategies
-from npu_conformance.corpus.drawn.covering import Covering, History
-from npu_conformance.corpus.random_graphs.dice import Dice
+from npu_conformance.corpus.drawn import choosing, chosen
+from npu_conformance.corpus.drawn.candidates import candidate
+from npu_conformance.corpus.drawn.traits import kernel_of, traits, type_of
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.specs.neuralnetworks.validate import validate_model
@@ -59,10 +60,43 @@ def test_a_seed_has_every_order_of_four_axes() -> None:
     assert len([order for order in orders if len(order) == 4]) == math.factorial(4)
 
 
-def test_decisions_take_each_pair_before_they_repeat_one() -> None:
-    history, pairs = History(), set()
-    for number in range(12):
-        covering = Covering(history, Dice(str(number)))
-        pairs.add((covering.named("window", 3), covering.named("stride", 4)))
-        history.add(covering.taken)
-    assert len(pairs) == 12
+@pytest.mark.parametrize("operation", [*SOME, "FULLY_CONNECTED", "ARGMAX"])
+def test_what_was_chosen_is_fit_and_says_something(operation: str) -> None:
+    assert len(list(models(operation))) == len(chosen.numbers(operation, NEWEST)[0]) > 0
+
+
+@pytest.mark.parametrize("operation", ["FLOOR", "QUANTIZED_LSTM"])
+def test_the_stored_choice_is_the_one_that_would_be_made(operation: str) -> None:
+    assert choosing.choices(operation, drawn.SEEDS) == chosen.chosen().models[operation], f"run `{chosen.WRITER}`"
+
+
+def test_every_version_of_an_operation_has_a_choice() -> None:
+    for operation in drawn.operations():
+        for version in Version:
+            assert bool(strategies.forms(version, operation)) == bool(chosen.numbers(operation, version)[0])
+
+
+def test_a_candidate_is_the_same_each_time() -> None:
+    texts = {repr(build_model(candidate("ADD", 3, NEWEST), NEWEST)) for _ in range(2)}
+    assert len(texts) == 1
+
+
+def test_what_meets_more_that_is_new_is_taken_first() -> None:
+    def made(number: int, *names: str) -> choosing.Candidate:
+        return choosing.Candidate(number, "float", "any", names, work=0)
+
+    several = [made(0, "a", "b"), made(1, "a", "b"), made(2, "c", "d"), made(3, "c", "d"), made(4, "a", "b")]
+    order = list(choosing.in_order("ADD", several, lambda number: True))
+    assert {one // 2 for one in order[:2]} == {0, 1}
+    assert sorted(order) == [0, 1, 2, 3, 4]
+    assert 2 not in list(choosing.in_order("ADD", several, lambda number: number != 2))
+
+
+def test_traits_are_those_that_guards_ask_for() -> None:
+    vector = next(one for one in models("CONV_2D") if one.operands["filter"].dimensions[1:3] == (3, 3))
+    found, channels = traits(vector), vector.operands["filter"].dimensions[3]
+    assert "window [3, 3]" in found
+    assert ("input channels eights" in found) == (channels % 8 == 0)
+    assert kernel_of(vector).startswith(("window [3, 3]", "other"))
+    assert type_of(vector).split()[0] == vector.operands["input"].type.name
+    assert len(set(found)) == len(found)
