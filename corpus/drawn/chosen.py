@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus.drawn import SEEDS
 from npu_conformance.specs import documents, versions
 from npu_conformance.specs.documents import Document
 
@@ -38,10 +37,10 @@ def chosen() -> Chosen:
 
 
 def numbers(operation: str, version: Version) -> Numbers:
-    """The candidates of an operation in a version, by seed: those of the latest choice up to the version."""
+    """The candidates of an operation in a version, by seed: those of the latest choice up to the version, if any."""
     made = chosen().models.get(operation, {})
     earlier = [one for one in made if versions.parse(one) <= version]
-    return made[max(earlier, key=versions.parse)] if earlier else [()] * SEEDS
+    return made[max(earlier, key=versions.parse)] if earlier else ()
 
 
 def write(made: Mapping[str, Mapping[str, Numbers]]) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
     """See `drawn.models`. A candidate that has become unfit is left out until the choice is made again."""
     forms = strategies.forms(version, operation)
-    for position, number in enumerate(numbers(operation, version)[seed] if forms else ()):
+    chosen = numbers(operation, version) if forms else ()
+    for position, number in enumerate(chosen[seed] if chosen else ()):
         with contextlib.suppress(Unfit):
             vector = with_results(candidate_of(forms, f"{operation} {number}", version))
             yield replace(vector, name=f"seed_{seed}_model_{position}")

@@ -97,6 +97,7 @@ class MessageQueue:
         self._counters = self._memory.counters
         self._futex = _Futex(self._memory.page[_FUTEX : _FUTEX + 4], self._counters)
         self._ordered = threading.Lock()
+        self._is_woken = False
 
     def available(self) -> int:
         """Elements that can be read. Raises CorruptQueueError."""
@@ -148,16 +149,24 @@ class MessageQueue:
         polling: the first seconds of them in which to look again and again, which answers faster and keeps a
         processor busy; after that the thread sleeps.
         """
-        written = self._counters[_WRITTEN]
-        if written != self._counters[_READ] or self._poll(min(polling, seconds)):
+        if self._has_elements() or self._poll(min(polling, seconds)):
             return True
-        if seconds > polling:
-            self._futex.wait(written % 2**32, seconds - polling)
-        return self._counters[_WRITTEN] != self._counters[_READ]
+        end = time.monotonic() + seconds - polling
+        # The writer wakes a moment after it has written: its call may come when that packet has been taken already.
+        while not self._is_woken and (left := end - time.monotonic()) > 0:
+            self._futex.wait(self._counters[_READ] % 2**32, left)
+            if self._has_elements():
+                return True
+        self._is_woken = False
+        return self._has_elements()
 
     def wake(self) -> None:
-        """End the sleep of the thread that is in `wait`."""
+        """End the sleep of the thread that is in `wait` at this end."""
+        self._is_woken = True
         self._futex.wake()
+
+    def _has_elements(self) -> bool:
+        return self._counters[_WRITTEN] != self._counters[_READ]
 
     def _poll(self, seconds: float) -> bool:
         # No yielding in between: where others want the processor too, that would cost more than what is waited for.

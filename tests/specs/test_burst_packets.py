@@ -176,6 +176,26 @@ def test_a_reader_gets_what_comes_while_it_waits(
     assert b"".join(found) == bytes(number for number in range(50) for _ in range(2))
 
 
+def test_a_writer_that_wakes_late_ends_no_wait_for_the_next_packet() -> None:
+    memory = memoryview(bytearray(size_of(3, 1)))
+    reader, writer = MessageQueue(memory, 3, 1), MessageQueue(memory, 3, 1)
+    is_over = threading.Event()
+
+    def wake_late() -> None:
+        for _ in range(100):
+            writer.wake()  # as behind a packet that has been taken already
+            time.sleep(0.0001)
+        assert not is_over.is_set()
+        writer.write(b"x")
+
+    thread = threading.Thread(target=wake_late)
+    thread.start()
+    assert reader.wait(patience.SECONDS)
+    is_over.set()
+    thread.join()
+    assert reader.read() == b"x"
+
+
 def test_waiting_ends_with_its_time_and_when_woken() -> None:
     ring = queue(3)
     assert not ring.wait(0.01)

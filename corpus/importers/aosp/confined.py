@@ -15,8 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.diagnostics.signal_name import signal_name
-from npu_conformance.corpus.importers.aosp.expansion import ExampleError
+    from npu_conformance.corpus.importers.aosp.expansion import ExampleError
 
 _CHUNK = 1 << 20
 _LOOK_SECONDS = 0.1
@@ -49,6 +48,8 @@ def _answer(request: dict[str, Any]) -> tuple[str, bytes]:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if why or content.endswith(b'{"end": true}\n'):
         return why, content
+    from npu_conformance.specs.diagnostics.signal_name import signal_name  # the path is known only now
+
     by = f"signal {signal_name(-status)}" if status < 0 else f"exit status {status}"
     return f"the process that ran the file ended before its time: {by}", content
 

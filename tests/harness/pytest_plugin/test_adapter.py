@@ -157,7 +157,7 @@ def _pytest(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_checkout_asks_for_a_plug_in(tmp_path: Path) -> None:
     finished = _pytest("vts", folder=ROOT)
     assert finished.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: vts/ needs a plug-in: pytest --npu-plugin=reference vts" in finished.stderr
+    assert "ERROR: vts: give --npu-plugin=P, the implementation under test" in finished.stderr
 
 
 def test_the_installed_package_in_any_order_from_anywhere(tmp_path: Path) -> None:
