@@ -16,7 +16,8 @@ import pytest
 from patience import SECONDS, eventually
 from places import HOSTILE
 
-from npu_conformance.fuzz.lib.campaign import rounds
+from npu_conformance.fuzz.lib.attack import DONE
+from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.model_mutator import seeds
@@ -124,12 +125,24 @@ def test_a_driver_that_dies_before_the_first_input_ends_the_round(limit: dict[st
         ("cache", "hypothesis", "there are no compilation caches before HAL 1.2"),
         ("memory_domain", "evolution", "there are no memory domains before HAL 1.3"),
         ("manager", "evolution", "the plug-in has no manager"),
-        pytest.param("burst", "atheris", "there are no bursts before HAL 1.2", marks=NEEDS_ATHERIS),
     ],
 )
 def test_what_a_fuzzer_cannot_attack_is_no_finding(fuzzer: str, engine: str, reason: str) -> None:
     found = run_round(job("none", fuzzer=fuzzer, engine=engine, hal="1.0"))
     assert (found.inapplicable, found.sightings, found.executions) == (reason, (), 0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_marked", "is_over"), [("", True, True), ("\nDone 5", False, True), ("", False, False)]
+)
+def test_a_round_of_atheris_is_over_when_either_says_so(
+    printed: str, is_marked: bool, is_over: bool, tmp_path: Path
+) -> None:
+    """Atheris ends the process itself; what has nothing to attack never begins it."""
+    (tmp_path / deaths.OUTPUT).write_text(printed)
+    if is_marked:
+        (tmp_path / DONE).touch()
+    assert rounds._came_to_its_end(job("none", engine="atheris"), tmp_path) == is_over
 
 
 def test_a_round_that_is_stopped_leaves_no_process(six: bytes) -> None:
