@@ -6,7 +6,6 @@ number in the id.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet, flow_drivers
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.seeded import seeded
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -22,7 +22,7 @@ from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Oper
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import BYTE_SIZE_OF_CACHE_TOKEN, MAXIMUM_LOOP_TIMEOUT_NS
 from npu_conformance.specs.neuralnetworks.types import Model
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import NEWEST
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
@@ -36,15 +36,7 @@ _REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-MDL-020", "FW-MDL-026", "FW-CAC
 
 def cases() -> Iterator[Case]:
     """One case for each seed."""
-    for seed in range(SEEDS):
-        yield Case(
-            f"{AREA}.seeds.seed_{seed}",
-            functools.partial(_run, seed=seed),
-            _REQUIREMENTS,
-            f"The model and the drivers of seed {seed}.",
-            "runtime",
-            since=Version.V1_3,
-        )
+    return seeded(AREA, SEEDS, _run, _REQUIREMENTS)
 
 
 def _run(context: CaseContext, seed: int) -> None:

@@ -8,7 +8,6 @@ follows from the seed, which is the number in the id.
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Iterator
 
@@ -18,9 +17,9 @@ from npu_conformance.cts.lib.runtime.failing_by_chance import failing_by_chance
 from npu_conformance.cts.lib.runtime.failing_runs import FailingRuns, Plan
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet, flow_drivers
 from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
-from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.cts.lib.runtime.seeded import seeded
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.versions import Version
 
 AREA = "cts.random_failures"
 SEEDS = 24
@@ -37,16 +36,8 @@ _REQUIREMENTS = (
 
 def cases() -> Iterator[Case]:
     """One case for each seed."""
-    for seed in range(SEEDS):
-        yield Case(
-            f"{AREA}.seeds.seed_{seed}",
-            functools.partial(_run, seed=seed),
-            _REQUIREMENTS,
-            f"The model, the drivers and the failures of seed {seed}.",
-            "runtime",
-            since=Version.V1_3,
-            scope=Scope.SMOKE if seed < _IN_SMOKE else Scope.DEFAULT,
-        )
+    what = "model, the drivers and the failures"
+    return seeded(AREA, SEEDS, _run, _REQUIREMENTS, in_smoke=_IN_SMOKE, what=what)
 
 
 def _run(context: CaseContext, seed: int) -> None:

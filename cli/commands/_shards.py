@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import os
 import signal
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from npu_conformance.harness.run.partition import partition
 from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
+from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.specs.documents.storing import write_whole
 
@@ -163,8 +163,10 @@ def _show(tails: list[Tail], progress: Progress) -> None:
 
 def _stop(directories: Sequence[Path], stop_after: int | None, red: int) -> None:
     """Have all shards end in order once they have found enough together; one elsewhere only knows its own cases."""
-    if stop_after and red >= stop_after:
-        for directory in directories:
+    if not stop_after or red < stop_after:
+        return
+    for directory in directories:
+        if not (directory / STOP).exists():
             write_whole(directory / STOP, stopped_after(stop_after).encode())
 
 
@@ -200,8 +202,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
     try:
         return process.wait(_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()
+        return end_group(process)
 
 
 def part(options: argparse.Namespace, cases: Sequence[Case]) -> list[Case]:

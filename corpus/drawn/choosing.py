@@ -124,7 +124,8 @@ def _candidates(operation: str, forms: Sequence[Form], version: Version, count: 
             vector = candidate_of(forms, f"{operation} {number}", version)
         except Unfit:
             continue
-        yield Candidate(number, type_of(vector), kernel_of(vector), traits(vector), work(vector))
+        found = traits(vector)
+        yield Candidate(number, type_of(vector), kernel_of(found), found, work(vector))
         left -= 1
         if not left:
             return

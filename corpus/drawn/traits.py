@@ -79,9 +79,8 @@ def type_of(vector: Vector) -> str:
     return " ".join(dict.fromkeys(one.name for one in kinds if OPERAND_TYPES[one].is_tensor))
 
 
-def kernel_of(vector: Vector) -> str:
-    """By what a driver chooses a kernel first: window and steps, broadcast, axis, how it resizes, or rank."""
-    found = traits(vector)
+def kernel_of(found: Sequence[str]) -> str:
+    """By which traits a driver chooses a kernel first: window and steps, broadcast, axis, how it resizes, or rank."""
     its = next((its for wanted in _FIRST if (its := [one for one in found if one.startswith(wanted)])), [])
     if not its:
         return next((one for one in found if " rank " in one), "")

@@ -16,8 +16,8 @@ from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
-from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable, NotSupported
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, failure, minimised
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
 
@@ -69,7 +69,7 @@ class Attack:
         self._coverage.begin()
         try:
             seen = tuple(self.target.run(data))
-        except (NotApplicable, NotSupported) as ended:
+        except NOT_JUDGED as ended:
             self._inapplicable = self._inapplicable or str(ended)
             return frozenset()
         except Exception as ended:

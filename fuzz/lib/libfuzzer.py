@@ -13,9 +13,8 @@ from pathlib import Path
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import digest
-from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, fuzzer_named
+from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, fuzzer_named
 from npu_conformance.fuzz.lib.worker import attacked_by, target_of
-from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 
 PLUGIN = "NPU_PLUGIN"
 """The environment variable that names the plug-in to attack instead of the reference."""
@@ -28,7 +27,7 @@ def attack(name: str) -> None:
     target = _target(name)
 
     def run(data: bytes) -> None:
-        with suppress(NotApplicable, NotSupported):
+        with suppress(*NOT_JUDGED):
             target.run(data[:LARGEST_INPUT])
 
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:

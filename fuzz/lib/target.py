@@ -101,11 +101,15 @@ def _cost(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
+NOT_JUDGED = (NotApplicable, NotSupported)
+"""An input that ends so cannot be put to the subject, or calls what it does not have: no finding."""
+
+
 def failure(run: Callable[[bytes], object], data: bytes) -> str:
     """The signature of what running an input raises; empty where it raises nothing."""
     try:
         run(data)
-    except (NotApplicable, NotSupported):
+    except NOT_JUDGED:
         return ""
     except Exception as ended:
         return signature(ended)

@@ -46,17 +46,19 @@ class Baseline:
         return [line for result in verdicts if (line := self._regression(result))]
 
     def _regression(self, result: CaseResult) -> str:
-        worse = []
+        worse = dict(self._worse(result))
+        if not worse:
+            return ""
+        name, change = next(iter(worse.items()))
+        parts, whole = len(worse.keys() - {result.case}), counted(len(result.configurations), "configuration")
+        return f"regression: {name} {change}" + (f" ({parts} of {whole})" if len(worse) > 1 else "")
+
+    def _worse(self, result: CaseResult) -> Iterator[tuple[str, str]]:
+        """What is worse of a case, itself first, and how it has changed."""
         for name, now, waived in _outcomes_now(result):
             before = self._before.get(name)
             if not waived and is_regression(before, now):
-                worse.append(f"{name} {f'was {before.value}' if before else 'is new'}, now {now.value}")
-        if not worse:
-            return ""
-        of_case = worse[0].startswith(f"{result.case} ")
-        count, whole = len(worse) - of_case, len(result.configurations)
-        more = f" ({count} of {counted(whole, 'configuration')})" if count > (not of_case) else ""
-        return f"regression: {worse[0]}{more}"
+                yield name, f"{f'was {before.value}' if before else 'is new'}, now {now.value}"
 
 
 def load(path: Path, digests: Digests) -> Baseline:

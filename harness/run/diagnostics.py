@@ -28,7 +28,7 @@ def diagnosed(
             os.environ[vlog.FILE_VARIABLE] = str(log_file.resolve())
         if trace_file is not None:
             trace.begin(trace_file)
-        trace.path()
+        trace.path()  # a file that the environment names is begun, or said to be impossible, before anything runs
         if wire_file is not None:
             wire_log.begin(wire_file)
     except ValueError as error:

@@ -7,8 +7,6 @@ switch, `adb reboot`, a service manager brings it back, and this command knows h
 from __future__ import annotations
 
 import math
-import os
-import signal
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ import msgspec
 
 from npu_conformance.harness.subject.command_words import words_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import RESET_SECONDS, Manifest
 
@@ -60,8 +59,7 @@ class Reset(msgspec.Struct, frozen=True):
         try:
             return process.wait(self.seconds)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end_group(process)
             raise
 
 

@@ -64,7 +64,6 @@ class FailingRuns:
         self._app = ScriptedApp(context, *scripts)
         self._net, self._plan, self._chance = net, plan, chance
         self._watches = [Watch(self._app.known(script)) for script in scripts]
-        self._is_open = any(operand.is_open for operand in net.vector.operands.values())
         cache = (CacheFolder(context).argument, _TOKEN) if plan.has_cache else None
         self._options = Options(cache=cache)
         self._cached: dict[str, set[bytes]] = {}
@@ -74,7 +73,7 @@ class FailingRuns:
 
     def run(self) -> None:
         """Compile several times, and compute each time that succeeds."""
-        devices = (*self._app.driver_names, CPU) if self._plan.is_named and not self._is_open else ()
+        devices = (*self._app.driver_names, CPU) if self._plan.is_named and not self._net.is_open else ()
         model = self._app.model(self._net)
         for _ in range(_COMPILATIONS):
             compiled = self._app.compile(self._net, *devices, options=self._options, model=model)
@@ -116,7 +115,7 @@ class FailingRuns:
     def _judge_choice(self, asked: list[list[Asked]]) -> None:
         """Each operation is the best driver's of those that said they can; whoever failed to say so cannot."""
         operations = self._net.wire.main.operations
-        if self._is_open or not _is_plain(self._net):
+        if self._net.is_open or not _is_plain(self._net):
             return
         answers = [_answered(watch.script, self._net, calls) for watch, calls in zip(self._watches, asked, strict=True)]
         if None in answers:
@@ -143,7 +142,7 @@ class FailingRuns:
     def _compute_all(self, compiled: Compiled, *, is_named: bool) -> None:
         """Compute by ways of chance, with inputs that differ, over one burst."""
         app = self._app
-        choices = ("compute",) if self._is_open else ways(app.level)
+        choices = ("compute",) if self._net.is_open else ways(app.level)
         choices += (self._chance.choice(choices),) * len(choices)  # one way is taken again and again
         burst = app.made("burst_create", compiled.handle, True)
         lasting = self._in_memories(compiled) if self._plan.is_reusable and app.level.is_aidl else None
@@ -170,7 +169,7 @@ class FailingRuns:
         return computed
 
     def _in_memories(self, compiled: Compiled) -> Pending | None:
-        if self._is_open:
+        if self._net.is_open:
             return None
         made = pending(self._app, compiled)
         self._be_patient(made.execution)

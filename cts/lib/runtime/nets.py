@@ -34,6 +34,11 @@ class Net:
         """The arrays of the model's inputs."""
         return self.vector.examples[0].inputs
 
+    @property
+    def is_open(self) -> bool:
+        """True where a size is known in the execution alone."""
+        return any(operand.is_open for operand in self.vector.operands.values())
+
     def expected(self) -> dict[str, Array]:
         """What the oracles find for the outputs."""
         return self.expected_of(self.inputs)

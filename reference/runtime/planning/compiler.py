@@ -75,11 +75,11 @@ class ReferenceCompiler:
         body = self._body(model, chosen, options, may_fall_back)
         has_fallback = may_fall_back and not _is_of_vendor(model.wire)  # FW-EXT-006
         fallback = CpuFallback(self._cpu, model.wire, self._pools) if has_fallback else None
-        return ReferencePlan(model, body, fallback, self._setting(model))
+        return ReferencePlan(model, body, fallback, self._setting)
 
-    def _setting(self, model: FinishedModel) -> Setting:
-        sizes = extension_sizes(model.wire, self._drivers)
-        return Setting(self._pools, self._clock, self._feature_level, self._cpu, sizes)
+    @property
+    def _setting(self) -> Setting:
+        return Setting(self._pools, self._clock, self._feature_level, self._cpu)
 
     def _body(
         self, model: FinishedModel, devices: Sequence[PlanningDevice], options: CompileOptions, may_fall_back: bool
@@ -103,7 +103,9 @@ class ReferenceCompiler:
         cpu = self._cpu if may_fall_back else None
         wishes = Wishes(how, caching, cpu, self._pools, self._feature_level)
         built = PlanBuilder(model, devices, wishes).build()
-        return CompoundBody(built, self._setting(model)) if isinstance(built, GraphPlan) else SimpleBody(built)
+        if not isinstance(built, GraphPlan):
+            return SimpleBody(built)
+        return CompoundBody(built, self._setting, extension_sizes(model.wire, self._drivers))
 
 
 def _is_of_vendor(model: Model) -> bool:

@@ -40,13 +40,12 @@ _PADDING_OF_HIDL = 1
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What plans run in. cpu: the device to which memory of the runtime's own belongs. sizes: see Scratch."""
+    """What plans run in. cpu: the device to which memory of the runtime's own belongs."""
 
     pools: Pools
     clock: Clock
     feature_level: Version
     cpu: RuntimeDevice
-    sizes: Mapping[int, int]
 
 
 class Body(Protocol):
@@ -108,16 +107,16 @@ class SimpleBody:
 
 
 class CompoundBody:
-    """A model in steps."""
+    """A model in steps. sizes: see Scratch."""
 
-    def __init__(self, plan: GraphPlan, setting: Setting) -> None:
-        self._plan, self._setting = plan, setting
+    def __init__(self, plan: GraphPlan, setting: Setting, sizes: Mapping[int, int]) -> None:
+        self._plan, self._setting, self._sizes = plan, setting, sizes
 
     def run(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], terms: Terms, bursts: Bursts | None
     ) -> Outcome:
         """See Body."""
-        scratch = Scratch(self._setting.pools, self._setting.sizes)
+        scratch = Scratch(self._setting.pools, self._sizes)
         try:
             interpreter = self._interpreter(SynchronousEngine(terms, bursts), scratch, terms)
             places = interpreter.execute(self._plan, inputs, outputs)
@@ -132,7 +131,7 @@ class CompoundBody:
         """See Body. Temporaries of unknown size rule out fences (facts 2.1, T)."""
         if self._plan.has_dynamic_temporaries():
             return None
-        scratch = Scratch(self._setting.pools, self._setting.sizes)
+        scratch = Scratch(self._setting.pools, self._sizes)
         try:
             self._interpreter(engine, scratch, engine.terms).execute(self._plan, inputs, outputs)
         except StepFailed:
