@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import traceback
 import weakref
 
 from npu_conformance.reference.extensions import hints
@@ -148,7 +149,9 @@ class QueueReader:
     def __init__(self, server: PacketServer, requests: MessageQueue, results: MessageQueue) -> None:
         self._server, self._requests, self._results = server, requests, results
         self._stopped = False
-        self._touching = threading.Lock()
+        self._touching = (
+            threading.RLock()
+        )  # the reader's thread may be the one that collects the context, which stops it
         self.thread = threading.Thread(target=self._run, name="burst", daemon=True)
 
     def stop(self) -> None:
@@ -168,10 +171,18 @@ class QueueReader:
             if self._stopped:
                 return
             packet, room = self._taken()
-        result = self._server.failure() if packet is None else self._server.answer(packet, room)
+        result = self._server.failure() if packet is None else self._answered(packet, room)
         with self._touching, contextlib.suppress(CorruptQueueError):  # a client that corrupts the queue gets no result
             if not self._stopped:
                 self._results.write(result)
+
+    def _answered(self, packet: bytes, room: int) -> bytes:
+        """The result of a packet. The client waits for one, also where an engine breaks in a way of its own."""
+        try:
+            return self._server.answer(packet, room)
+        except Exception:
+            traceback.print_exc()
+            return self._server.failure()
 
     def _taken(self) -> tuple[bytes | None, int]:
         """The next packet, and the room that its result may take; None for a corrupted queue."""

@@ -24,7 +24,7 @@ class MemoryCache:
         self._memory_map, self._clock, self._patrol_seconds = memory_map, clock, patrol_seconds
         self._memories: dict[int, Memory] = {}
         self._views: dict[Memory, memoryview] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a burst that is collected in one of these calls closes it
         self._closed = threading.Event()
         self._watchdog: threading.Thread | None = None
         self._used_ns = clock.now_ns()

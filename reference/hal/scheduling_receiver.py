@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from npu_conformance.reference.clock import Timers
+from npu_conformance.reference.real_time import run_safely
 from npu_conformance.specs.errors import InterfaceError
 
 Send = Callable[[], None]
@@ -50,8 +51,7 @@ class Posted:
 
     def _bring(self, message: Send) -> None:
         if self._is_open:
-            with suppress(InterfaceError):  # a dead callback needs nothing, and the errors of a living one are its own
-                message()
+            _deliver(message)
 
 
 class Courier:
@@ -102,8 +102,7 @@ class Courier:
 
     def _run(self) -> None:
         while (message := self._next()) is not None:
-            with suppress(InterfaceError):
-                message()
+            run_safely(lambda: _deliver(message))
             with self._changed:
                 if self._waiting:
                     self._waiting.popleft()
@@ -114,3 +113,9 @@ class Courier:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
             return self._waiting[0] if self._waiting else None
+
+
+def _deliver(message: Send) -> None:
+    """Call a callback. A dead one needs nothing, and the errors of a living one are its own."""
+    with suppress(InterfaceError):
+        message()

@@ -183,24 +183,29 @@ class NpuManager(Manager):
 
     def importance_changed(self, uid: int, importance: int) -> None:
         """Take over a new importance: first the HAL learns of it, then the policy acts on it (NPU-PRI-005)."""
-        self.priorities.set_importance(uid, importance)
+        with self._lock:
+            self.priorities.set_importance(uid, importance)
         self.refresh(uid)
         self.rank(uid)
 
     def refresh(self, uid: int) -> None:
         """Derive the config of a uid anew, and push it where it has changed."""
-        if self.priorities.follow_app(uid):
+        with self._lock:
+            changed = self.priorities.follow_app(uid)
+        if changed:
             self.hal.push(lambda: self.priorities.configs((uid,)))
 
     def refresh_all(self) -> None:
         """Derive the config of every app anew, and push those that have changed."""
-        changed = [app.uid for app in self.apps if self.priorities.follow_app(app.uid)]
+        with self._lock:
+            changed = [app.uid for app in self.apps if self.priorities.follow_app(app.uid)]
         self.hal.push(lambda: self.priorities.configs(changed))
 
     def set_pressure(self, pressure: Pressure) -> None:
         """Take over a new pressure: the device is hotter or cooler, or has another amount of memory left."""
-        self.priorities.pressure = pressure
-        changed = self.priorities.refresh_all()
+        with self._lock:
+            self.priorities.pressure = pressure
+            changed = self.priorities.refresh_all()
         self.hal.push(lambda: self.priorities.configs(changed))
         with self._lock:
             self.policy.set_pressure(pressure)

@@ -36,9 +36,7 @@ class Metrics:
 
     def take(self) -> tuple[Atom, ...]:
         """Return the atoms that were logged since the last call."""
-        taken = tuple(self._atoms)
-        self._atoms.clear()
-        return taken
+        return tuple(self._atoms.popleft() for _ in range(len(self._atoms)))
 
     def requested(self, uid: int, model: ModelLoadRequest) -> None:
         """Log that an app asked to load a model."""

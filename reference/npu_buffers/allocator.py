@@ -110,7 +110,9 @@ class Client:
             content = self._content(segment, buffer.size)
         except ServiceError as error:
             with self.heaps.lock:
-                if buffer is not None and buffer.state is State.LOADING:
+                if buffer is not None:
+                    if buffer.state is not State.LOADING:
+                        return  # it was preempted meanwhile, which has answered the call
                     buffer.state = State.ALLOCATED
                 self._worker.add(partial(self._answer_load, identifier, error), 0)
             return
@@ -281,12 +283,15 @@ class Allocators:
     def create(self, caller: Caller, callback: AllocatorCallback) -> ClientAllocator:
         """Make an allocator for a process."""
         client = Client(caller, self._delivery, self.heaps, self._exports, self._files, callback)
-        self.clients.add(client)
+        with self.heaps.lock:
+            self.clients.add(client)
         return ClientAllocator(client)
 
     def drop_client(self, uid: int, pid: int = 0) -> None:
         """Free the buffers of a uid's processes, or of the one with this pid, which have died."""
-        for client in tuple(self.clients):
+        with self.heaps.lock:
+            clients = tuple(self.clients)
+        for client in clients:
             if client.caller.uid == uid and pid in (0, client.caller.pid):
                 client.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 
 from msgspec.structs import replace
 
@@ -70,8 +71,5 @@ class OwnedPool:
     """A pool of the runtime's own, given back with the last reference to this object."""
 
     def __init__(self, pools: Pools, size: int) -> None:
-        self._pools = pools
         self.memory = pools.make(size)
-
-    def __del__(self) -> None:
-        self._pools.free(self.memory)
+        weakref.finalize(self, pools.free, self.memory)

@@ -223,8 +223,8 @@ def _commands() -> deque[bytes]:
 
     def listen() -> None:
         # Not through sys.stdin: its lock would be held when the interpreter ends.
-        while chunk := os.read(0, 64):
-            arrived.extend(command for command in (ASK, FINISH) if command in chunk)
+        with open(0, "rb", closefd=False) as commands:
+            arrived.extend(commands)
         arrived.append(FINISH)
 
     threading.Thread(target=listen, daemon=True).start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from npu_conformance.reference.runtime.backend import (
     Argument,
@@ -12,7 +12,6 @@ from npu_conformance.reference.runtime.backend import (
     Outcome,
     PlanBurst,
     RuntimeFailure,
-    StartedWork,
 )
 from npu_conformance.reference.runtime.objects.arguments import Arguments
 from npu_conformance.reference.runtime.objects.burst import Burst
@@ -172,9 +171,12 @@ class Execution:
             work = self._plan.start(inputs, outputs, self._options(), tuple(fences), duration_ns)
         except RuntimeFailure as error:
             raise self._failed(error) from error
+        except BaseException:
+            self._end(Outcome(ResultCode.OP_FAILED))
+            raise
         if work.fence is None:
-            return EndedEvent(self._end(work.wait()))
-        return WorkEvent(work.fence, lambda: self._end(_outcome(work)))
+            return EndedEvent(self._ended_by(work.wait))
+        return WorkEvent(work.fence, lambda: self._ended_by(work.wait))
 
     def _check_startable(self) -> None:
         if self._state is State.COMPUTATION or (self._state is State.COMPLETED and not self._is_reusable):
@@ -222,8 +224,12 @@ class Execution:
 
     def _run(self, burst: PlanBurst | None = None) -> ResultCode:
         inputs, outputs = self._arguments()
+        return self._ended_by(lambda: self._plan.execute(inputs, outputs, self._options(), burst))
+
+    def _ended_by(self, compute: Callable[[], Outcome]) -> ResultCode:
+        """End the computation with what it gives; it has also ended where something unexpected goes to the caller."""
         try:
-            outcome = self._plan.execute(inputs, outputs, self._options(), burst)
+            outcome = compute()
         except RuntimeFailure as error:
             outcome = Outcome(error.result)
         except BaseException:
@@ -259,10 +265,3 @@ class Execution:
         if not self._measures:
             raise bad_state("durations were not measured")
         return self.results.duration(code)
-
-
-def _outcome(work: StartedWork) -> Outcome:
-    try:
-        return work.wait()
-    except RuntimeFailure as error:
-        return Outcome(error.result)

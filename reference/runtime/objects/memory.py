@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 from npu_conformance.reference.hal.memory import AHARDWAREBUFFER_FORMAT_BLOB
@@ -40,11 +41,8 @@ class AppMemoryObject(MemoryObject):
     memory: Memory
 
     def __init__(self, app_memory: AppMemory, memory: Memory) -> None:
-        self._app_memory = app_memory
         self.memory = app_memory.keep(memory)
-
-    def __del__(self) -> None:
-        self._app_memory.free(self.memory)
+        weakref.finalize(self, app_memory.free, self.memory)
 
     def check_constant(self, offset: int, length: int) -> None:
         """Raise BAD_DATA for a constant that does not lie inside (FW-MDL-017)."""

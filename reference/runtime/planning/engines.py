@@ -65,7 +65,7 @@ class FencedEngine(msgspec.Struct):
     """Launches each part behind the fence of the one before (facts 2.6). See Engine.
 
     pending: what the next part has to wait for; at first the fences of the app. duration_ns: 0 for none. launched: what
-    reports on each launched part.
+    reports on each launched part. succeeded: how many of these have reported success.
     """
 
     terms: Terms
@@ -73,6 +73,7 @@ class FencedEngine(msgspec.Struct):
     duration_ns: int
     launched: list[hal.FencedExecutionCallback] = msgspec.field(default_factory=list)
     parts: list[DriverPart] = msgspec.field(default_factory=list)
+    succeeded: int = 0
 
     def compute(self, step: PartStep, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> Outcome:
         """See Engine. A part without fences is computed in the call, once what is pending has happened."""
@@ -102,15 +103,15 @@ class FencedEngine(msgspec.Struct):
         self.pending = ()
         if (failed := self._reported()) is not None:
             raise StepFailed(failed, falls_back=True)
-        for part in self.parts:
-            part.tell_success()
 
     def _reported(self) -> Outcome | None:
-        """The failure that a launched part reports; None where all succeeded."""
-        for callback in self.launched:
+        """The failure that a launched part reports; None where all succeeded. A part that did is not asked again."""
+        for callback, part in zip(self.launched[self.succeeded :], self.parts[self.succeeded :], strict=True):
             info = execution_info(callback)
             if info.status != ErrorStatus.NONE:
                 return failure(result_of_status(info.status))
+            part.tell_success()
+            self.succeeded += 1
         return None
 
 

@@ -11,6 +11,7 @@ from npu_conformance.reference.runtime.backend import Argument, Outcome
 from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, IfStep, PartStep, WhileStep
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, failure
 from npu_conformance.reference.runtime.planning.values import Scratch, read_bytes, write_bytes
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     DEFAULT_LOOP_TIMEOUT_NS,
     MAXIMUM_LOOP_TIMEOUT_NS,
@@ -60,7 +61,10 @@ class Interpreter:
     def execute(self, plan: GraphPlan, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> list[Argument]:
         """Run the main graph; returns the places of its outputs with their real shapes. Raises StepFailed."""
         self._main = plan
-        return self._run(plan, inputs, outputs)
+        try:
+            return self._run(plan, inputs, outputs)
+        except ServiceError as error:  # a value that is read here lies in memory that cannot be mapped
+            raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True) from error
 
     def _run(self, plan: GraphPlan, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> list[Argument]:
         places = dict(zip(plan.inputs, inputs, strict=True)) | dict(zip(plan.outputs, outputs, strict=True))

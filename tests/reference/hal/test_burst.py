@@ -290,3 +290,36 @@ def test_stop_is_safe_to_call_twice() -> None:
     reader.stop()
     reader.thread.join(SECONDS)
     assert not reader.thread.is_alive()
+
+
+def test_a_packet_that_breaks_the_driver_is_answered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(self: PacketServer, packet: bytes, room: int) -> bytes:
+        raise ValueError("an engine that is broken")
+
+    fixture = BurstFixture(Version.V1_2)
+    context, requests, results = fixture.open()
+    monkeypatch.setattr(PacketServer, "answer", broken)
+    for _ in range(2):
+        assert requests.write(fixture.packet())
+        assert results.wait(SECONDS)
+        assert status_of(results.read()) == ErrorStatus.GENERAL_FAILURE
+    context.free_memory(0)
+    assert "an engine that is broken" in capsys.readouterr().err
+
+
+def test_a_burst_may_be_collected_while_its_own_thread_holds_a_lock() -> None:
+    fixture = BurstFixture(Version.V1_2)
+    server = PacketServer(fixture.model._prepared, fixture.slots)  # type: ignore[attr-defined]
+    queue = MessageQueue(memoryview(bytearray(size_of(CAPACITY, ELEMENT_SIZE))), CAPACITY, ELEMENT_SIZE)
+    reader = QueueReader(server, queue, queue)
+
+    def collect() -> None:
+        with reader._touching, server.cache._lock:
+            reader.stop()
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    assert not thread.is_alive()

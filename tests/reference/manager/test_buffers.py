@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ from npu_conformance.reference.npu_buffers import heaps
 from npu_conformance.reference.npu_buffers.allocator import Allocators, ClientAllocator
 from npu_conformance.specs import requirements
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, ServiceError
-from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer
+from npu_conformance.specs.neuralnetworks.types import CacheHandle
+from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, FileSegment, NpuBuffer
 from npu_conformance.specs.plugin import Caller, NoFiles
 
 CASES = {case.id: case for case in cases.cases()}
@@ -257,3 +259,32 @@ def test_every_requirement_has_a_case_or_a_reason() -> None:
     for number in range(1, 16):
         identifier = f"NPU-BUF-{number:03}"
         assert (identifier in named) != bool(requirements.requirement(identifier).untested), identifier
+
+
+def test_a_load_that_is_preempted_while_its_file_is_read_is_answered_once() -> None:
+    service = Service()
+    mine, mine_told = service.client(1)
+    others, _ = service.client(2)
+
+    class ShortFile:
+        """A file that turns out to be too short."""
+
+        def read(self, offset: int, length: int) -> bytes:
+            return b""
+
+        def close(self) -> None:
+            pass
+
+    class Files:
+        """Files whose opening takes so long that another app takes the memory."""
+
+        def open(self, token: int) -> Any:
+            others.get_buffers((cache(2, 8, priority=0),))
+            return ShortFile()
+
+    mine.client._files = Files()
+    mine.get_buffers((cache(1, 8, priority=900),))
+    service.clock.advance(10**9)
+    mine.load_file_segment_to_buffer(1, FileSegment(CacheHandle((5,)), 0, 16, 0))
+    service.clock.advance(10**9)
+    assert mine_told.of(1) == [("allocated", 0), ("loaded", Errno.ECANCELED), ("preempted", 0)]

@@ -6,6 +6,7 @@ import threading
 from functools import partial
 
 import patience
+import pytest
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
@@ -111,3 +112,17 @@ def test_what_was_posted_is_brought_when_the_clock_moves_unless_it_was_closed_be
     first.close()
     clock.advance(0)
     assert brought == ["second"]
+
+
+def test_a_courier_goes_on_behind_a_callback_that_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    courier, brought = Courier(), list[int]()
+
+    def broken() -> None:
+        raise ValueError("not what a callback may raise")
+
+    courier.send(broken)
+    courier.send(lambda: brought.append(1))
+    courier.settle()
+    assert brought == [1]
+    assert "not what a callback may raise" in capsys.readouterr().err
+    courier.close()

@@ -318,3 +318,21 @@ def test_a_started_computation_calls_drivers_for_whom_started_it(monkeypatch: py
     caller.set(7)
     succeed(app.runtime.event_wait(made(app.runtime.execution_start_compute(execution, True))))
     assert seen == [7]
+
+
+@pytest.mark.parametrize("way", ["compute", "burst", "fenced"])
+def test_a_computation_has_ended_whatever_went_wrong(
+    way: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = App()
+    execution = app.execution()
+
+    def broken(*_: Any) -> Outcome:
+        raise ValueError("an engine that is broken")
+
+    monkeypatch.setattr(app.plan, "execute", broken)
+    monkeypatch.setattr(app.plan, "start", broken)
+    assert compute(app, execution, way) == OP_FAILED
+    assert "an engine that is broken" in capsys.readouterr().err
+    assert not app.runtime.handles.get(Execution, execution).is_running
+    assert compute(app, execution, "compute") == BAD_STATE

@@ -7,7 +7,9 @@ import pytest
 from runtime_plans import SHAPE, Graph, Planning, numbers, supporting
 
 from npu_conformance.reference.runtime.backend import ExecutionOptions
-from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.reference.runtime.planning import engines
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -100,3 +102,39 @@ def test_a_part_of_a_loop_that_fails_is_computed_by_the_cpu() -> None:
     outcome, (value, doubled) = planning.run(planning.compile(looping(4)), [numbers()], outputs=2)
     assert outcome.result == ResultCode.NO_ERROR
     assert (value.tolist(), doubled.tolist()) == ((numbers() + 3).tolist(), ((numbers() + 2) * 2).tolist())
+
+
+@pytest.mark.parametrize("is_fenced", [False, True])
+def test_a_condition_that_cannot_be_read_fails_the_execution(is_fenced: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    planning = Planning(*SCRIPTS)
+    plan = planning.compile(branching())
+    inputs = [planning.place(numpy.array([True])), planning.place(numbers())]
+    outputs = [planning.room(SHAPE, 24)]
+    reach = planning.memory.map
+
+    def unreachable(memory: types.Memory) -> memoryview:
+        if memory == inputs[0].memory:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "cannot be mapped")
+        return reach(memory)
+
+    monkeypatch.setattr(planning.memory, "map", unreachable)
+    if is_fenced:
+        outcome = plan.start(inputs, outputs, ExecutionOptions(), (), 0).wait()
+    else:
+        outcome = plan.execute(inputs, outputs, ExecutionOptions())
+    assert outcome.result == ResultCode.OP_FAILED
+
+
+def test_a_part_behind_a_fence_is_asked_once_how_it_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    planning, asked = Planning(*SCRIPTS), list[object]()
+    ask = engines.execution_info
+
+    def counted(callback: hal.FencedExecutionCallback) -> hal.FencedExecutionInfo:
+        asked.append(callback)
+        return ask(callback)
+
+    monkeypatch.setattr(engines, "execution_info", counted)
+    plan = planning.compile(looping(1 + 5))
+    outputs = [planning.room(SHAPE, 24) for _ in range(2)]
+    assert plan.start([planning.place(numbers())], outputs, ExecutionOptions(), (), 0).wait().result == 0
+    assert len(asked) == len(set(map(id, asked))) > 5
