@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from npu_conformance.cli.commands._numbers import require_positive
+from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
@@ -91,6 +91,8 @@ def _require_sense(options: argparse.Namespace) -> None:
     for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
         raise UsageError(f"{flag}: only with --variants")
     require_positive("--sample-cases", options.sample_cases)
+    require_positive("--sample", options.sample)
+    require_not_negative("--mutants", options.mutants or 0)
 
 
 def _list(*, as_json: bool) -> int:

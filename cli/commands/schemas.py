@@ -43,11 +43,12 @@ def _check(path: Path, name: str) -> int:
     from npu_conformance.specs import schemas
 
     try:
-        document = json.loads(path.read_text())
+        lines = schemas.explain(json.loads(path.read_text()), name)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
-    lines = schemas.explain(document, name)
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply") from None
     print("\n".join(f"{path}: {line}" for line in lines) or f"{path}: a valid {name}")
     return WRONG if lines else OK

@@ -76,8 +76,8 @@ class HeaderGraph(msgspec.Struct, frozen=True):
 class Example(msgspec.Struct, frozen=True):
     """Inputs and expected outputs by operand."""
 
-    inputs: dict[str, Data]
-    outputs: dict[str, Data]
+    inputs: dict[int, Data]
+    outputs: dict[int, Data]
 
 
 class About(msgspec.Struct, frozen=True):

@@ -76,12 +76,18 @@ class Collection:
 
     def load(self, name: str) -> Vector:
         """The vector of a name; raises KeyError where there is none."""
-        for number, header in self._index.items():
-            if isinstance(header, VectorHeader) and header.name == name:
-                where = f"{self.path}:{number}"
-                document = documents.decode(self._lines[number - 1], jsonl_documents.Document, where)
-                return _vector(document, header, where)
-        raise KeyError(f"{self.path} has no vector {name!r}")
+        if name not in self._numbers:
+            raise KeyError(f"{self.path} has no vector {name!r}")
+        number, header = self._numbers[name]
+        where = f"{self.path}:{number}"
+        document = documents.decode(self._lines[number - 1], jsonl_documents.Document, where)
+        return _vector(document, header, where)
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str, tuple[int, VectorHeader]]:
+        """Line and header of the first vector of each name."""
+        readable = [(number, one) for number, one in self._index.items() if isinstance(one, VectorHeader)]
+        return {header.name: (number, header) for number, header in reversed(readable)}
 
     @functools.cached_property
     def _lines(self) -> list[bytes]:
@@ -340,13 +346,13 @@ def _example(document: jsonl_documents.Example, main: Graph, rejected: bool, whe
 
 
 def _arrays(
-    data: Mapping[str, jsonl_documents.Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
+    data: Mapping[int, jsonl_documents.Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
 ) -> dict[str, Array]:
     arrays = {}
     for index, part in data.items():
-        if not index.isdigit() or int(index) >= len(names):
+        if not 0 <= index < len(names):
             raise DocumentError(where, f"{path}.{index}", "there is no such operand")
         if not part.omitted:
-            name = names[int(index)]
+            name = names[index]
             arrays[name] = _array(part, operands[name].type, where, f"{path}.{index}")
     return arrays

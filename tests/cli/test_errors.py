@@ -44,6 +44,7 @@ def files(tmp_path: Path) -> None:
     """Files that are no documents, and one of a wrong type."""
     (tmp_path / "broken.json").write_text("garbage")
     (tmp_path / "typed.json").write_text('{"format": 1, "waivers": [{"id": "x", "requirement": 3}]}')
+    (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
 
@@ -157,6 +158,9 @@ def files(tmp_path: Path) -> None:
         (["schemas", "waiver"], "no schema 'waiver'; there are"),
         (["schemas", "waivers", "--check", "nowhere"], "nowhere: No such file or directory"),
         (["schemas", "waivers", "--check", "broken.json"], "broken.json: not JSON"),
+        (["schemas", "waivers", "--check", "deep.json"], "deep.json: nested too deeply"),
+        (["faults", "--sample", "-1"], "--sample: expected a positive number, found -1"),
+        (["faults", "--mutants", "-5"], "--mutants: expected a number from 0 up, found -5"),
         (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
         (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),
         (["serve", "reference", "--listen", "tcp:127.0.0.1", "--key-file", "key"], "expected tcp:HOST:PORT, with a"),

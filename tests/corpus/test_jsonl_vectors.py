@@ -189,6 +189,8 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "too little data": (_set(*MAIN, "operands", 1, "data", "shape", value=[3]), r"data: cannot reshape"),
     "out of the type": (_set(*MAIN, "operands", 2, "data", "values", value=[2**40]), r"operands\[2\]\.data: "),
     "no such graph": (_set(*MAIN, "operands", 0, "referenced_index", value=0), r"no referenced graph 0"),
+    "example of no number": (_set("examples", 0, "inputs", value={"²": floats(1.0)}), r"inputs.*: Expected `int`"),
+    "example below": (_set("examples", 0, "inputs", value={"-1": floats(1.0)}), r"inputs\.-1: there is no such"),
     "example of nothing": (_set("examples", 0, "inputs", value={"7": floats(1.0)}), r"inputs\.7: there is no such"),
 }
 

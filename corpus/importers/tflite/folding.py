@@ -62,12 +62,14 @@ def _cast(step: Step, values: list[Array]) -> Array | None:
     return values[0].astype(DTYPES[step.output().type]) if kinds <= {"INT32", "INT64", "FLOAT32"} else None
 
 
-def _pack(step: Step, values: list[Array]) -> Array:
-    return np.stack(values, step.operator.option("Axis"))
+def _pack(step: Step, values: list[Array]) -> Array | None:
+    return np.stack(values, step.operator.option("Axis")) if _has_size(step, _total(values)) else None
 
 
 def _concatenation(step: Step, values: list[Array]) -> Array | None:
-    return np.concatenate(values, step.operator.option("Axis")) if _is_plain(step) else None
+    if not _is_plain(step) or not _has_size(step, _total(values)):
+        return None
+    return np.concatenate(values, step.operator.option("Axis"))
 
 
 def _reshape(step: Step, values: list[Array]) -> Array:
@@ -81,6 +83,8 @@ def _transpose(step: Step, values: list[Array]) -> Array | None:
 def _gather(step: Step, values: list[Array]) -> Array | None:
     option, (source, indexes) = step.operator.option, values
     if option("BatchDims") or not _is_plain(step) or (indexes < 0).any():
+        return None
+    if not _has_size(step, math.prod(np.delete(source.shape, option("Axis")).tolist()) * indexes.size):
         return None
     return np.asarray(source.take(indexes, option("Axis")))
 
@@ -131,6 +135,15 @@ def _reduce_prod(step: Step, values: list[Array]) -> Array | None:
 def _fill(step: Step, values: list[Array]) -> Array | None:
     shape = step.output().shape
     return np.full(shape, values[1]) if values[1].size == 1 and values[0].reshape(-1).tolist() == list(shape) else None
+
+
+def _total(values: list[Array]) -> int:
+    return sum(value.size for value in values)
+
+
+def _has_size(step: Step, count: int) -> bool:
+    """True where the output has so many elements in the file, which is asked before they are made."""
+    return count == math.prod(step.output().shape)
 
 
 def _is_plain(step: Step) -> bool:

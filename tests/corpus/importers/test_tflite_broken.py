@@ -275,6 +275,24 @@ def test_a_state_that_would_be_gigabytes_is_refused() -> None:
     assert "would take more than" in str(imported(file.pack(result)))
 
 
+@pytest.mark.parametrize("operator", ["GATHER", "CONCATENATION", "PACK"])
+def test_a_constant_that_would_be_larger_than_the_file_says_is_not_made(operator: str) -> None:
+    file, count = File(), 3000
+    graph = file.main
+    given_ = graph.input("FLOAT32", (2,))
+    many = graph.constant("INT32", np.zeros((1, count), "int32"))
+    indexes = graph.constant("INT32", np.zeros(count, "int32"))
+    inputs = [many, indexes] if operator == "GATHER" else [many] * count
+    graph.operator(operator, inputs, ("INT32", (2,)), operator.capitalize(), axis=0)
+    data = file.pack(graph.operator("ADD", [given_, given_], ("FLOAT32", (2,)), "Add"))
+    tracemalloc.start()
+    try:
+        imported(data)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MEBIBYTE
+    finally:
+        tracemalloc.stop()
+
+
 def test_all_that_cannot_be_expressed_is_said_at_once() -> None:
     file = File()
     graph = file.main
