@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+import slow_tests
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -19,6 +20,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare --slow."""
+    parser.addoption("--slow", action="store_true", help="run the tests of tests/helpers/slow_tests.py, too")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around pytest-randomly's, which changes the order
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Leave the slow tests out, unless they are asked for: all of them by --slow, or one by its name."""
+    if not config.option.slow and not any("::" in argument for argument in config.args):
+        left_out = slow_tests.left_out(items)
+        config.hook.pytest_deselected(items=left_out)
+        unwanted = set(left_out)
+        items[:] = [item for item in items if item not in unwanted]
+    return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import slow_tests
 from msgspec.structs import replace
 
 from npu_conformance.adapters import reference
@@ -146,6 +147,13 @@ def test_every_case_applies_to_the_reference_in_some_version(cases: list[Case]) 
     manifests = {version: replace(said, feature_level=version) for version in Version}
     never = [case.id for case in cases if all(inapplicable(case, manifests[version], version) for version in Version)]
     assert never == []
+
+
+def test_the_slow_tests_exist() -> None:
+    """A function that was renamed would run in every run again."""
+    texts = {file: (ROOT / "tests" / file).read_text() for file in slow_tests.SHARES}
+    named = [(file, name) for file, functions in slow_tests.SHARES.items() for name in functions]
+    assert [(file, name) for file, name in named if f"def {name}(" not in texts[file]] == []
 
 
 def test_no_module_is_loaded_under_two_names(tmp_path: Path) -> None:

@@ -55,6 +55,10 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
 
 def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
     """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
+    if options.part:
+        from npu_conformance.cli.commands import _shards
+
+        return _in_order(options, _shards.part(options)), Wanted().described()
     only = _earlier(session) if options.last_failed else None
     scope = Scope(options.scope)
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
@@ -88,18 +92,18 @@ def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
 
 
 def _part(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
-    """What this process has to run of the selection, in its order. Raises UsageError where that is nothing."""
-    if options.part:
-        from npu_conformance.cli.commands import _shards
-
-        cases = _shards.part(options, cases)
-    elif options.shard:
+    """What this run has to run of the selection, in its order. Raises UsageError where that is nothing."""
+    if options.shard:
         from npu_conformance.harness.run.partition import parse_shard, partition
 
         index, count = parse_shard(options.shard)
         cases = partition(cases, count)[index - 1]
     if not cases:
         raise UsageError(f"--shard {options.shard}: no case is left for it")
+    return _in_order(options, cases)
+
+
+def _in_order(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
     return by_worth(cases) if options.budget else cases
 
 
