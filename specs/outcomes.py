@@ -27,10 +27,11 @@ class Disposition(enum.Enum):
 
 
 _SEVERITY = (
-    Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.NOT_SUPPORTED, Outcome.NOT_RUN,
+    Outcome.NOT_APPLICABLE, Outcome.NOT_SUPPORTED, Outcome.PASS, Outcome.NOT_RUN,
     Outcome.FAIL, Outcome.HANG, Outcome.CRASH, Outcome.SUITE_ERROR,
 )  # fmt: skip
-"""From mild to grave. A pass outweighs what does not apply; a skip is never a pass."""
+"""From mild to grave. What passed outweighs what does not apply, or is not supported: a driver may decline one form of
+a model and execute the others. Where nothing passed, a skip stays a skip."""
 
 
 def worst(*outcomes: Outcome) -> Outcome:

@@ -62,11 +62,15 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _changes(before: Results, after: Results) -> list[Change]:
-    from npu_conformance.harness.run.baseline import is_regression
+    """What has changed of the cases, and of the configurations of those that ended as before."""
+    from npu_conformance.harness.run.baseline import is_regression, outcomes
 
-    was = {case.case: case.outcome for case in before.cases}
-    now = {case.case: case.outcome for case in after.cases}
-    pairs = ((name, was.get(name), now.get(name)) for name in {**was, **now})
+    was = dict(pair for case in before.cases for pair in outcomes(case))
+    now = dict(pair for case in after.cases for pair in outcomes(case))
+    found = [(name, was.get(name), now.get(name)) for name in {**was, **now} if was.get(name) != now.get(name)]
+    changed = {name for name, _, _ in found}
     return [
-        Change(name, old, new, new is not None and is_regression(old, new)) for name, old, new in pairs if old != new
+        Change(name, old, new, new is not None and is_regression(old, new))
+        for name, old, new in found
+        if "#" not in name or (None not in (old, new) and name.partition("#")[0] not in changed)
     ]

@@ -23,7 +23,11 @@ class Baseline:
     """The outcomes of an earlier run."""
 
     def __init__(self, earlier: Results) -> None:
-        self._before = dict(pair for summary in earlier.cases for pair in _outcomes_before(summary))
+        self._before = dict(pair for summary in earlier.cases for pair in outcomes(summary))
+        self._passed = {
+            summary.case: [name for name, outcome in summary.configurations.items() if outcome is Outcome.PASS]
+            for summary in earlier.cases
+        }
 
     def mark(self, result: CaseResult) -> CaseResult:
         """Return the result, marked as known where it is red and was so before: no regression is in it."""
@@ -59,6 +63,10 @@ class Baseline:
             before = self._before.get(name)
             if not waived and is_regression(before, now):
                 yield name, f"{f'was {before.value}' if before else 'is new'}, now {now.value}"
+        if result.own_outcome is Outcome.NOT_SUPPORTED:  # it ended before it came to the others
+            seen = {part.name for part in result.configurations}
+            lost = [name for name in self._passed.get(result.case, ()) if name not in seen]
+            yield from ((f"{result.case}#{name}", "was pass, now not-supported") for name in lost)
 
 
 def load(path: Path, digests: Digests) -> Baseline:
@@ -86,7 +94,8 @@ def is_regression(before: Outcome | None, now: Outcome) -> bool:
     return before is None or not is_red(before) or (now in _LOST_SUBJECT and before is Outcome.FAIL)
 
 
-def _outcomes_before(summary: CaseSummary) -> Iterator[tuple[str, Outcome]]:
+def outcomes(summary: CaseSummary) -> Iterator[tuple[str, Outcome]]:
+    """Yield a case and each of its configurations, `case#configuration`, with how it ended."""
     yield summary.case, summary.outcome
     for name, outcome in summary.configurations.items():
         yield f"{summary.case}#{name}", outcome

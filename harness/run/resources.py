@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.pools import aidl_form
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -33,6 +34,7 @@ class Resources:
         self.subject = subject
         self.restarts = 0
         self._to_close: list[Closeable] = []
+        self._pools: list[Pool] = []
 
     def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
         """Create a memory pool of `size` bytes, closed when the case ends.
@@ -43,6 +45,7 @@ class Resources:
         pool = (application or self.subject).memory.create(kind, size)
         pool.memory = aidl_form(pool.memory, self.subject.version)
         self._to_close.append(pool)
+        self._pools.append(pool)
         return pool
 
     def filled_pool(self, data: bytes) -> Memory:
@@ -82,11 +85,14 @@ class Resources:
     def close(self) -> None:
         """Close the pools, fences, files and applications of the case, the newest first.
 
-        Behind a restart, what was made before it is dead.
+        Behind a restart, what was made before it is dead. Raises Failed where something was written behind a pool.
         """
+        overrun = [str(pool.memory.size) for pool in self._pools if pool.take_overrun()]
         while self._to_close:
             try:
                 self._to_close.pop().close()
             except DeadObject:
                 if not self.restarts:
                     raise
+        if overrun:
+            raise Failed(f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes")

@@ -136,10 +136,9 @@ class _Choice:
 
     def means(self, case_id: str) -> bool:
         """True where a target, the expression and the limit mean the id."""
-        if self.wanted.only is not None and case_id not in self.wanted.only:
-            return False
         meant = [target for target in self._targets if target.means(case_id)]
-        return bool(meant or not self._targets) and bool(self._matches(case_id))
+        only = self.wanted.only
+        return bool(meant or not self._targets) and (only is None or case_id in only) and bool(self._matches(case_id))
 
     def takes(self, case_id: str, scope: Scope) -> bool:
         """True where the case is asked for."""

@@ -59,6 +59,13 @@ class Pool:
         """Return bytes. Raises ValueError outside the pool."""
         raise NotImplementedError
 
+    def take_overrun(self) -> bool:
+        """True where the subject has written behind the end of the pool since the last look, as far as that shows.
+
+        Shared memory is mapped by pages, so what is written behind a pool's end lands where this side can see it.
+        """
+        return False
+
     def queue_memory(self) -> QueueMemory | memoryview:
         """The bytes as the memory of a message queue, where they are shared."""
         raise NotImplementedError
@@ -77,9 +84,12 @@ class MappedPool(Pool):
 
     is_shared = True
 
-    def __init__(self, memory: Memory, view: memoryview, on_close: Callable[[], None]) -> None:
+    def __init__(
+        self, memory: Memory, view: memoryview, on_close: Callable[[], None], file: SharedFile | None = None
+    ) -> None:
+        """file: what is mapped; None for memory of this process."""
         self.memory = memory
-        self._view = view
+        self._view, self._file = view, file
         self._on_close: Callable[[], None] | None = on_close
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
@@ -91,6 +101,11 @@ class MappedPool(Pool):
         """Return bytes."""
         self._check(offset, length)
         return bytes(self._view[offset : offset + length])
+
+    def take_overrun(self) -> bool:
+        """Look behind the bytes, unless the memory was given back."""
+        is_open = self._on_close is not None
+        return is_open and self._file is not None and self._file.take_overrun(self.memory.size)
 
     def queue_memory(self) -> memoryview:
         """The mapped bytes."""
@@ -126,6 +141,10 @@ class FilePool(Pool):
         """Return bytes. Raises Failed where the subject has truncated the file."""
         self._check(offset, length)
         return self._open_file().read(offset, length)
+
+    def take_overrun(self) -> bool:
+        """Look behind the bytes, unless the memory was given back."""
+        return self._file is not None and self._file.take_overrun(self.memory.size)
 
     def queue_memory(self) -> QueueMemory:
         """The bytes, each access of them a system call."""
@@ -283,7 +302,7 @@ class SharedPools:
             else:
                 self._dispose(file, is_in_use=pool.apart)
 
-        pool = MappedPool(memory, view, close)
+        pool = MappedPool(memory, view, close, file)
         return pool
 
     def _dispose(self, file: SharedFile, *, is_in_use: bool) -> None:

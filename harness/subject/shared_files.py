@@ -77,6 +77,14 @@ class SharedFile:
         """Store bytes. Raises OSError."""
         write_at(self.descriptor, offset, data)
 
+    def take_overrun(self, size: int) -> bool:
+        """True where somebody has written behind the first `size` bytes, on their last page, which is cleared then."""
+        rest = -size % _PAGE
+        if not os.pread(self.descriptor, rest, size).strip(b"\0"):
+            return False
+        self.write(size, bytes(rest))
+        return True
+
     def remove(self) -> None:
         """Delete the file. A mapping that is still in use keeps its bytes."""
         if self.path is not None:

@@ -122,6 +122,18 @@ def test_what_got_worse_is_told(command: Command) -> None:
     assert (code, json.loads(out)) == (0, [row])
 
 
+def test_a_configuration_that_got_worse_in_a_case_that_passes_is_told(command: Command, tmp_path: Path) -> None:
+    name = "vts.generated.RELU.float32_rank1"
+    assert command("run", name, "--plugin", "reference", "--isolation", "inprocess", "--report", "before")[0] == 0
+    stored = json.loads((tmp_path / "before" / "results.json").read_text())
+    part = next(iter(stored["cases"][0]["configurations"]))
+    stored["cases"][0]["configurations"][part] = "not-supported"
+    (tmp_path / "after.json").write_text(json.dumps(stored))
+    code, out, _ = command("diff", "before", "after.json")
+    told = f"worse {name}#{part}: pass -> not-supported\n1 verdict changed, 1 for the worse\n"
+    assert (code, out) == (1, told)
+
+
 def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
     assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0

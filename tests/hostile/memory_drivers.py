@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -58,6 +59,12 @@ def give_up_space() -> None:
     for number, _ in list(_files()):
         size = ctypes.c_int64(os.fstat(number).st_size)
         fallocate(number, _PUNCH_HOLE | _KEEP_SIZE, ctypes.c_int64(0), size)
+
+
+def write_behind() -> None:
+    """Write at the end of the first page of each file, where no pool of less than a page reaches."""
+    for number, _ in list(_files()):
+        os.pwrite(number, b"!", mmap.PAGESIZE - 1)
 
 
 def unlink_files() -> None:
@@ -116,6 +123,7 @@ HARMS: dict[str, Callable[[], None]] = {
         truncate,
         truncate_and_stretch,
         give_up_space,
+        write_behind,
         unlink_files,
         forbid_files,
         forbid_folder,

@@ -33,7 +33,8 @@ class Cell(msgspec.Struct, frozen=True):
     @property
     def sign(self) -> str:
         """What tells the gravest outcome without colour."""
-        return _PARTLY if self.gravest == Outcome.NOT_SUPPORTED.value and self.passed else SIGNS[self.gravest]
+        is_partly = self.gravest == Outcome.PASS.value and Outcome.NOT_SUPPORTED.value in self.others
+        return _PARTLY if is_partly else SIGNS[self.gravest]
 
 
 class Matrix(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.report import table
 from npu_conformance.harness.run import baseline, results
@@ -108,6 +109,16 @@ def test_a_case_that_is_worse_is_one_line_and_says_how_much_of_it(subject: Any, 
     assert outcome.baseline == Comparison(regressions=1, known=0, mended=0)
     outcome = compared(subject, tmp_path, [of(O.FAIL, O.PASS, O.PASS)], [of(O.FAIL, O.FAIL, O.FAIL)])
     assert outcome.red == ("regression: vts.a.b.a#c1 was pass, now fail (2 of 3 configurations)",)
+
+
+def test_a_configuration_that_passed_is_lost_where_its_case_now_ends_before_it(subject: Any, tmp_path: Path) -> None:
+    def part(name: str) -> ConfigurationResult:
+        return ConfigurationResult(name=name, outcome=O.PASS)
+
+    before = case("a", O.PASS, part("x"), part("y"))
+    now = replace(case("a", O.PASS, part("x")), own_outcome=O.NOT_SUPPORTED)
+    outcome = compared(subject, tmp_path, [before], [now])
+    assert outcome.red == ("regression: vts.a.b.a#y was pass, now not-supported",)
 
 
 def test_many_regressions_are_counted_at_the_end(subject: Any, tmp_path: Path) -> None:

@@ -218,6 +218,24 @@ def test_a_case_has_the_worst_of_its_configurations(make_case: MakeCase, subject
     assert (verdict.configurations[1].expected, verdict.configurations[1].found) == ("1", "2")
 
 
+def test_a_case_passes_by_what_was_executed_where_the_driver_declines_the_rest(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    def body(context: Any) -> None:
+        for name in ("specified", "unspecified"):
+            with context.configuration(name):
+                if name == "unspecified":
+                    raise NotSupported("not supported: ADD")
+
+    def nothing(context: Any) -> None:
+        with context.configuration("unspecified"):
+            raise NotSupported("not supported: ADD")
+
+    found = run([make_case("a", body), make_case("b", nothing)], subject, recorder).results
+    assert [one.outcome for one in found] == [Outcome.PASS, Outcome.NOT_SUPPORTED]
+    assert found[0].configurations[1].outcome is Outcome.NOT_SUPPORTED
+
+
 def test_a_case_whose_configurations_do_not_apply_does_not_apply(
     make_case: MakeCase, subject: Any, recorder: Any
 ) -> None:

@@ -233,6 +233,8 @@ def outcomes(folder: Path) -> list[str]:
         ("truncate", "path", 1),
         ("truncate", "descriptor", 0),
         ("truncate_and_stretch", "path", 1),
+        ("write_behind", "path", 1),
+        ("write_behind", "descriptor", 1),
         ("remove_folder", "path", 0),
         ("move_folder", "path", 0),
     ],
