@@ -21,7 +21,7 @@ from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
 
-KEPT, FOUND, TALLY, DONE, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "done", "current_input"
+KEPT, FOUND, TALLY, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "current_input"
 """Files of a round's folder."""
 _TALLY_EVERY = 100
 """Inputs: Atheris ends the process without a word."""
@@ -65,7 +65,7 @@ class Attack:
             return frozenset()
         self._current.begin(data)
         if self._current.count % _TALLY_EVERY == 0:
-            self._count()
+            self.count()
         self._coverage.begin()
         try:
             seen = tuple(self.target.run(data))
@@ -81,12 +81,8 @@ class Attack:
         self._keep(data, features)
         return features
 
-    def finish(self) -> None:
-        """Say that the round came to its end: a subject can end the process with status 0, too."""
-        self._count()
-        (self._folder / DONE).touch()
-
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Leave what was counted up to now."""
         reason = "" if self._applied else self._inapplicable
         _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason))
 
@@ -148,7 +144,6 @@ class Attack:
 def leave_out(folder: Path, reason: str) -> None:
     """End a round before its first input: there is nothing that its fuzzer could attack."""
     _put(folder / TALLY, Tally(inapplicable=reason))
-    (folder / DONE).touch()
 
 
 class FullError(BaseException):

@@ -14,6 +14,7 @@ from dask_clusters import local_cluster, needs_dask
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
+from npu_conformance.fuzz.lib.attack import CURRENT
 from npu_conformance.fuzz.lib.campaign import campaign as campaigns
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
@@ -21,7 +22,8 @@ from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, RoundRes
 from npu_conformance.fuzz.lib.campaign.folder import CORPUS, FINDINGS, ROUNDS, CampaignFolder
 from npu_conformance.fuzz.lib.campaign.rounds import run_round
 from npu_conformance.fuzz.lib.campaign.shares import Arm
-from npu_conformance.fuzz.lib.worker import FULL
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import workers as workers_of_clusters
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -126,7 +128,7 @@ def test_a_round_that_cannot_keep_anything_has_no_finding(tmp_path: Path) -> Non
         text=True,
         check=False,
     )
-    assert done.returncode == FULL, done.stderr
+    assert CurrentInput(tmp_path / CURRENT).ending(done.returncode) == Ending.FULL, done.stderr
     assert done.stderr == f"{tmp_path}: cannot write kept.jsonl: No space left on device\n"
 
 

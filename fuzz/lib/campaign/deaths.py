@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from npu_conformance.fuzz.lib.campaign.documents import Sighting
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
 from npu_conformance.specs.diagnostics.signal_name import signal_name
@@ -15,8 +16,8 @@ OUTPUT, DEATH = "output", "death.json"
 _SHOWN_LINES = 3
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line \d+ in (?P<function>\S+)')
 _OURS = "/fuzz/lib/"
-_OUT_OF_MEMORY = 71
-"""The status of a process that libFuzzer ends for its memory."""
+_OUT_OF_MEMORY = b"libFuzzer: out-of-memory"
+"""Said by libFuzzer as it ends a process for its memory."""
 
 
 def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging_seconds: float) -> Sighting:
@@ -25,7 +26,7 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
     if hanging_seconds:
         kind, message = "hang", f"no end within {hanging_seconds:g} s (killed)"
         where = f"no end{_place(folder)}"
-    elif returncode == _OUT_OF_MEMORY:
+    elif returncode == Ending.OUT_OF_MEMORY and _OUT_OF_MEMORY in (folder / OUTPUT).read_bytes():
         kind, message, where = "memory", "the process took more memory than the limit", "the process"
     else:
         how = _manner(returncode)
