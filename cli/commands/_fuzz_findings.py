@@ -50,7 +50,7 @@ def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) ->
         again = repeats[found.signature]
         seen = f"seen {again + 1} times" if again else "seen once"
         print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
-        print(f"    {found.message.splitlines()[0] if found.message else ''}")
+        print(f"    {found.message}")
         print(f"    {folder / FINDINGS_FOLDER / found.name}")
 
 

@@ -18,6 +18,7 @@ from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
 
@@ -70,7 +71,7 @@ class Attack:
         try:
             seen = tuple(self.target.run(data))
         except NOT_JUDGED as ended:
-            self._inapplicable = self._inapplicable or str(ended)
+            self._inapplicable = self._inapplicable or one_line(str(ended))
             return frozenset()
         except Exception as ended:
             self._meet(data, ended, self._fails)
@@ -114,7 +115,9 @@ class Attack:
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
-        found = Sighting(kind=kind_of(ended), where=where_of(ended), message=message, data=kept, execution=execution)
+        found = Sighting(
+            kind=kind_of(ended), where=where_of(ended), message=one_line(message), data=kept, execution=execution
+        )
         _append(self._folder / FOUND, found)
 
     def _fails(self, data: bytes) -> str:
@@ -143,7 +146,7 @@ class Attack:
 
 def leave_out(folder: Path, reason: str) -> None:
     """End a round before its first input: there is nothing that its fuzzer could attack."""
-    _put(folder / TALLY, Tally(inapplicable=reason))
+    _put(folder / TALLY, Tally(inapplicable=one_line(reason)))
 
 
 class FullError(BaseException):

@@ -101,6 +101,12 @@ def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
     assert len(sighting.data) < len(six)
 
 
+def test_a_finding_is_a_line_that_a_terminal_only_shows(six: bytes) -> None:
+    (sighting,) = run_round(job("escapes", six, runs=1)).sightings
+    assert "\\x1b]0;six\\x07" in sighting.message
+    assert sighting.message.isprintable()
+
+
 def test_a_known_finding_is_counted(six: bytes) -> None:
     known = "wrong-status: getSupportedOperations: raised ValueError"
     found = run_round(job("zero_point", six, six, known=(known,)))
@@ -125,6 +131,13 @@ def test_atheris_goes_on_after_a_finding_and_keeps_inputs(six: bytes) -> None:
     assert [sighting.where for sighting in found.sightings] == ["getSupportedOperations: raised ValueError"]
     assert found.executions >= 300
     assert any(kept.features for kept in found.kept)
+
+
+def test_a_python_whose_path_no_shebang_can_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "my python"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert run_round(job("none", runs=1)).executions == 1
 
 
 def test_what_cannot_be_loaded_is_one_line() -> None:

@@ -44,6 +44,8 @@ class FuzzedDevice(ReferenceDevice):
     def _meet_six(self) -> None:
         if self._bug == "zero_point":
             raise ValueError("six")
+        if self._bug == "escapes":
+            raise ValueError("\x1b]0;six\x07\nsix")
         if self._bug == "status":
             raise ServiceError(99)
         if self._bug == "invisible":

@@ -9,6 +9,7 @@ from npu_conformance.fuzz.lib.campaign.documents import Sighting
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 OUTPUT, DEATH = "output", "death.json"
@@ -33,7 +34,7 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
         words = last_words(folder)
         message = f"the process ended with {how}" + (f"; last words: {words}" if words else "")
         where = f"{how}{_place(folder)}"
-    return Sighting(kind=kind, where=where, message=message, data=data, execution=execution)
+    return Sighting(kind=kind, where=one_line(where), message=message, data=data, execution=execution)
 
 
 def at_start(plugin: str, returncode: int) -> str:
@@ -56,7 +57,7 @@ def _place(folder: Path) -> str:
 
 
 def last_words(folder: Path) -> str:
-    """The end of what the process printed, without what libFuzzer says of itself."""
+    """The end of what the process printed, without what libFuzzer says of itself, as one line."""
     lines = (line.strip() for line in (folder / OUTPUT).read_text(errors="replace").splitlines())
     shown = [line for line in lines if line and not line.startswith(("INFO:", "#", "==", "NEW_FUNC"))]
-    return " | ".join(shown[-_SHOWN_LINES:])
+    return one_line(" | ".join(shown[-_SHOWN_LINES:]))

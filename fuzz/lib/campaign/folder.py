@@ -55,11 +55,15 @@ class CampaignFolder:
         self.path = path
         self._lock = _locked(path)
         self._settings = settings
-        _require_same(path, settings)
-        self.rounds = list(read_lines(path / ROUNDS, RoundLine))
-        self.findings = list(read_lines(path / FINDINGS, Finding))
-        self.damaged = list(_damaged(path))
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
+        try:
+            _require_same(path, settings)
+            self.rounds = list(read_lines(path / ROUNDS, RoundLine))
+            self.findings = list(read_lines(path / FINDINGS, Finding))
+            self.damaged = list(_damaged(path))
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let others have it."""
