@@ -85,8 +85,11 @@ def promote(folder: Path, name: str, to: Path) -> int:
     if file not in known:
         raise UsageError(f"{name}: {folder} has no such finding; it has {', '.join(known) or 'none'}")
     target = to / f"{file.removesuffix('.json')}{PROMOTED}"
-    to.mkdir(parents=True, exist_ok=True)
-    target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be promoted: {error.strerror}") from None
     print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {to} --plugin P`")
     return OK
 

@@ -127,6 +127,9 @@ def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.
     assert main(["fuzz", "promote", "another", "--to", str(kept), *corpus]) == 2
     assert f"has no such finding; it has {file.name}" in capsys.readouterr().err
     assert main(["fuzz", "promote", file.stem, "--to", str(kept), *corpus]) == 0
+    capsys.readouterr()
+    assert main(["fuzz", "promote", file.stem, "--to", str(file), *corpus]) == 2
+    assert capsys.readouterr().err == f"npu-conformance: {file}: cannot be promoted: File exists\n"
     case = f"fuzz.models.promoted.{re.sub('[^A-Za-z0-9_]', '_', file.stem)}"
 
     capsys.readouterr()

@@ -154,6 +154,13 @@ class TestFolder:
         assert rebuild(failure).id == "fuzz.models.short.runs"
         assert "--plugin driver:plugin" in str(failure.result.notes["replay"])
 
+    def test_what_was_found_beside_another_is_replayed_beside_it(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, replace(SETTINGS, beside="other driver:plugin", hal="1.3"))
+        added = folder.add(result("differential", found=(sighting("RELU1"),)), 3, 1.0)
+        folder.close()
+        failure = failures.load(tmp_path / FINDINGS_FOLDER / added.findings[0])
+        assert "--hal 1.3 --beside 'other driver:plugin'" in str(failure.result.notes["replay"])
+
     def test_a_known_finding_is_not_written_again(self, tmp_path: Path) -> None:
         folder = CampaignFolder(tmp_path, SETTINGS)
         folder.add(result("models", found=(sighting("SIGSEGV"),)), 3, 1.0)

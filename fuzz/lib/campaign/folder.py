@@ -124,7 +124,11 @@ class CampaignFolder:
         return {name for line in self.rounds if line.fuzzer == fuzzer for name in line.killers}
 
     def minimise(self, fuzzer: str) -> int:
-        """Drop the inputs that show nothing that others do not; returns how many are left."""
+        """Drop the inputs that show nothing that others do not; returns how many are left. Raises UnwritableError."""
+        with writing(self.path, "the campaign"):
+            return self._minimise(fuzzer)
+
+    def _minimise(self, fuzzer: str) -> int:
         index = self._index(fuzzer)
         chosen = {name: index[name] for name in minimal(index)}
         lines = [msgspec.json.encode(CorpusLine(name=name, features=found)) + b"\n" for name, found in chosen.items()]
