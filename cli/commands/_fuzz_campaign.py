@@ -167,10 +167,11 @@ def _summed_up(campaign: Campaign) -> int:
         print(f"{finding.kind:16}  {finding.where:40}  {campaign.folder.path / FINDINGS_FOLDER / finding.name}")
     if not found:
         print("nothing new found")
-    return max(WRONG if found else OK, SUITE_FAILED if _lost_fuzzers(campaign) else OK)
+    return max(WRONG if found else OK, SUITE_FAILED if _has_failed(campaign) else OK)
 
 
-def _lost_fuzzers(campaign: Campaign) -> set[str]:
-    """Those of which every round was lost."""
+def _has_failed(campaign: Campaign) -> bool:
+    """True where nothing came of the campaign, or of one of its fuzzers: every round was lost, or interrupted."""
     lost = {line.fuzzer for line in campaign.rounds if line.lost}
-    return lost - {line.fuzzer for line in campaign.rounds if not line.lost} - campaign.inapplicable.keys()
+    lost -= {line.fuzzer for line in campaign.rounds if not line.lost} | campaign.inapplicable.keys()
+    return bool(lost) or not campaign.rounds

@@ -95,6 +95,17 @@ def test_rounds_that_are_lost_are_no_success(
     assert "rounds lost: 1: OSError: no such interpreter\n" in capsys.readouterr().out
 
 
+def test_a_campaign_that_is_interrupted_at_once_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(running: campaign.Campaign) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign.Campaign, "run", interrupted)
+    assert fuzz(tmp_path, "--runs", "5") == 3
+    assert "interrupted: the rounds that were running are lost\n" in capsys.readouterr().out
+
+
 def test_one_lost_round_of_several_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
