@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from npu_conformance.cli.commands import run
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.corpus import zoo
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
+from npu_conformance.harness.report import lines
 from npu_conformance.harness.report.figures import by_subject
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.cases import Scope
@@ -52,7 +53,10 @@ class Ratio:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Measure, and print a line for each type. WRONG where the device declares much more speed than it has."""
+    """Measure, and print a line for each type. WRONG where the device declares much more speed than it has.
+
+    Cases that are red, and an interrupt, leave their models out: they are told, and the exit code is that of the run.
+    """
     if options.beside is None:
         raise UsageError("capabilities are ratios to a CPU: name one by --beside, such as litert (extra [litert])")
     options.report = None
@@ -64,10 +68,11 @@ def execute(options: argparse.Namespace) -> int:
             raise UsageError(f"{options.plugin} has no NN HAL device")
         declared = _declared(device)
         session.start(cases)
-        verdicts = session.run_all().verdicts
-    ratios = list(_ratios([one for result in verdicts for one in result.measurements], declared))
-    print("\n".join(_lines(ratios, options.beside)))
-    return WRONG if any(ratio.is_overstated for ratio in ratios) else OK
+        summary = session.run_all()
+    ratios = list(_ratios([one for result in summary.verdicts for one in result.measurements], declared))
+    red = [result for result in summary.verdicts if is_red(result.outcome, result.dispositions)]
+    print("\n".join([*map(lines.headline, red), *_lines(ratios, options.beside)]))
+    return max(summary.exit_code, WRONG if any(ratio.is_overstated for ratio in ratios) else OK)
 
 
 def _declared(device: Device) -> Capabilities | None:

@@ -18,7 +18,7 @@ from npu_conformance.fuzz.lib.campaign.folder import FINDINGS_FOLDER, CampaignFo
 from npu_conformance.fuzz.lib.campaign.rounds import has_atheris
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
-from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs import versions
@@ -30,7 +30,7 @@ _CLEAR = "\r\033[K"
 
 
 def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
-    """Run it; returns WRONG where it found something new."""
+    """Run it; returns WRONG where it found something new, SUITE_FAILED where a fuzzer did nothing."""
     limits = _limits(options)
     arms = _arms(options, fuzzers, limits)
     settings = _settings(options)
@@ -141,8 +141,7 @@ class _Line:
 
 
 def _told(finding: Finding) -> str:
-    first = finding.message.splitlines()[0] if finding.message else ""
-    return f"{finding.kind.upper()} in {finding.fuzzer}: {finding.where}: {first}"
+    return f"{finding.kind.upper()} in {finding.fuzzer}: {finding.where}: {finding.message}"
 
 
 def _state(campaign: Campaign) -> str:
@@ -168,4 +167,11 @@ def _summed_up(campaign: Campaign) -> int:
         print(f"{finding.kind:16}  {finding.where:40}  {campaign.folder.path / FINDINGS_FOLDER / finding.name}")
     if not found:
         print("nothing new found")
-    return WRONG if found else OK
+    return max(WRONG if found else OK, SUITE_FAILED if _has_failed(campaign) else OK)
+
+
+def _has_failed(campaign: Campaign) -> bool:
+    """True where nothing came of the campaign, or of one of its fuzzers: every round was lost, or interrupted."""
+    lost = {line.fuzzer for line in campaign.rounds if line.lost}
+    lost -= {line.fuzzer for line in campaign.rounds if not line.lost} | campaign.inapplicable.keys()
+    return bool(lost) or not campaign.rounds

@@ -50,7 +50,7 @@ def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) ->
         again = repeats[found.signature]
         seen = f"seen {again + 1} times" if again else "seen once"
         print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
-        print(f"    {found.message.splitlines()[0] if found.message else ''}")
+        print(f"    {found.message}")
         print(f"    {folder / FINDINGS_FOLDER / found.name}")
 
 
@@ -85,8 +85,11 @@ def promote(folder: Path, name: str, to: Path) -> int:
     if file not in known:
         raise UsageError(f"{name}: {folder} has no such finding; it has {', '.join(known) or 'none'}")
     target = to / f"{file.removesuffix('.json')}{PROMOTED}"
-    to.mkdir(parents=True, exist_ok=True)
-    target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be promoted: {error.strerror}") from None
     print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {to} --plugin P`")
     return OK
 

@@ -110,6 +110,8 @@ def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> N
             found = campaign.run(seed)
             if found is not None:
                 _tell(console, options, found)
+            if campaign.is_interrupted:
+                raise KeyboardInterrupt
             if campaign.is_over:
                 return
     except KeyboardInterrupt:
@@ -180,6 +182,7 @@ def _finding(found: Found, folder: Path) -> list[str]:
         f"{result.outcome.value.upper()} seed {found.seed}: {shrunk}",
         f"  {result.message}",
         *(f"  {folder / path}" for path in found.files),
+        *([] if found.files else [f"  interrupted before it was kept: --seeds {found.seed} makes it again"]),
     ]
 
 

@@ -45,7 +45,7 @@ def execute(options: argparse.Namespace) -> int:
     try:
         with diagnosed(wire_file=options.wire_log):
             return _replay(options)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         if not options.bisect:
             raise
         print(f"npu-conformance: {type(error).__name__}: {error}", file=sys.stderr)

@@ -73,9 +73,17 @@ def values_of(vector: Vector) -> dict[str, Array]:
     return {**constants, **vector.examples[0].inputs, **found}
 
 
-def cut(vector: Vector, operations: Sequence[VectorOperation], outputs: Sequence[str] = ()) -> Vector:
-    """The graph of some of its operations. outputs: of the new graph; those that it had, or nobody reads, if empty."""
-    values = values_of(vector)
+def cut(
+    vector: Vector,
+    operations: Sequence[VectorOperation],
+    outputs: Sequence[str] = (),
+    values: Mapping[str, Array] | None = None,
+) -> Vector:
+    """The graph of some of its operations. outputs: of the new graph; those that it had, or nobody reads, if empty.
+
+    values: those of all operands, where they are known.
+    """
+    values = values_of(vector) if values is None else values
     read = dict.fromkeys(name for operation in operations for name in operation.inputs)
     produced = dict.fromkeys(name for operation in operations for name in operation.outputs)
     wanted = outputs or [name for name in produced if name in vector.outputs or name not in read]
@@ -102,18 +110,20 @@ def _is_variable(operand: VectorOperand) -> bool:
 def _single_operations(vector: Vector) -> Iterator[Vector]:
     """Each operation by itself."""
     if len(vector.operations) > 1:
-        yield from _with_inputs(cut(vector, (operation,)) for operation in vector.operations)
+        values = values_of(vector)
+        yield from _with_inputs(cut(vector, (operation,), (), values) for operation in vector.operations)
 
 
 def _without_operations(vector: Vector) -> Iterator[Vector]:
     """The graph without some operations that follow each other: half of them, a quarter, ..., one."""
     count = len(vector.operations)
     length = count // 2
+    values = values_of(vector) if length else {}
     while length:
         for start in range(0, count, length):
             kept = (*vector.operations[:start], *vector.operations[start + length :])
             if kept:
-                yield from _with_inputs([cut(vector, kept)])
+                yield from _with_inputs([cut(vector, kept, (), values)])
         length //= 2
 
 
@@ -127,10 +137,11 @@ def _single_outputs(vector: Vector) -> Iterator[Vector]:
     read = {name for operation in vector.operations for name in operation.inputs}
     needed = [name for name in vector.outputs if name not in read]
     if len(needed) < len(vector.outputs):
-        yield cut(vector, vector.operations, needed)
+        values = values_of(vector)
+        yield cut(vector, vector.operations, needed, values)
         for name in vector.outputs:
             if name in read:
-                yield cut(vector, vector.operations, [*needed, name])
+                yield cut(vector, vector.operations, [*needed, name], values)
 
 
 def _smaller_sizes(vector: Vector) -> Iterator[Vector]:

@@ -84,19 +84,24 @@ class Spreads:
             self.runs += 1
 
     def _moved_outputs(self) -> Mapping[str, Array]:
-        """Outputs of one run; nothing where a moved value has no result, such as the logarithm of less than 0."""
-        arrays = dict(self._given)
+        """Outputs of one run, less those behind a moved value without a result, as the logarithm of less than 0."""
+        arrays, lost = dict(self._given), set[str]()
         for number, step in enumerate(self._steps):
-            given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
-            if step.operation.type not in _EXACT_FLOATS:
-                given = {name: self._moved_input(step, name, values) for name, values in given.items()}
             try:
-                found = oracles.evaluate(step.graph, given, self._vector.referenced)
+                found = self._evaluated(step, arrays) if lost.isdisjoint(step.operation.inputs) else {}
             except (ValueError, ArithmeticError):
-                return {}
+                found = {}
             for name, values in found.items():
                 arrays[name] = _moved(values, own_error(step, name, values), self._signs(values, number))
+            lost.update(set(step.operation.outputs).difference(found))
         return arrays
+
+    def _evaluated(self, step: Step, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        """The results of an operation on what came before, itself moved a little."""
+        given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
+        if step.operation.type not in _EXACT_FLOATS:
+            given = {name: self._moved_input(step, name, values) for name, values in given.items()}
+        return oracles.evaluate(step.graph, given, self._vector.referenced)
 
     def _moved_input(self, step: Step, name: str, values: Array) -> Array:
         """Cells of an LSTM may divide sums by their deviation, however small: there elements that are 0 matter too.

@@ -18,10 +18,11 @@ from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
 
-KEPT, FOUND, TALLY, DONE, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "done", "current_input"
+KEPT, FOUND, TALLY, CURRENT = "kept.jsonl", "found.jsonl", "tally.json", "current_input"
 """Files of a round's folder."""
 _TALLY_EVERY = 100
 """Inputs: Atheris ends the process without a word."""
@@ -65,12 +66,12 @@ class Attack:
             return frozenset()
         self._current.begin(data)
         if self._current.count % _TALLY_EVERY == 0:
-            self._count()
+            self.count()
         self._coverage.begin()
         try:
             seen = tuple(self.target.run(data))
         except NOT_JUDGED as ended:
-            self._inapplicable = self._inapplicable or str(ended)
+            self._inapplicable = self._inapplicable or one_line(str(ended))
             return frozenset()
         except Exception as ended:
             self._meet(data, ended, self._fails)
@@ -81,12 +82,8 @@ class Attack:
         self._keep(data, features)
         return features
 
-    def finish(self) -> None:
-        """Say that the round came to its end: a subject can end the process with status 0, too."""
-        self._count()
-        (self._folder / DONE).touch()
-
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Leave what was counted up to now."""
         reason = "" if self._applied else self._inapplicable
         _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason))
 
@@ -118,7 +115,9 @@ class Attack:
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
-        found = Sighting(kind=kind_of(ended), where=where_of(ended), message=message, data=kept, execution=execution)
+        found = Sighting(
+            kind=kind_of(ended), where=where_of(ended), message=one_line(message), data=kept, execution=execution
+        )
         _append(self._folder / FOUND, found)
 
     def _fails(self, data: bytes) -> str:
@@ -147,8 +146,7 @@ class Attack:
 
 def leave_out(folder: Path, reason: str) -> None:
     """End a round before its first input: there is nothing that its fuzzer could attack."""
-    _put(folder / TALLY, Tally(inapplicable=reason))
-    (folder / DONE).touch()
+    _put(folder / TALLY, Tally(inapplicable=one_line(reason)))
 
 
 class FullError(BaseException):

@@ -6,6 +6,7 @@ has broken shows then at the latest.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 
@@ -222,7 +223,7 @@ class _Play:
             asked = self._as_sent(asked, burst, packet)
         elif not asked.step.plain:
             is_misused = burst.note(asked.step.tokens, asked.serials)
-            asked = _changed(asked, is_misused=is_misused)
+            asked = dataclasses.replace(asked, is_misused=is_misused)
         contents = self._fixture.blank()
         self._put_inputs(asked, contents)
         self._fixture.fill(contents)
@@ -272,7 +273,8 @@ class _Play:
         if isinstance(found, str):
             # Which slots a driver has asked for meanwhile nobody knows.
             burst.note(asked.step.tokens, asked.serials)
-            return _changed(asked, error="NNHAL-BURST-004" if found == "malformed" else "", is_open=found == "open")
+            error = "NNHAL-BURST-004" if found == "malformed" else ""
+            return dataclasses.replace(asked, error=error, is_open=found == "open")
         assert burst.channel is not None
         table = burst.channel.slots.memories
         of_token = {pool.memory.token: serial for serial, pool in self._fixture.pools.items()}
@@ -286,12 +288,6 @@ class _Play:
         is_misused = False if is_unknown else burst.note(found.slots, serials)
         error = "NNHAL-BURST-011" if is_unknown else ""
         return Asked(asked.found, request, serials, step, error=error, is_misused=is_misused, is_open=is_open)
-
-
-def _changed(asked: Asked, *, error: str = "", is_misused: bool = False, is_open: bool = False) -> Asked:
-    return Asked(
-        asked.found, asked.request, asked.serials, asked.step, error=error, is_misused=is_misused, is_open=is_open
-    )
 
 
 def _is_small(found: Prepared) -> bool:

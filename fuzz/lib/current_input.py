@@ -6,18 +6,25 @@ import mmap
 import struct
 from pathlib import Path
 
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT
 
 _HEADER = struct.Struct("<QQ")
-_SIZE = _HEADER.size + LARGEST_INPUT
+_END = struct.Struct("<q")
+_INPUT = _HEADER.size + _END.size
+_SIZE = _INPUT + LARGEST_INPUT
+_NONE = -1
 
 
 class CurrentInput:
-    """A file of one input and the number of inputs so far. The fuzzer writes it, its supervisor reads it."""
+    """A file of one input, the number of inputs so far, and the end. The fuzzer writes it, its supervisor reads it.
+
+    Its room is taken beforehand: what is noted here is noted on a full disk, too.
+    """
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            path.write_bytes(bytes(_SIZE))
+            path.write_bytes(bytes(_HEADER.size) + _END.pack(_NONE) + bytes(LARGEST_INPUT))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE)
         self.count = 0
@@ -25,13 +32,22 @@ class CurrentInput:
     def begin(self, data: bytes) -> None:
         """Note that an input of at most LARGEST_INPUT bytes is run now."""
         self.count += 1
-        self._map[_HEADER.size : _HEADER.size + len(data)] = data
+        self._map[_INPUT : _INPUT + len(data)] = data
         _HEADER.pack_into(self._map, 0, self.count, len(data))
 
     def read(self) -> tuple[int, bytes]:
         """How many inputs were begun, and the latest."""
         count, length = _HEADER.unpack_from(self._map, 0)
-        return count, self._map[_HEADER.size : _HEADER.size + length]
+        return count, self._map[_INPUT : _INPUT + length]
+
+    def end(self, ending: Ending) -> None:
+        """Note that the process ends itself now, with this status."""
+        _END.pack_into(self._map, _HEADER.size, ending)
+
+    def ending(self, returncode: int) -> Ending | None:
+        """The end that was noted, where the process came to it; None where it died."""
+        (noted,) = _END.unpack_from(self._map, _HEADER.size)
+        return Ending(noted) if noted == returncode and noted != _NONE else None
 
     def close(self) -> None:
         """Let go of the file."""

@@ -6,6 +6,7 @@ An input says everything: replaying needs no seed, and `run --vectors` takes it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -231,17 +232,16 @@ def _with_other_parameter(vector: Vector, choices: Choices) -> Vector | None:
     return next(over(vector, {name: numpy.asarray(other, value.dtype)}), None)
 
 
-def pieces(data: bytes) -> list[bytes]:
+def pieces(data: bytes) -> Iterator[bytes]:
     """Fewer operations and outputs, smaller tensors, plainer values."""
     vector = decoded(data)
     if vector is None:
-        return []
-    try:
-        found = list(islice(smaller(vector), _PIECES))
-    except _NO_VECTOR:
-        return []
+        return
     count = len(vector.operations)
-    return [encoded(one) for one in found if not _stays_as_drawn(one) or len(one.operations) < count]
+    with suppress(*_NO_VECTOR):
+        for one in islice(smaller(vector), _PIECES):
+            if not _stays_as_drawn(one) or len(one.operations) < count:
+                yield encoded(one)
 
 
 def sights(vector: Vector) -> Iterator[str]:

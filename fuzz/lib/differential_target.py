@@ -6,11 +6,11 @@ say, since operations in front may have erred as much as they may, nothing is wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus.random_graphs.shrinking import cut
+from npu_conformance.corpus.random_graphs.shrinking import cut, values_of
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.fuzz.lib import differential_models
 from npu_conformance.fuzz.lib.choices import Choices
@@ -61,7 +61,7 @@ class DifferentialTarget:
         seen = [side.judge(vector) for side in self._sides]
         return tuple(f"{sight} {' '.join(seen)}" for sight in differential_models.sights(vector))
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Fewer operations and outputs, smaller tensors, plainer values."""
         return differential_models.pieces(data)
 
@@ -93,8 +93,9 @@ class _Side:
 
     def _culprit(self, vector: Vector) -> str:
         """The operation that is wrong by itself, of the values that it should have had."""
+        values = values_of(vector)
         for operation in vector.operations:
-            alone = cut(vector, (operation,)) if len(vector.operations) > 1 else vector
+            alone = cut(vector, (operation,), (), values) if len(vector.operations) > 1 else vector
             if not alone.inputs:
                 continue
             outputs = self._outputs(alone)

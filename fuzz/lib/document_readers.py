@@ -5,6 +5,7 @@ A specification file of AOSP is a program, which runs in a child of its own: its
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 import re
@@ -22,6 +23,7 @@ from npu_conformance.corpus.importers.tflite.errors import UnsupportedModelError
 from npu_conformance.corpus.zoo import manifest as zoo
 from npu_conformance.fuzz.lib import document_seeds as seeds
 from npu_conformance.fuzz.lib.campaign import folder as campaign
+from npu_conformance.fuzz.lib.campaign import page
 from npu_conformance.harness.judge import claims, waivers
 from npu_conformance.harness.report import badge, comparison, table
 from npu_conformance.harness.run import (
@@ -175,6 +177,28 @@ def _campaign(path: Path) -> None:
     campaign.settings_of(path.parent)
 
 
+def _campaign_folder(name: str) -> Place:
+    """Puts the document into a campaign's folder under this name."""
+
+    def place(data: bytes, folder: Path) -> Path:
+        (folder / campaign.CORPUS).mkdir()
+        (folder / campaign.SETTINGS).write_bytes(seeds.campaigns()[0])
+        (folder / name).write_bytes(data)
+        return folder
+
+    return place
+
+
+def _campaign_lines(folder: Path) -> Iterator[str]:
+    """What `fuzz` goes on with, `fuzz minimise` and the page."""
+    settings = campaign.settings_of(folder)
+    with contextlib.closing(campaign.CampaignFolder(folder, settings)) as opened:
+        yield from opened.damaged
+        opened.corpus(seeds.FUZZER)
+        opened.minimise(seeds.FUZZER)
+        page.document(settings, opened.rounds, opened.findings, "1")
+
+
 def _text(path: Path) -> str:
     return path.read_bytes().decode(errors="surrogateescape")
 
@@ -214,6 +238,9 @@ READERS: tuple[Reader, ...] = (
     Reader("scenario", _scenario, seeds.scenarios, named("scenario.json")),
     Reader("zoo", _zoo, seeds.zoos, named("models.json")),
     Reader("campaign", _campaign, seeds.campaigns, named("campaign.json")),
+    Reader("rounds", _campaign_lines, seeds.rounds, _campaign_folder(campaign.ROUNDS)),
+    Reader("findings", _campaign_lines, seeds.findings, _campaign_folder(campaign.FINDINGS)),
+    Reader("corpus", _campaign_lines, seeds.corpora, _campaign_folder(f"{campaign.CORPUS}/{seeds.FUZZER}.jsonl")),
     Reader("tflite", _tflite, seeds.models, named("model.tflite"), is_binary=True),
     _word("expression", _expression),
     _word("budget", _budget),

@@ -17,8 +17,8 @@ import msgspec
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors.writing import document_of
 from npu_conformance.corpus.zoo import manifest as zoo
-from npu_conformance.fuzz.lib.campaign.documents import Settings
-from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.campaign.documents import CorpusLine, Finding, RoundLine, Settings
+from npu_conformance.fuzz.lib.inputs import digest, lines_of
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs import documents
@@ -44,6 +44,8 @@ from npu_conformance.specs.npu.scenario import AppGroup, Counts, Death, Phase, P
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
+FUZZER = "models"
+"""Of the lines of a campaign."""
 _FILE = Path(__file__).with_suffix(".json")
 _DIGESTS = Digests(suite="0" * 64, vectors="1" * 64, subject="2" * 64)
 _VECTORS = (
@@ -240,6 +242,36 @@ def zoos() -> list[bytes]:
 def campaigns() -> list[bytes]:
     """campaign.json of a folder."""
     return [msgspec.json.encode(Settings(format=1, plugin="acme", options={"speed": "2"}, hal="1.3"))]
+
+
+def rounds() -> list[bytes]:
+    """rounds.jsonl: a plain line, and one with all that there is."""
+    plain = RoundLine(
+        at=1.5, fuzzer=FUZZER, engine="evolution", seconds=1.0, start_seconds=0.5,
+        executions=9, inputs=2, corpus=2, features=5,
+    )  # fmt: skip
+    rich = msgspec.structs.replace(
+        plain, at=3.0, findings=("models-crash-x-0.json",), repeats={"crash: x": 2}, lost="gone", killers=(digest(b""),)
+    )
+    return [_lines([plain, rich])]
+
+
+def findings() -> list[bytes]:
+    """findings.jsonl."""
+    found = Finding(
+        name="models-crash-x-0.json", fuzzer=FUZZER, kind="crash", where="x", message="it died", plugin="acme",
+        hal_version=Version.V1_3, seed=7, at=3.0, bytes=2,
+    )  # fmt: skip
+    return [_lines([found])]
+
+
+def corpora() -> list[bytes]:
+    """The index of a corpus, of inputs that are gone."""
+    return [_lines([CorpusLine(name=digest(b"1"), features=(1, 2)), CorpusLine(name=digest(b"2"))])]
+
+
+def _lines(found: Sequence[documents.Document]) -> bytes:
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in found)
 
 
 TEXTS: Mapping[str, Sequence[bytes]] = {

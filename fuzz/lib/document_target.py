@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from npu_conformance.fuzz.lib import document_edits
@@ -63,13 +63,14 @@ class DocumentTarget:
                 return (f"{reader.name}: no document",)
             return tuple(_seen(reader, path, folder))
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without a part of the document; then with a plainer one."""
         found = self._decoded(data)
         if found is None:
-            return []
+            return
         reader, document = found
-        return [_input(reader, piece) for piece in document_edits.smaller(document)]
+        for piece in document_edits.smaller(document):
+            yield _input(reader, piece)
 
     def readable(self, data: bytes) -> bytes:
         """The input as it is: text already."""

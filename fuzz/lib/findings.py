@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs import requirements
+from npu_conformance.specs.diagnostics.one_line import one_line
 
 Kind = Literal[
     "crash", "hang", "memory", "leak", "invalid-accepted", "valid-refused", "wrong-result", "wrong-status",
@@ -72,7 +73,11 @@ def kind_of(ended: BaseException) -> Kind:
 
 
 def where_of(ended: BaseException) -> str:
-    """What is the same in findings of one cause: its place, or the method with the rule or the exception."""
+    """What is the same in findings of one cause: its place, or the method with the rule or the exception; one line."""
+    return one_line(_where(ended))
+
+
+def _where(ended: BaseException) -> str:
     if isinstance(ended, Found | Defect) and ended.where:
         return ended.where
     if not isinstance(ended, CaseEnded):

@@ -79,17 +79,17 @@ class Histories(Generic[Step]):
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
         return encoded(steps[: self.most])[:max_size]
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without many steps, without one, then with a plainer number or without an element of a list."""
         steps = self.decoded(data)
         if steps is None:
-            return []
+            return
         plainer = (
             [*steps[:place], changed, *steps[place + 1 :]]
             for place, step in enumerate(steps)
             for changed in self._plainer(step)
         )
-        return [encoded(fewer) for found in (_fewer(steps), plainer) for fewer in found]
+        yield from map(encoded, itertools.chain(_fewer(steps), plainer))
 
     def _joining(self, steps: Sequence[Step], choices: Choices) -> Step:
         """A fresh step; every other time about the same things as one that is there."""
@@ -224,7 +224,7 @@ class HistoryTarget(ABC, Generic[Step]):
         steps = self.histories.decoded(data)
         return () if steps is None else self._stage.run(steps)
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Fewer steps, or plainer ones."""
         return self.histories.pieces(data)
 

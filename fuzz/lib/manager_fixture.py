@@ -105,8 +105,12 @@ class ManagerFixture:
         self.hal = Hal()
         self.control.connect_hal(self.hal)
         self.settings = self._installed(SETTINGS)
-        self.settings.manager.set_policy(Policy.STATUS_QUO, None)
-        self.settle()
+        try:
+            self.settings.manager.set_policy(Policy.STATUS_QUO, None)
+            self.settle()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def apps(self) -> list[App]:
@@ -168,6 +172,7 @@ class ManagerFixture:
     def _started(self, uid: int) -> App:
         process = self.subject.application(uid, next(self._pids))
         if process.interfaces.manager is None:
+            process.close()
             raise NotApplicable("apps cannot reach the manager")
         return App(uid, process, process.interfaces.manager, CallbackRecorder())
 

@@ -53,13 +53,14 @@ class ModelTarget:
         finally:
             pool.close()
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """The model without one element of one of its lists."""
         try:
             document = msgspec.json.decode(data)
         except UNREADABLE:
-            return []
-        return list(_without_an_element(document)) if isinstance(document, dict) else []
+            return
+        if isinstance(document, dict):
+            yield from _without_an_element(document)
 
     def readable(self, data: bytes) -> bytes:
         """The JSON, indented."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,18 +15,16 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.attack import FOUND
 from npu_conformance.fuzz.lib.campaign.deaths import DEATH
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Sighting
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.target import Target, fuzzer_named, minimised
-from npu_conformance.fuzz.lib.worker import attacked_by
-from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.fuzz.lib.worker import attacked_by, patience
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.process_group import child_has_ended
 from npu_conformance.specs import documents
 
 _ATTEMPTS, _ATTEMPTS_OF_HANGS = 400, 6
 """How often smaller inputs are tried; each hang lasts for as long as a call may take."""
 _HANG = "hang"
-_ALIVE = 77
-"""The status of a fork that came through: a subject can end a process with 0, too."""
-_POLL_SECONDS = 0.002
 
 
 def main(job_file: str) -> int:
@@ -39,45 +37,42 @@ def main(job_file: str) -> int:
         attacked = attacked_by(job)
     except LoadError as error:
         print(error, file=sys.stderr)
-        return USAGE
-    target = fuzzer.target(attacked)
-    deadlines = attacked.subject.manifest.deadlines
-    patience = (deadlines.call + deadlines.prepare + deadlines.execute) * attacked.subject.manifest.time_scale
-    smallest = _smallest(target, death, patience)
+        return Ending.UNLOADED
+    smallest = _smallest(fuzzer.target(attacked), death, patience(attacked.subject.manifest))
     (folder / FOUND).write_bytes(msgspec.json.encode(replace(death, data=smallest)) + b"\n")
-    return OK
+    return Ending.OVER
 
 
-def _smallest(target: Target, death: Sighting, patience: float) -> bytes:
+def _smallest(target: Target, death: Sighting, seconds: float) -> bytes:
     attempts = _ATTEMPTS if death.kind != _HANG else _ATTEMPTS_OF_HANGS
 
     def fails(data: bytes) -> str:
-        return end_of(lambda: target.run(data), patience)
+        return end_of(lambda: target.run(data), seconds)
 
     smallest = minimised(death.data, target.pieces, fails, attempts)
     readable = target.readable(smallest)
     return readable if fails(readable) == fails(death.data) else smallest
 
 
-def end_of(call: Callable[[], object], patience: float) -> str:
-    """How a fork ends that makes a call: the wait status of its death, `hang`, or empty where it lives."""
-    child = os.fork()
-    if child == 0:
-        _make(call)
-    ends = time.monotonic() + patience
-    while time.monotonic() < ends:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return "" if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _ALIVE else str(status)
-        time.sleep(_POLL_SECONDS)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return _HANG
+def end_of(call: Callable[[], object], seconds: float) -> str:
+    """How a fork ends that makes a call: the wait status of its death, `hang`, or empty where it comes through."""
+    with mmap.mmap(-1, 1) as came_through:
+        child = os.fork()
+        if child == 0:
+            _make(call, came_through)
+        if not child_has_ended(child, seconds):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return _HANG
+        status = os.waitpid(child, 0)[1]
+        return "" if came_through[0] else str(status)
 
 
-def _make(call: Callable[[], object]) -> None:
+def _make(call: Callable[[], object], came_through: mmap.mmap) -> None:
     """Make the call in the fork, which ends here whatever comes: only its death is looked for."""
     try:
         call()
     finally:
-        os._exit(_ALIVE)
+        # Its status would not tell: a subject can end a process with any.
+        came_through[0] = 1
+        os._exit(0)

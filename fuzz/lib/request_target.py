@@ -82,13 +82,14 @@ class RequestTarget:
             raise
         return tuple(f"{given.vector.partition('/')[0]} {sight}" for sight in seen)
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without one edit; then with a smaller number in one."""
         try:
             given = _decoded(data)
         except msgspec.MsgspecError:
-            return []
-        return [_encoded(RequestInput(given.vector, edits)) for edits in _fewer(given.edits)]
+            return
+        for edits in _fewer(given.edits):
+            yield _encoded(RequestInput(given.vector, edits))
 
     def readable(self, data: bytes) -> bytes:
         """The JSON, indented."""

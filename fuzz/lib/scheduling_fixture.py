@@ -85,9 +85,15 @@ class SchedulingFixture:
         self.subject = subject
         self.now_ms = 0
         self._pids = _FIRST_PID
-        self.apps = [self._started(uid) for uid in APPS]
-        self.base_ms, self.run_ms = self._measure()
-        self.devices = self._count_devices()
+        self.apps: list[App] = []
+        try:
+            for uid in APPS:
+                self.apps.append(self._started(uid))
+            self.base_ms, self.run_ms = self._measure()
+            self.devices = self._count_devices()
+        except BaseException:
+            self.close()
+            raise
 
     def restart(self, number: int) -> None:
         """The process of an app dies, and another one starts."""
@@ -123,6 +129,7 @@ class SchedulingFixture:
         self._pids += 1
         process = self.subject.application(uid, self._pids)
         if process.interfaces.workload is None:
+            process.close()
             raise NotApplicable("apps cannot reach the workload")
         return App(uid, self._pids, process, process.interfaces.workload)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -36,7 +37,7 @@ class Target(Protocol):
         """
         ...
 
-    def pieces(self, data: bytes) -> list[bytes]:
+    def pieces(self, data: bytes) -> Iterable[bytes]:
         """Smaller inputs of the same kind, to be tried in turn: first without parts, then with plainer values."""
         ...
 
@@ -78,7 +79,7 @@ def fuzzer_named(name: str) -> Fuzzer:
 
 
 def minimised(
-    data: bytes, pieces: Callable[[bytes], Sequence[bytes]], fails: Callable[[bytes], str], attempts: int = 400
+    data: bytes, pieces: Callable[[bytes], Iterable[bytes]], fails: Callable[[bytes], str], attempts: int = 400
 ) -> bytes:
     """The smallest input found, in so many attempts, that still fails in the same way (FUZ-009).
 
@@ -88,7 +89,7 @@ def minimised(
     smallest, is_smaller = data, True
     while is_smaller and attempts > 0:
         is_smaller = False
-        for piece in pieces(smallest)[:attempts]:
+        for piece in itertools.islice(pieces(smallest), attempts):
             attempts -= 1
             if _cost(piece) < _cost(smallest) and fails(piece) == wanted:
                 smallest, is_smaller = piece, True

@@ -1,11 +1,11 @@
 """The process of a round: loads the plug-in into itself, and lets an engine choose inputs until the round is over.
 
-Exit codes: 0 the round is over, 2 the plug-in cannot be had, FULL nothing can be kept. It may also die: see
-campaign/rounds.
+Its exit status is an Ending, noted beforehand. It may also die: see campaign/rounds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import sys
@@ -14,11 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.fuzz.lib.attack import Attack, FullError, leave_out
+from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, leave_out
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import Attacked, Fuzzer, Target, fuzzer_named
-from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
@@ -27,42 +28,45 @@ from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhe
 from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
 from npu_conformance.specs.documents.storing import write_whole
+from npu_conformance.specs.manifest import Manifest
 
 JOB, START, STACK, COVERAGE = "job.json", "start.json", "stack", "coverage"
 """Files of a round's folder."""
-FULL = 74
-"""The exit code of a process that could not keep what it had to: EX_IOERR of sysexits.h."""
 
 
-def main(job_file: str) -> int:
-    """Do the job of a file; returns the exit code."""
+def main(job_file: str) -> Ending:
+    """Do the job of a file; returns the exit status."""
     folder = Path(job_file).parent
     job = documents.read(Path(job_file), RoundJob)
     coverage = NativeCoverage(folder / COVERAGE)
+    with (folder / STACK).open("w") as stack, contextlib.ExitStack() as opened:
+        faulthandler.enable(stack)
+        ending = _ending(job, folder, coverage, opened)
+        CurrentInput(folder / CURRENT).end(ending)
+    return ending
+
+
+def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: contextlib.ExitStack) -> Ending:
+    """Do the job, and say how it ended. opened: gets what is to be closed."""
     try:
         fuzzer = fuzzer_named(job.fuzzer)
         attacked = attacked_by(job)
+        opened.callback(attacked.subject.close)
+        _announce(folder, attacked.subject)
+        limit_memory(MEMORY_LIMIT)
+        target = target_of(fuzzer, attacked)
     except LoadError as error:
         print(error, file=sys.stderr)
-        return USAGE
-    _announce(folder, attacked.subject)
-    limit_memory(MEMORY_LIMIT)
-    with (folder / STACK).open("w") as stack:
-        faulthandler.enable(stack)
-        try:
-            target = target_of(fuzzer, attacked)
-        except LoadError as error:
-            print(error, file=sys.stderr)
-            return USAGE
-        except NotApplicable as error:
-            leave_out(folder, str(error))
-            return OK
-        try:
-            _search(job, folder, fuzzer, attacked, target, coverage)
-        except FullError as error:
-            print(error, file=sys.stderr)
-            return FULL
-    return OK
+        return Ending.UNLOADED
+    except NotApplicable as error:
+        leave_out(folder, str(error))
+        return Ending.OVER
+    try:
+        _search(job, folder, fuzzer, attacked, target, coverage)
+    except FullError as error:
+        print(error, file=sys.stderr)
+        return Ending.FULL
+    return Ending.OVER
 
 
 def target_of(fuzzer: Fuzzer, attacked: Attacked) -> Target:
@@ -70,6 +74,12 @@ def target_of(fuzzer: Fuzzer, attacked: Attacked) -> Target:
     if fuzzer.needs is not None and getattr(attacked.subject.interfaces, fuzzer.needs) is None:
         raise NotApplicable(f"the plug-in has no {fuzzer.needs}")
     return fuzzer.target(attacked)
+
+
+def patience(manifest: Manifest) -> float:
+    """Seconds after which one input counts as a hang: it may prepare, execute, and ask besides."""
+    deadlines = manifest.deadlines
+    return (deadlines.call + deadlines.prepare + deadlines.execute) * manifest.time_scale
 
 
 def opened(plugin: str, options: dict[str, str], hal: str | None) -> SubjectHandle:
@@ -88,9 +98,7 @@ def attacked_by(job: RoundJob) -> Attacked:
 
 
 def _announce(folder: Path, subject: SubjectHandle) -> None:
-    deadlines = subject.manifest.deadlines
-    seconds = (deadlines.call + deadlines.prepare + deadlines.execute) * subject.manifest.time_scale
-    start = Start(hal_version=subject.version, seconds=seconds, manifest=subject.manifest)
+    start = Start(hal_version=subject.version, seconds=patience(subject.manifest), manifest=subject.manifest)
     write_whole(folder / START, msgspec.json.encode(start))
 
 
@@ -104,8 +112,7 @@ def _search(
     subject = attacked.subject
     attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage)
     _engine(job, folder)(attack)
-    attack.finish()
-    attacked.subject.close()
+    attack.count()
 
 
 def _engine(job: RoundJob, folder: Path) -> Callable[[Attack], None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.harness.judge.outcome_table import row
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case, Scope
-from npu_conformance.harness.run.engine import Engine, EngineOptions, Sink
+from npu_conformance.harness.run.engine import Engine, EngineOptions, Run, Sink
 from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.results import CaseResult, Event
 from npu_conformance.specs.outcomes import Outcome, worst
@@ -74,7 +74,7 @@ def replay(
     sink: Sink | None = None,
     beside: SubjectHandle | None = None,
 ) -> Replay:
-    """Run the case of a failure file, with the file's seed and scope. beside: see CaseContext."""
+    """Run the case of a failure file, with the file's seed and scope. beside: see CaseContext. See run_one."""
     only = failure.configurations[0] if len(failure.configurations) == 1 else ""
     options = EngineOptions(
         case_seed=failure.result.seed,
@@ -83,8 +83,16 @@ def replay(
         suite_version=failure.suite_version,
         digests=failure.digests,
     )
-    run = Engine([case], subject, sink or Discard(), options, beside=beside).run()
+    run = run_one(Engine([case], subject, sink or Discard(), options, beside=beside))
     return Replay(failure, run.results[0], case)
+
+
+def run_one(engine: Engine) -> Run:
+    """Run the one case of an engine. Raises KeyboardInterrupt where somebody ended it: not-run would be no verdict."""
+    run = engine.run()
+    if run.ending == "interrupted":
+        raise KeyboardInterrupt
+    return run
 
 
 def bisect_code(replays: Sequence[Replay]) -> int:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 def has_ended(process: Popen[bytes], seconds: float = 0.0) -> bool:
     """Wait for so long, and say whether the command has ended. It is not reaped, so that its group keeps its number."""
-    if process.returncode is not None:
-        return True
-    descriptor = os.pidfd_open(process.pid)
+    return process.returncode is not None or child_has_ended(process.pid, seconds)
+
+
+def child_has_ended(number: int, seconds: float) -> bool:
+    """Wait for so long, and say whether a child that is not reaped has ended. It is not reaped here."""
+    descriptor = os.pidfd_open(number)
     try:
         poll = select.poll()  # not select(): it knows no descriptors beyond 1023
         poll.register(descriptor, select.POLLIN)

@@ -77,22 +77,26 @@ class _Compiling:
         self._thread.start()
 
     def go_on(self) -> None:
-        """Let it prepare."""
+        """Let it prepare. Raises what its preparations raised."""
         self._rests.clear()
+        self._require_alive()  # the dead set that only once
         self._may_go.set()
 
     def rest(self) -> None:
         """Let it rest, and wait until it does. Raises what its preparations raised."""
         self._may_go.clear()
         self._rests.wait()
-        if self._error is not None:
-            raise self._error
+        self._require_alive()
 
     def close(self) -> None:
         """End it."""
         self._is_over = True
         self._may_go.set()
         self._thread.join()
+
+    def _require_alive(self) -> None:
+        if self._error is not None:
+            raise self._error
 
     def _run(self) -> None:
         plan = self._plan

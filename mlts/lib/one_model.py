@@ -90,11 +90,20 @@ class OneModel:
             raise NotApplicable("the device has not kept this model")
         return self.loaded(prepared_model=found)
 
-    def slower(self, usual: Step, other: Step, **more: float) -> Slower | None:
+    def slower(
+        self,
+        usual: Step,
+        other: Step,
+        *,
+        slow: float = pairs.SLOW,
+        noticeable: float = pairs.NOTICEABLE,
+        turns: int = pairs.TURNS,
+        tries: int = pairs.TRIES,
+    ) -> Slower | None:
         """As pairs.slower, with fewer turns where an inference takes long."""
         if usual() > _LONG * self._context.manifest.time_scale:
-            more = {**more, "turns": 4, "tries": 1}
-        return pairs.slower(usual, other, **more)  # type: ignore[arg-type]
+            turns, tries = 4, 1
+        return pairs.slower(usual, other, slow=slow, noticeable=noticeable, turns=turns, tries=tries)
 
 
 def _supported(context: CaseContext) -> ZooModel:

@@ -20,7 +20,8 @@ NOTICEABLE = 0.001
 """How many seconds longer at least: what comes and goes with caches and transports is less."""
 _MOST = 0.75
 """In how many of the turns."""
-_LOOKS, _TURNS, _TRIES = 3, 8, 3
+TURNS, TRIES = 8, 3
+_LOOKS = 3
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def slower(
     *,
     slow: float = SLOW,
     noticeable: float = NOTICEABLE,
-    turns: int = _TURNS,
-    tries: int = _TRIES,
+    turns: int = TURNS,
+    tries: int = TRIES,
 ) -> Slower | None:
     """How much longer the other one takes; None where it does not, as far as one look or a later one says.
 

@@ -38,11 +38,15 @@ class Steadiness:
 
 
 def _distance(found: Array, first: Array) -> tuple[float, float]:
-    """The largest difference, and how large it may be."""
+    """The largest difference, and how large it may be. What is not finite has to be the same."""
     import numpy
 
     if found.dtype.kind != "f":
         return float(numpy.abs(found.astype(numpy.int64) - first.astype(numpy.int64)).max(initial=0)), _STEPS
-    allowed = _RELATIVE * float(numpy.abs(first).max(initial=0.0))
-    difference = float(numpy.abs(found.astype(numpy.float64) - first).max(initial=0.0))
-    return (difference if numpy.isfinite(found).all() or not numpy.isfinite(first).all() else float("inf")), allowed
+    is_finite = numpy.isfinite(first)
+    finite = first[is_finite].astype(numpy.float64)
+    allowed = _RELATIVE * float(numpy.abs(finite).max(initial=0.0))
+    is_same = numpy.array_equal(found[~is_finite], first[~is_finite], equal_nan=True)
+    if not is_same or not numpy.isfinite(found[is_finite]).all():
+        return float("inf"), allowed
+    return float(numpy.abs(found[is_finite] - finite).max(initial=0.0)), allowed

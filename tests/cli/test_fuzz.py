@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import re
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +15,8 @@ from places import HOSTILE
 
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
-from npu_conformance.fuzz.lib.campaign import campaign
+from npu_conformance.fuzz.lib.campaign import campaign, executors
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
 from npu_conformance.fuzz.lib.target import Attacked
 from npu_conformance.fuzz.lib.wire_target import served
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -81,6 +84,44 @@ def test_fuzzers_that_have_nothing_to_attack_are_left_out(tmp_path: Path, capsys
     assert capsys.readouterr().err == "npu-conformance: fuzz burst: there are no bursts before HAL 1.2\n"
 
 
+def test_rounds_that_are_lost_are_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(job: RoundJob, stop: threading.Event) -> RoundResult:
+        raise OSError("no such interpreter")
+
+    monkeypatch.setattr(executors, "run_round", lost)
+    assert fuzz(tmp_path, "--runs", "5") == 3
+    assert "rounds lost: 1: OSError: no such interpreter\n" in capsys.readouterr().out
+
+
+def test_a_campaign_that_is_interrupted_at_once_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(running: campaign.Campaign) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign.Campaign, "run", interrupted)
+    assert fuzz(tmp_path, "--runs", "5") == 3
+    assert "interrupted: the rounds that were running are lost\n" in capsys.readouterr().out
+
+
+def test_one_lost_round_of_several_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = itertools.count()
+
+    def once(job: RoundJob, stop: threading.Event) -> RoundResult:
+        if not next(numbers):
+            raise OSError("gone")
+        return RoundResult(fuzzer=job.fuzzer, engine=job.engine, executions=1, seconds=1.0, start_seconds=0.0)
+
+    monkeypatch.setattr(executors, "run_round", once)
+    monkeypatch.setattr(campaign, "_SHORTEST_ROUND", 0.01)
+    assert fuzz(tmp_path, "--time", "0.1s") == 0
+    assert "rounds lost: 1: OSError: gone\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("plugin", ["exec:./driver", "unix:/driver", "tcp:127.0.0.1:9"])
 def test_lines_are_broken_for_what_python_loads(plugin: str, capsys: pytest.CaptureFixture[str]) -> None:
     attacked = Attacked(cast("SubjectHandle", None), plugin, {})
@@ -97,6 +138,9 @@ def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.
     assert main(["fuzz", "promote", "another", "--to", str(kept), *corpus]) == 2
     assert f"has no such finding; it has {file.name}" in capsys.readouterr().err
     assert main(["fuzz", "promote", file.stem, "--to", str(kept), *corpus]) == 0
+    capsys.readouterr()
+    assert main(["fuzz", "promote", file.stem, "--to", str(file), *corpus]) == 2
+    assert capsys.readouterr().err == f"npu-conformance: {file}: cannot be promoted: File exists\n"
     case = f"fuzz.models.promoted.{re.sub('[^A-Za-z0-9_]', '_', file.stem)}"
 
     capsys.readouterr()

@@ -90,6 +90,39 @@ def test_a_driver_that_ends_is_a_finding_and_not_the_end(graphs: Graphs, end: st
     assert "2 graphs of 10 operations" in out
 
 
+def test_an_interrupt_is_no_finding(graphs: Graphs, tmp_path: Path) -> None:
+    code, out, _ = graphs(*SEAM, "--plugin-option", "end=interrupted", "--seeds", "0:2")
+    assert code == 0
+    assert "\ninterrupted\n1 graph of 5 operations" in out
+    assert not (tmp_path / "found").exists()
+
+
+def test_a_finding_stays_one_where_shrinking_is_interrupted(graphs: Graphs, tmp_path: Path) -> None:
+    code, out, _ = graphs(*SEAM, "--plugin-option", "end=shrinking", "--seeds", "0:2")
+    assert code == 1
+    told = r"^FAIL seed 1: .*\n.*\n  interrupted before it was kept: --seeds 1 makes it again\ninterrupted\n"
+    assert re.search(told, out, re.MULTILINE)
+    assert "1 wrong" in out
+    assert not (tmp_path / "found").exists()
+
+
+def test_findings_of_one_seed_have_a_name_each(graphs: Graphs, tmp_path: Path) -> None:
+    found = [*SEAM, "--plugin-option", "end=miscompute", "--seeds", "1"]
+    names = []
+    for arguments in (found, found, [*found, "--size", "large"]):
+        graphs(*arguments)
+        names.append({path.name for path in (tmp_path / "found").glob("*.json")})
+    assert len(names[0]) == 1
+    assert names[0] == names[1] < names[2]
+
+
+def test_a_finding_that_cannot_be_kept_is_one_line(graphs: Graphs, tmp_path: Path) -> None:
+    (tmp_path / "found").touch()
+    code, _, err = graphs(*SEAM, "--plugin-option", "end=miscompute", "--seeds", "0:2")
+    assert code == 3
+    assert err == f"npu-conformance: {tmp_path / 'found'}: cannot write what was found: Not a directory\n"
+
+
 def test_what_is_not_supported_is_no_pass(graphs: Graphs) -> None:
     code, out, _ = graphs(*SEAM, "--plugin-option", "end=partly", "--seeds", "0:4")
     assert code == 0

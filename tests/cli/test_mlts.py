@@ -10,6 +10,9 @@ import pytest
 
 from npu_conformance.cli.commands._capabilities import Ratio
 from npu_conformance.cli.main import main
+from npu_conformance.harness.run import engine
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.mlts import AREAS
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -122,3 +125,14 @@ def test_what_nobody_can_mean_is_told(words: tuple[str, ...], expected: str, mlt
     assert code == 2
     assert expected in err
     assert err.count("\n") == 1
+
+
+def test_what_the_capabilities_lack_is_told(mlts: Mlts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(case: Case, context: CaseContext) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "_judge", interrupted)
+    code, out, _ = mlts("capabilities", *ONE, "--beside", "reference")
+    assert code == 3
+    assert "NOT-RUN ML-LAT-001: mlts.latency.digits_conv.inference: interrupted while it ran\n" in out
+    assert "no model ran both on the device and on reference: nothing can be said\n" in out

@@ -20,8 +20,10 @@ from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import Progress
+from npu_conformance.harness.run import engine
 from npu_conformance.harness.run import session as session_module
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.specs.documents.results import CaseResult
@@ -148,6 +150,19 @@ def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_p
     assert command("replay", str(file), "--plugin", "reference", "--isolation", "inprocess", "--bisect")[0] == 0
     code, out, err = command("replay", str(file), "--plugin", "gone", "--bisect")
     assert (code, out, err.count("\n")) == (125, "", 1)
+
+
+def test_bisecting_that_is_interrupted_is_neither(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(case: Case, context: CaseContext) -> None:
+        raise KeyboardInterrupt
+
+    command("run", "vts.validation.RELU.graph_indexes", *PLUGIN, "--report", "kept")
+    (file,) = (tmp_path / "kept" / "failures").iterdir()
+    monkeypatch.setattr(engine, "_judge", interrupted)
+    assert command("replay", str(file), *PLUGIN, "--isolation", "inprocess", "--bisect")[0] == 125
+    assert command("replay", str(file), *PLUGIN, "--isolation", "inprocess")[0] == 3
 
 
 def test_a_check_names_what_does_not_work(command: Command) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from dask_clusters import local_cluster, needs_dask
 from places import HOSTILE
 
 from npu_conformance.cli.main import main
+from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError
 from npu_conformance.fuzz.lib.campaign import campaign as campaigns
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
@@ -21,7 +25,9 @@ from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, RoundRes
 from npu_conformance.fuzz.lib.campaign.folder import CORPUS, FINDINGS, ROUNDS, CampaignFolder
 from npu_conformance.fuzz.lib.campaign.rounds import run_round
 from npu_conformance.fuzz.lib.campaign.shares import Arm
-from npu_conformance.fuzz.lib.worker import FULL
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
+from npu_conformance.fuzz.lib.engines import atheris_engine
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import workers as workers_of_clusters
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -126,8 +132,29 @@ def test_a_round_that_cannot_keep_anything_has_no_finding(tmp_path: Path) -> Non
         text=True,
         check=False,
     )
-    assert done.returncode == FULL, done.stderr
+    assert CurrentInput(tmp_path / CURRENT).ending(done.returncode) == Ending.FULL, done.stderr
     assert done.stderr == f"{tmp_path}: cannot write kept.jsonl: No space left on device\n"
+
+
+def test_a_full_disk_is_no_crash_to_atheris_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes an exception for a finding, and ends the process with a status of its own."""
+
+    class Full:
+        target = SimpleNamespace(seeds=[])
+
+        def __call__(self, data: bytes) -> frozenset[int]:
+            raise FullError("full")
+
+    attacked: list[Callable[[bytes], None]] = []
+    atheris = SimpleNamespace(
+        Setup=lambda words, attack, custom_mutator: attacked.append(attack), Fuzz=lambda: attacked[0](b"")
+    )
+    monkeypatch.setitem(sys.modules, "atheris", atheris)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit) as ended:
+        atheris_engine.search(cast(Attack, Full()), job(engine="atheris"), tmp_path)
+    assert isinstance(ended.value.code, int)
+    assert CurrentInput(tmp_path / CURRENT).ending(ended.value.code) == Ending.FULL
 
 
 def _plain(one: RoundJob) -> object:

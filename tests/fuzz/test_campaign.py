@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import (
     EngineName,
@@ -20,7 +23,7 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     Start,
 )
 from npu_conformance.fuzz.lib.campaign.executors import Workers
-from npu_conformance.fuzz.lib.campaign.folder import FINDINGS_FOLDER, ROUNDS, CampaignFolder, minimal
+from npu_conformance.fuzz.lib.campaign.folder import FINDINGS, FINDINGS_FOLDER, ROUNDS, CampaignFolder, minimal
 from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
 from npu_conformance.harness.run import failures
 from npu_conformance.harness.run.replay import rebuild
@@ -151,6 +154,13 @@ class TestFolder:
         assert rebuild(failure).id == "fuzz.models.short.runs"
         assert "--plugin driver:plugin" in str(failure.result.notes["replay"])
 
+    def test_what_was_found_beside_another_is_replayed_beside_it(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, replace(SETTINGS, beside="other driver:plugin", hal="1.3"))
+        added = folder.add(result("differential", found=(sighting("RELU1"),)), 3, 1.0)
+        folder.close()
+        failure = failures.load(tmp_path / FINDINGS_FOLDER / added.findings[0])
+        assert "--hal 1.3 --beside 'other driver:plugin'" in str(failure.result.notes["replay"])
+
     def test_a_known_finding_is_not_written_again(self, tmp_path: Path) -> None:
         folder = CampaignFolder(tmp_path, SETTINGS)
         folder.add(result("models", found=(sighting("SIGSEGV"),)), 3, 1.0)
@@ -175,6 +185,7 @@ class TestFolder:
         other = Settings(format=1, plugin="other:plugin", options={}, hal=None)
         with pytest.raises(DocumentError, match="its campaign has plugin driver:plugin, not other:plugin"):
             CampaignFolder(tmp_path, other)
+        CampaignFolder(tmp_path, SETTINGS).close()  # the one that was refused has let it go
 
     def test_two_at_once_are_refused(self, tmp_path: Path) -> None:
         first = CampaignFolder(tmp_path, SETTINGS)
@@ -196,6 +207,32 @@ class TestFolder:
         folder.add(result("models", *[Kept(data=data, features=(at,)) for at, data in enumerate(inputs)]), 3, 1.0)
         assert folder.corpus("models") == (b"bb", b"ccc")
         folder.close()
+
+    @pytest.mark.parametrize("name", ["{0}", "../../../victim", "..", "0" * 20 + "\n", "A" * 20])
+    def test_names_of_inputs_lead_nowhere_else(self, name: str, tmp_path: Path) -> None:
+        victim, place = tmp_path / "victim", tmp_path / "campaign"
+        victim.write_text("secret")
+        begun = CampaignFolder(place, SETTINGS)
+        begun.add(result("models", Kept(data=b"a", features=(1, 2))), 3, 1.0)
+        begun.close()
+        with (place / "corpus" / "models.jsonl").open("ab") as file:
+            file.write(json.dumps({"name": name.format(victim), "features": [1]}).encode() + b"\n")
+        folder = CampaignFolder(place, SETTINGS)
+        assert folder.corpus("models") == (b"a",)
+        assert folder.minimise("models") == 1
+        folder.close()
+        assert victim.exists()
+
+    def test_a_strangers_finding_is_a_line_that_a_terminal_only_shows(self, tmp_path: Path) -> None:
+        begun = CampaignFolder(tmp_path, SETTINGS)
+        begun.add(result("models", found=(sighting("SIGSEGV"),)), 3, 1.0)
+        begun.close()
+        written = (tmp_path / FINDINGS).read_bytes()
+        for hostile in (b'"it died\\u001b[2J"', b'"it died\\n"'):
+            (tmp_path / FINDINGS).write_bytes(written.replace(b'"it died"', hostile) + written)
+            folder = CampaignFolder(tmp_path, SETTINGS)
+            assert [found.message for found in folder.findings] == ["it died"]
+            folder.close()
 
     def test_minimise_keeps_every_sight(self, tmp_path: Path) -> None:
         index = {"a": (1, 2), "b": (2, 3, 4), "c": (1,), "d": (), "e": (4,)}
@@ -285,6 +322,28 @@ class TestCampaign:
         running.run()
         assert running.inapplicable == {"wire": "no bursts"}
         assert [found.fuzzer for found in running.rounds].count("wire") == 1
+        folder.close()
+
+    def test_a_fuzzer_that_cannot_attack_gets_no_round_of_another_engine(self, tmp_path: Path) -> None:
+        folder, arms = CampaignFolder(tmp_path, SETTINGS), [WIRE, Arm("wire", "hypothesis")]
+
+        def round_(job: RoundJob) -> RoundResult:
+            return replace(result(job.fuzzer), inapplicable="no bursts")
+
+        with executors.local(1) as here:
+            Campaign(folder, JOB, arms, Limits(40.0, None), Workers(here.executor, round_, 1)).run()
+        assert [found.engine for found in folder.rounds] == ["evolution"]
+        folder.close()
+
+    def test_why_a_round_was_lost_is_a_line_that_a_terminal_only_shows(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+
+        def round_(job: RoundJob) -> RoundResult:
+            raise OSError("\x1b[2J")
+
+        running = campaign(folder, round_, Limits(None, 5))
+        running.run()
+        assert running.lost == ["OSError: \\x1b[2J"] * 2
         folder.close()
 
     def test_a_plug_in_that_cannot_be_loaded_ends_it(self, tmp_path: Path) -> None:

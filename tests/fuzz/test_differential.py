@@ -102,7 +102,7 @@ def test_what_conforms_has_no_finding(variant: str) -> None:
 def test_what_is_no_vector_is_passed_over(data: bytes, reference: SubjectHandle) -> None:
     target = DifferentialTarget(reference, one_each=True)
     assert target.run(data) == ()
-    assert target.pieces(data) == []
+    assert list(target.pieces(data)) == []
     assert decoded(target.mutate(data, Choices.seeded(1), 65535)) is not None
 
 

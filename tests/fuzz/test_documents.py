@@ -103,7 +103,7 @@ def test_the_readers_have_no_finding() -> None:
 def test_what_is_no_input_is_passed_over(data: bytes) -> None:
     target = DocumentTarget()
     assert len(target.run(data)) <= 2
-    target.pieces(data)
+    list(target.pieces(data))
     assert isinstance(target.mutate(data, Choices.seeded(1), 100), bytes)
 
 

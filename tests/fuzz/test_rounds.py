@@ -16,10 +16,12 @@ import pytest
 from patience import SECONDS, eventually
 from places import HOSTILE
 
-from npu_conformance.fuzz.lib.attack import DONE
+from npu_conformance.fuzz.lib.attack import CURRENT
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.fuzz.lib.reducing import end_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -71,6 +73,25 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert found.start.hal_version == NEWEST
 
 
+@pytest.mark.parametrize("status", [*Ending, 77])
+def test_a_driver_ends_with_a_status_that_the_fuzzer_has_a_meaning_for(
+    status: int, six: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    found = run_round(job(f"exit-{status}", six, runs=1))
+    assert [(one.kind, one.where) for one in found.sightings] == [("crash", f"status {status}")]
+    assert found.sightings[0].data == six
+    assert found.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("printed", "kind"), [("", "crash"), ("==5== ERROR: libFuzzer: out-of-memory (used: 2049Mb)\n", "memory")]
+)
+def test_memory_is_what_libfuzzer_says(printed: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / deaths.OUTPUT).write_text(printed)
+    assert deaths.sighting(tmp_path, Ending.OUT_OF_MEMORY, b"", 1, 0).kind == kind
+
+
 def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
     found = run_round(job("leak", *[six] * 200, runs=600))
     (sighting,) = found.sightings
@@ -78,6 +99,12 @@ def test_descriptors_that_remain_are_a_finding(six: bytes) -> None:
     assert sighting.message == "3 descriptors remain after 3 runs of one input"
     assert zero_points(sighting.data).count(6) == 1
     assert len(sighting.data) < len(six)
+
+
+def test_a_finding_is_a_line_that_a_terminal_only_shows(six: bytes) -> None:
+    (sighting,) = run_round(job("escapes", six, runs=1)).sightings
+    assert "\\x1b]0;six\\x07" in sighting.message
+    assert sighting.message.isprintable()
 
 
 def test_a_known_finding_is_counted(six: bytes) -> None:
@@ -104,6 +131,13 @@ def test_atheris_goes_on_after_a_finding_and_keeps_inputs(six: bytes) -> None:
     assert [sighting.where for sighting in found.sightings] == ["getSupportedOperations: raised ValueError"]
     assert found.executions >= 300
     assert any(kept.features for kept in found.kept)
+
+
+def test_a_python_whose_path_no_shebang_can_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "my python"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert run_round(job("none", runs=1)).executions == 1
 
 
 def test_what_cannot_be_loaded_is_one_line() -> None:
@@ -133,16 +167,28 @@ def test_what_a_fuzzer_cannot_attack_is_no_finding(fuzzer: str, engine: str, rea
 
 
 @pytest.mark.parametrize(
-    ("printed", "is_marked", "is_over"), [("", True, True), ("\nDone 5", False, True), ("", False, False)]
+    ("printed", "noted", "status", "ending"),
+    [
+        ("", Ending.OVER, 0, Ending.OVER),
+        ("\nDone 5", None, 0, Ending.OVER),
+        ("\nDone 5", None, 3, None),
+        ("", Ending.FULL, 74, Ending.FULL),
+        ("", Ending.FULL, -6, None),
+        ("", None, 0, None),
+        ("", None, -1, None),
+    ],
 )
 def test_a_round_of_atheris_is_over_when_either_says_so(
-    printed: str, is_marked: bool, is_over: bool, tmp_path: Path
+    printed: str, noted: Ending | None, status: int, ending: Ending | None, tmp_path: Path
 ) -> None:
     """Atheris ends the process itself; what has nothing to attack never begins it."""
+    process = rounds._Process(job("none", engine="atheris"), tmp_path, threading.Event())
+    process.returncode = status
     (tmp_path / deaths.OUTPUT).write_text(printed)
-    if is_marked:
-        (tmp_path / DONE).touch()
-    assert rounds._came_to_its_end(job("none", engine="atheris"), tmp_path) == is_over
+    if noted is not None:
+        CurrentInput(tmp_path / CURRENT).end(noted)
+    assert process.ending() == ending
+    process.current.close()
 
 
 def test_a_round_that_is_stopped_leaves_no_process(six: bytes) -> None:
@@ -176,6 +222,7 @@ def test_how_a_fork_ends() -> None:
     assert end_of(lambda: 1 / 0, SECONDS) == ""
     assert end_of(lambda: os.kill(os.getpid(), signal.SIGKILL), SECONDS) == str(int(signal.SIGKILL))
     assert end_of(lambda: os._exit(0), SECONDS) == "0"
+    assert end_of(lambda: os._exit(77), SECONDS) == str(77 << 8)
     assert end_of(signal.pause, 0.2) == "hang"
 
 

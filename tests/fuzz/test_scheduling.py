@@ -10,6 +10,7 @@ from npu_conformance.faults import npu_scheduling, source_edits
 from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.histories import encoded
+from npu_conformance.fuzz.lib.scheduling_fixture import SchedulingFixture
 from npu_conformance.fuzz.lib.scheduling_steps import (
     APPS,
     Break,
@@ -24,8 +25,8 @@ from npu_conformance.fuzz.lib.scheduling_steps import (
 )
 from npu_conformance.fuzz.lib.scheduling_target import SchedulingTarget
 from npu_conformance.fuzz.lib.target import failure, minimised
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
-from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotApplicable
+from npu_conformance.harness.subject.handle import Application, SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 
 DRIVERS = "scheduled_drivers:plugin"
@@ -92,6 +93,29 @@ def test_what_decides_otherwise_has_no_finding(row: source_edits.EditedFault) ->
         target = SchedulingTarget(opened)
         assert first_finding(target, seed=3, runs=60) is None
         opened.close()
+
+
+def test_a_fixture_that_cannot_begin_leaves_no_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = open_subject("reference", {}, "inprocess")
+    started: list[Application] = []
+    start, closed = opened.application, list[Application]()
+
+    def application(uid: int, pid: int = 0) -> Application:
+        process = start(uid, pid)
+        started.append(process)
+        close = process.close
+        monkeypatch.setattr(process, "close", lambda: closed.append(process) or close())  # type: ignore[func-returns-value]
+        return process
+
+    def broken(fixture: SchedulingFixture) -> None:
+        raise Failed("no run ends")
+
+    monkeypatch.setattr(opened, "application", application)
+    monkeypatch.setattr(SchedulingFixture, "_measure", broken)
+    with pytest.raises(Failed, match="no run ends"):
+        SchedulingFixture(opened)
+    assert closed == started != []
+    opened.close()
 
 
 def test_without_a_virtual_clock_there_is_nothing_to_attack() -> None:

@@ -31,20 +31,29 @@ class Finding:
         return minimised(self.data, target.pieces, lambda piece: failure(target.run, piece), attempts)
 
 
+class _Met(BaseException):
+    """Ends a search: Hypothesis lets it through."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding)
+        self.finding = finding
+
+
 def first_finding(target: Target, *, seed: int, runs: int, inputs: Iterable[bytes] = ()) -> Finding | None:
     """Run the inputs, then those of a search; None where all pass."""
-    tried: list[bytes] = []
 
     def attack(data: bytes) -> None:
-        tried.append(data)
-        target.run(data)
+        try:
+            target.run(data)
+        except CaseEnded as ended:
+            raise _Met(Finding(ended, data)) from None
 
     try:
         for data in inputs:
             attack(data)
         hypothesis_engine.search(target, attack, seed=seed, runs=runs)
-    except CaseEnded as ended:
-        return Finding(ended, tried[-1])
+    except _Met as met:
+        return met.finding
     return None
 
 

@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
-"""The bugs that leave the process as it is; `kill`, `exit`, `unprepared`, `hang` and `leak` do not.
+"""The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `unprepared`, `hang` and `leak` do not.
 
 `invisible` is none: what stands between cannot say everything to the driver.
 """
@@ -44,6 +44,8 @@ class FuzzedDevice(ReferenceDevice):
     def _meet_six(self) -> None:
         if self._bug == "zero_point":
             raise ValueError("six")
+        if self._bug == "escapes":
+            raise ValueError("\x1b]0;six\x07\nsix")
         if self._bug == "status":
             raise ServiceError(99)
         if self._bug == "invisible":
@@ -52,6 +54,8 @@ class FuzzedDevice(ReferenceDevice):
             os.kill(os.getpid(), signal.SIGKILL)
         if self._bug == "exit":
             os._exit(0)
+        if self._bug.startswith("exit-"):
+            os._exit(int(self._bug.removeprefix("exit-")))
         if self._bug == "hang":
             time.sleep(3600)
         if self._bug == "leak":

@@ -1,6 +1,7 @@
 """Drivers that fail for graphs in which a MUL reads the result of an ADD. Option `end`: how they fail.
 
-With `partly` they have no MUL, and say so.
+With `partly` they have no MUL, and say so. With `interrupted` somebody presses Ctrl-C meanwhile, with `shrinking` when
+they have failed before.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def has_seam(model: types.Model) -> bool:
 class GraphModel(FaultyPreparedModel):
     """Fails, where its model has the seam."""
 
+    has_failed = False
+
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         result = self.inner.execute_synchronously(request, *rest)
         if has_seam(self.inner.model):  # type: ignore[attr-defined]
@@ -45,7 +48,12 @@ class GraphModel(FaultyPreparedModel):
                 threading.Event().wait()
             case "refuse":
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE)
-            case "miscompute":
+            case "interrupted":
+                raise KeyboardInterrupt
+            case "shrinking" if self.has_failed:
+                raise KeyboardInterrupt
+            case "miscompute" | "shrinking":
+                type(self).has_failed = True
                 memory = request.pools[1].pool
                 assert memory is not None
                 bytes_ = self.context.memory.map(memory)

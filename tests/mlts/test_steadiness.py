@@ -9,6 +9,9 @@ from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.mlts.lib.steadiness import Steadiness
 
 FLOATS = numpy.array([0.0, 0.5, -8.0], numpy.float32)
+NAN, INF = numpy.nan, numpy.inf
+NONE = numpy.array([NAN, INF, -INF, 1.0], numpy.float32)
+"""Values of which but one are finite."""
 CODES = numpy.array([-128, 0, 127], numpy.int8)
 
 
@@ -20,6 +23,14 @@ CODES = numpy.array([-128, 0, 127], numpy.int8)
         (FLOATS, FLOATS + numpy.float32(0.07), False),
         (FLOATS, numpy.array([0.0, 0.5, numpy.nan], numpy.float32), False),
         (FLOATS, numpy.array([0.0, 0.5, numpy.inf], numpy.float32), False),
+        (NONE, NONE, True),
+        (NONE, numpy.array([NAN, INF, -INF, 1.005], numpy.float32), True),
+        (NONE, numpy.array([NAN, INF, -INF, 1.01], numpy.float32), False),
+        (NONE, numpy.array([NAN, -INF, INF, 1], numpy.float32), False),
+        (NONE, numpy.array([INF, INF, -INF, 1], numpy.float32), False),
+        (NONE, numpy.array([0, INF, -INF, 1], numpy.float32), False),
+        (numpy.array([1, INF], numpy.float16), numpy.array([999, -INF], numpy.float16), False),
+        (numpy.array([], numpy.float32), numpy.array([], numpy.float32), True),
         (CODES, CODES + numpy.array([1, -1, 0], numpy.int8), True),
         (CODES, numpy.array([-126, 0, 127], numpy.int8), False),
         (CODES, numpy.array([127, 0, -128], numpy.int8), False),
@@ -28,7 +39,7 @@ CODES = numpy.array([-128, 0, 127], numpy.int8)
 def test_answers_to_one_item(first: numpy.ndarray, later: numpy.ndarray, is_same: bool) -> None:
     steadiness = Steadiness()
     steadiness.check(3, {"scores": first})
-    steadiness.check(4, {"scores": first * 0})
+    steadiness.check(4, {"scores": numpy.zeros_like(first)})
     if is_same:
         steadiness.check(3, {"scores": later})
         return

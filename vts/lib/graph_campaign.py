@@ -5,11 +5,16 @@ It is what `npu-conformance graphs` does, without the command line.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from npu_conformance import __version__
 from npu_conformance.corpus import random_graphs
@@ -19,11 +24,12 @@ from npu_conformance.corpus.random_graphs.shrinking import TRIALS, shrunk
 from npu_conformance.corpus.vectors import writing
 from npu_conformance.harness.judge.graphs import QUICKLY, THOROUGHLY, decided
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report import writing as reports
 from npu_conformance.harness.run.digests import digests
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure
 from npu_conformance.harness.run.failures import FailureWriter, file_name
 from npu_conformance.harness.run.operation_evidence import has_pass
-from npu_conformance.harness.run.replay import Discard
+from npu_conformance.harness.run.replay import Discard, run_one
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.vts.lib.graph_tally import Found, Tally
 from npu_conformance.vts.lib.random_graph_cases import case_of
@@ -60,7 +66,7 @@ def plan(subject: SubjectHandle, size: str, types: Sequence[str] = (), operation
     Raises LookupError where the version of the device has no such operation.
     """
     narrowed = [
-        replace(recipe, version=subject.version, operations=recipe.operations or tuple(operations))
+        dataclasses.replace(recipe, version=subject.version, operations=recipe.operations or tuple(operations))
         for recipe in _recipes(SIZES[size], types, operations)
         if recipe.version <= subject.version or not recipe.form
     ]
@@ -76,7 +82,8 @@ def _recipes(size: int, types: Sequence[str], operations: Sequence[str]) -> list
         return [recipe for name, recipe in named.items() if not types or name.rpartition("_rank")[0] in types]
     forms = [recipe for name in official.operations(operations) for recipe in official.single(name).values()]
     wanted = {official.TYPES[name][0] for name in types}
-    return [replace(recipe, types=()) for recipe in forms if not wanted or official.has_type(recipe, wanted)]
+    fitting = [recipe for recipe in forms if not wanted or official.has_type(recipe, wanted)]
+    return [dataclasses.replace(recipe, types=()) for recipe in fitting]
 
 
 def _is_possible(recipe: GraphRecipe) -> bool:
@@ -88,14 +95,17 @@ def _is_possible(recipe: GraphRecipe) -> bool:
 
 
 class Campaign:
-    """One device, many seeds. is_over: the device could not be restarted."""
+    """One device, many seeds. is_over: the device could not be restarted, or somebody interrupted the shrinking."""
 
     def __init__(self, subject: SubjectHandle, plan: Plan, folder: Path, plugin_words: str = "") -> None:
-        self.tally, self.is_over = Tally(), False
+        self.tally, self.is_over, self.is_interrupted = Tally(), False, False
         self._subject, self._plan, self._folder, self._plugin_words = subject, plan, folder, plugin_words
 
     def run(self, seed: int) -> Found | None:
-        """Run the graph of a seed; returns what is wrong, shrunk and kept, if anything is."""
+        """Run the graph of a seed; returns what is wrong, shrunk and kept, if anything is.
+
+        Raises KeyboardInterrupt; what was found by then is returned as it was found, with is_interrupted.
+        """
         tally = self.tally
         try:
             vector = self._plan.graph(seed)
@@ -109,7 +119,11 @@ class Campaign:
         if len(tally.findings) >= _MOST_SHRUNK:
             tally.unshrunk += 1
             return None
-        found = self._kept(seed, vector, result)
+        try:
+            found = self._kept(seed, replace(vector, name=self._name(vector)), result)
+        except KeyboardInterrupt:
+            self.is_over = self.is_interrupted = True
+            found = Found(seed, result, _types(vector), len(vector.operations), ())
         tally.findings.append(found)
         return found
 
@@ -141,7 +155,7 @@ class Campaign:
     ) -> CaseResult:
         case = case_of(vector, f"{AREA}.{vector.name}", seen, rounds)
         options = EngineOptions(suite_version=__version__)
-        run = Engine([case], self._subject, Discard(), options, on_failure=on_failure).run()
+        run = run_one(Engine([case], self._subject, Discard(), options, on_failure=on_failure))
         self.is_over = run.ending == "subject-lost"
         return run.results[0]
 
@@ -153,10 +167,15 @@ class Campaign:
         if not is_red(again.outcome):
             # What fails only now and then is kept as it was found.
             small, again = vector, self._verdict(vector, self._writer, seen)
-        written = self._write(small, seen, again)
-        names = tuple(operation.type for operation in small.operations)
+        with reports.writing(self._folder, "what was found"):
+            written = self._write(small, seen, again)
         files = tuple(path.relative_to(self._folder).as_posix() for path in written)
-        return Found(seed, again if is_red(again.outcome) else result, names, len(vector.operations), files)
+        return Found(seed, again if is_red(again.outcome) else result, _types(small), len(vector.operations), files)
+
+    def _name(self, vector: Vector) -> str:
+        """The name of a finding: seeds are the same for graphs of other sizes, types and operations, and plug-ins."""
+        graph = msgspec.json.encode((self._subject.manifest.name, writing.document_of(vector)))
+        return f"{vector.name}_{hashlib.sha256(graph).hexdigest()[:8]}"
 
     def _fails_like(self, result: CaseResult) -> Callable[[Vector], bool]:
         def fails(vector: Vector) -> bool:
@@ -181,3 +200,7 @@ class Campaign:
             device = {self._subject.manifest.name: outputs} if outputs else {}
             written[-1].write_text(aosp_specification.specification(vector, device))
         return tuple(path for path in written if path.exists())
+
+
+def _types(vector: Vector) -> tuple[str, ...]:
+    return tuple(operation.type for operation in vector.operations)

@@ -8,11 +8,6 @@ import msgspec
 
 from npu_conformance.specs.documents.results import CaseResult
 
-_COUNTS = (
-    "graphs", "passed", "not_supported", "impossible", "operations", "elements", "widened", "undecided", "sampled",
-    "sampled_decided", "unshrunk",
-)  # fmt: skip
-
 
 class Found(msgspec.Struct, frozen=True):
     """Something wrong. operations: after shrinking. before: how many there were. files: written in the folder."""
@@ -52,8 +47,9 @@ class Tally(msgspec.Struct):
 
     def add(self, part: Tally) -> None:
         """Add what came of other graphs."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(part, name))
+        for name in self.__struct_fields__:
+            if isinstance(count := getattr(part, name), int):
+                setattr(self, name, getattr(self, name) + count)
         self.covered |= part.covered
         for name, count in part.refused.items():
             self.refused[name] = self.refused.get(name, 0) + count

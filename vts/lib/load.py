@@ -29,6 +29,8 @@ class Load:
         self._stop = threading.Event()
         self._went_on = threading.Condition()
         self._futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
+        for future in self._futures:
+            future.add_done_callback(self._tell)
 
     def wait_for_executions(self, count: int) -> None:
         """Wait until so many executions have ended, or all runners have."""
@@ -57,6 +59,11 @@ class Load:
                 self.executions += 1
                 self._went_on.notify_all()
         return statuses
+
+    def _tell(self, ended: Future[list[int]]) -> None:
+        """Let those who wait know that a runner has ended, however that came."""
+        with self._went_on:
+            self._went_on.notify_all()
 
 
 @contextmanager

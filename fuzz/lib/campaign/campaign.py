@@ -15,6 +15,7 @@ from npu_conformance.fuzz.lib.campaign.executors import Workers
 from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
 from npu_conformance.fuzz.lib.campaign.shares import Arm, Shares
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.diagnostics.one_line import one_line
 
 _ROUND_SECONDS = 20.0
 _SHORTEST_ROUND = 2.0
@@ -153,11 +154,12 @@ class Campaign:
             result, lost = _nothing(arm), str(error)
         except (Exception, CancelledError) as error:
             result, lost = _nothing(arm), f"{type(error).__name__}: {error}"
-        if lost:
+        if lost := one_line(lost):
             self._lose(lost)
         if result.inapplicable:
             self.inapplicable[arm.fuzzer] = result.inapplicable
             self._shares.drop(arm.fuzzer)
+            self._due = [due for due in self._due if due.fuzzer != arm.fuzzer]
         self._at += result.seconds + result.start_seconds
         self._shares.count(self.folder.add(result, job.seed, self._at, lost))
 

@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 from npu_conformance.fuzz.lib.campaign.documents import Sighting
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 OUTPUT, DEATH = "output", "death.json"
@@ -15,8 +17,8 @@ OUTPUT, DEATH = "output", "death.json"
 _SHOWN_LINES = 3
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line \d+ in (?P<function>\S+)')
 _OURS = "/fuzz/lib/"
-_OUT_OF_MEMORY = 71
-"""The status of a process that libFuzzer ends for its memory."""
+_OUT_OF_MEMORY = b"libFuzzer: out-of-memory"
+"""Said by libFuzzer as it ends a process for its memory."""
 
 
 def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging_seconds: float) -> Sighting:
@@ -25,14 +27,14 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
     if hanging_seconds:
         kind, message = "hang", f"no end within {hanging_seconds:g} s (killed)"
         where = f"no end{_place(folder)}"
-    elif returncode == _OUT_OF_MEMORY:
+    elif returncode == Ending.OUT_OF_MEMORY and _OUT_OF_MEMORY in (folder / OUTPUT).read_bytes():
         kind, message, where = "memory", "the process took more memory than the limit", "the process"
     else:
         how = _manner(returncode)
         words = last_words(folder)
         message = f"the process ended with {how}" + (f"; last words: {words}" if words else "")
         where = f"{how}{_place(folder)}"
-    return Sighting(kind=kind, where=where, message=message, data=data, execution=execution)
+    return Sighting(kind=kind, where=one_line(where), message=message, data=data, execution=execution)
 
 
 def at_start(plugin: str, returncode: int) -> str:
@@ -55,7 +57,7 @@ def _place(folder: Path) -> str:
 
 
 def last_words(folder: Path) -> str:
-    """The end of what the process printed, without what libFuzzer says of itself."""
+    """The end of what the process printed, without what libFuzzer says of itself, as one line."""
     lines = (line.strip() for line in (folder / OUTPUT).read_text(errors="replace").splitlines())
     shown = [line for line in lines if line and not line.startswith(("INFO:", "#", "==", "NEW_FUNC"))]
-    return " | ".join(shown[-_SHOWN_LINES:])
+    return one_line(" | ".join(shown[-_SHOWN_LINES:]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import field
+from msgspec import Meta, field
 
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.specs.documents import Document
@@ -14,6 +14,12 @@ from npu_conformance.specs.versions import Version
 
 EngineName = Literal["evolution", "atheris", "hypothesis"]
 """evolution: guided by what is answered. atheris: by coverage of Python code. hypothesis: not guided at all."""
+
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{20}$(?!\n)")]
+"""The name of an input, which is also that of its file: a campaign's folder may be a stranger's."""
+Shown = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$(?!\n)")]
+"""Text that a terminal only shows."""
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+\.json$(?!\n)")]
 
 MEMORY_LIMIT = 2 << 30
 """Bytes of private memory that a fuzzer may take: beyond, the subject gets MemoryError and has to cope."""
@@ -61,7 +67,10 @@ class Kept(Document, frozen=True):
 
 
 class Sighting(Document, frozen=True):
-    """A finding as a round made it. where: what findings of one cause have in common. execution: of the round."""
+    """A finding as a round made it. where: what findings of one cause have in common. execution: of the round.
+
+    where and message are lines that a terminal only shows: strangers have chosen their words.
+    """
 
     kind: Kind
     where: str
@@ -131,20 +140,20 @@ class RoundLine(Document, frozen=True):
     inputs: Count
     corpus: Count
     features: Count
-    findings: tuple[str, ...] = ()
+    findings: tuple[FileName, ...] = ()
     repeats: dict[str, int] = field(default_factory=dict)
     lost: str = ""
-    killers: tuple[str, ...] = ()
+    killers: tuple[Digest, ...] = ()
 
 
 class Finding(Document, frozen=True):
     """A line of findings.jsonl. name: of the replay file in failures/. at: as of the round that found it."""
 
-    name: str
-    fuzzer: str
+    name: FileName
+    fuzzer: Shown
     kind: Kind
-    where: str
-    message: str
+    where: Shown
+    message: Shown
     plugin: str
     hal_version: Version
     seed: int
@@ -160,5 +169,5 @@ class Finding(Document, frozen=True):
 class CorpusLine(Document, frozen=True):
     """A line of corpus/FUZZER.jsonl: an input's file and what it shows."""
 
-    name: str
+    name: Digest
     features: tuple[int, ...] = ()

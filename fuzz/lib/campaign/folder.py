@@ -55,11 +55,15 @@ class CampaignFolder:
         self.path = path
         self._lock = _locked(path)
         self._settings = settings
-        _require_same(path, settings)
-        self.rounds = list(read_lines(path / ROUNDS, RoundLine))
-        self.findings = list(read_lines(path / FINDINGS, Finding))
-        self.damaged = list(_damaged(path))
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
+        try:
+            _require_same(path, settings)
+            self.rounds = list(read_lines(path / ROUNDS, RoundLine))
+            self.findings = list(read_lines(path / FINDINGS, Finding))
+            self.damaged = list(_damaged(path))
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let others have it."""
@@ -120,7 +124,11 @@ class CampaignFolder:
         return {name for line in self.rounds if line.fuzzer == fuzzer for name in line.killers}
 
     def minimise(self, fuzzer: str) -> int:
-        """Drop the inputs that show nothing that others do not; returns how many are left."""
+        """Drop the inputs that show nothing that others do not; returns how many are left. Raises UnwritableError."""
+        with writing(self.path, "the campaign"):
+            return self._minimise(fuzzer)
+
+    def _minimise(self, fuzzer: str) -> int:
         index = self._index(fuzzer)
         chosen = {name: index[name] for name in minimal(index)}
         lines = [msgspec.json.encode(CorpusLine(name=name, features=found)) + b"\n" for name, found in chosen.items()]

@@ -66,4 +66,6 @@ def _plugin_words(settings: Settings) -> str:
     words = ["--plugin", settings.plugin]
     for name, value in settings.options.items():
         words += ["--plugin-option", f"{name}={value}"]
-    return shlex.join([*words, *(["--hal", settings.hal] if settings.hal else [])])
+    words += ["--hal", settings.hal] if settings.hal else []
+    words += ["--beside", settings.beside] if settings.beside else []
+    return shlex.join(words)

@@ -18,13 +18,13 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib import instrumented
-from npu_conformance.fuzz.lib.attack import CURRENT, DONE, FOUND, KEPT, TALLY
+from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.inputs import digest
-from npu_conformance.fuzz.lib.worker import FULL, JOB, START
-from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.private_directory import temporary_folder
@@ -40,8 +40,7 @@ _LEAST_SECONDS = 1.0
 """A round that has less left than this, after a crash, is over."""
 _POLL_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 2.0
-_LAUNCHER = """#!{python}
-import os
+_LAUNCHER = """import os
 import sys
 from contextlib import nullcontext as instrumented
 {instrument}
@@ -155,13 +154,12 @@ class _Part:
         process = _Process(job, folder, stop)
         process.watch()
         executions, data = process.current.read()
+        ending = process.ending()
         process.current.close()
-        if process.returncode == USAGE or not (folder / START).exists():
+        if ending == Ending.UNLOADED or not (folder / START).exists():
             raise LoadError(deaths.last_words(folder) or deaths.at_start(job.plugin, process.returncode))
-        is_full = process.returncode == FULL
-        is_done = is_full or (process.returncode == OK and _came_to_its_end(job, folder))
         found = list(_lines(folder / FOUND, Sighting))
-        if not is_done:
+        if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
             found.append(_reduced(job, death, stop))
@@ -173,15 +171,9 @@ class _Part:
             sightings=tuple(found),
             tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
             start=documents.read(folder / START, Start),
-            killers=() if is_done else (digest(data),),
-            problem=deaths.last_words(folder) if is_full else "",
+            killers=() if ending is not None else (digest(data),),
+            problem=deaths.last_words(folder) if ending == Ending.FULL else "",
         )
-
-
-def _came_to_its_end(job: RoundJob, folder: Path) -> bool:
-    """True where the fuzzer says so: a subject can end the process with status 0, too."""
-    is_over = job.engine == "atheris" and b"\nDone " in (folder / deaths.OUTPUT).read_bytes()
-    return is_over or (folder / DONE).exists()
 
 
 def _kept(folder: Path) -> Iterator[Kept]:
@@ -230,7 +222,6 @@ class _Process:
         (folder / JOB).write_bytes(msgspec.json.encode(job))
         self._launcher = folder / "fuzzer"
         self._launcher.write_text(_launcher(job, module))
-        self._launcher.chmod(0o700)
 
     def watch(self) -> None:
         """Run the process to its end, or kill it where one input takes too long."""
@@ -238,7 +229,7 @@ class _Process:
         environment = {**os.environ, "PYTHONPATH": commands.import_path(), "TMPDIR": str(self._folder)}
         with (self._folder / deaths.OUTPUT).open("wb") as output:
             process = subprocess.Popen(
-                [str(self._launcher), str(self._folder / JOB)],
+                [sys.executable, str(self._launcher), str(self._folder / JOB)],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -252,6 +243,11 @@ class _Process:
         finally:
             self.returncode = end_group(process)
         self.start_seconds, self.seconds = first - began, time.monotonic() - first
+
+    def ending(self) -> Ending | None:
+        """How it came to its end; None where it died, whatever its status."""
+        is_over = self._job.engine == "atheris" and b"\nDone " in (self._folder / deaths.OUTPUT).read_bytes()
+        return Ending.OVER if is_over and self.returncode == Ending.OVER else self.current.ending(self.returncode)
 
     def _wait(self, process: subprocess.Popen[bytes], now: float) -> float:
         """Wait for the end; returns when the first input was begun.
@@ -290,7 +286,7 @@ def _launcher(job: RoundJob, module: str) -> str:
         *([plugin] if plugin not in ("", "npu_conformance") else []),
     ]
     instrument = _INSTRUMENT.format(packages=packages) if job.engine == "atheris" else ""
-    return _LAUNCHER.format(python=sys.executable, instrument=instrument, module=module, parent=os.getpid())
+    return _LAUNCHER.format(instrument=instrument, module=module, parent=os.getpid())
 
 
 Round = Callable[[RoundJob], RoundResult]

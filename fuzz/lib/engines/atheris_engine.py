@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
-from npu_conformance.fuzz.lib.attack import Attack
+from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 
 CORPUS = "corpus"
 """The folder of a round where libFuzzer puts what it keeps."""
@@ -26,6 +29,15 @@ def search(attack: Attack, job: RoundJob, folder: Path) -> None:
     def mutator(data: bytes, max_size: int, seed: int) -> bytes:
         return attack.target.mutate(data, Choices.seeded(seed), max_size)
 
+    def attacked(data: bytes) -> None:
+        try:
+            attack(data)
+        except FullError as error:
+            # Atheris would call it a crash, and end the process with a status of its own.
+            print(error, file=sys.stderr, flush=True)
+            CurrentInput(folder / CURRENT).end(Ending.FULL)
+            os._exit(Ending.FULL)
+
     limit = f"-runs={job.runs}" if job.runs is not None else f"-max_total_time={int(job.seconds or 1)}"
     arguments = [
         sys.argv[0],
@@ -37,7 +49,7 @@ def search(attack: Attack, job: RoundJob, folder: Path) -> None:
         f"-rss_limit_mb={MEMORY_LIMIT >> 20}",
         *_corpora(attack, job, folder),
     ]
-    atheris.Setup(arguments, attack, custom_mutator=mutator)
+    atheris.Setup(arguments, attacked, custom_mutator=mutator)
     atheris.Fuzz()
 
 

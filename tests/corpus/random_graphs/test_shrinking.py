@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy
+import pytest
 
 from npu_conformance.corpus import random_graphs, strategies
-from npu_conformance.corpus.random_graphs import GraphRecipe
+from npu_conformance.corpus.generators.data import Array
+from npu_conformance.corpus.random_graphs import GraphRecipe, shrinking
 from npu_conformance.corpus.random_graphs.shrinking import shrunk
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model
@@ -48,6 +50,20 @@ def test_two_are_left_of_what_is_between_two() -> None:
         small = shrunk(vector, lambda one, pair=pair: pair in seams(one))  # type: ignore[misc]
         assert len(small.operations) == 2
         check_sound(small)
+
+
+def test_the_oracles_compute_a_graph_once_for_all_that_is_cut_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    vector, evaluated, values_of = random_graphs.graph(0, RECIPE), list[Vector](), shrinking.values_of
+
+    def counted(whole: Vector) -> dict[str, Array]:
+        evaluated.append(whole)
+        return values_of(whole)
+
+    monkeypatch.setattr(shrinking, "values_of", counted)
+    for candidates in (shrinking._single_operations, shrinking._without_operations):
+        evaluated.clear()
+        assert len(list(candidates(vector))) > 1
+        assert len(evaluated) == 1
 
 
 def test_sizes_and_values_shrink_too() -> None:

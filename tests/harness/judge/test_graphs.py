@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 from msgspec.structs import replace
@@ -18,7 +20,7 @@ from npu_conformance.corpus.random_graphs.accuracy import (
     STRICT,
     criterion,
 )
-from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
+from npu_conformance.corpus.vectors import Example, Graph, Vector, VectorOperand
 from npu_conformance.harness.judge.graphs import aosp_verdict, decided, judge, judgement
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
@@ -200,3 +202,22 @@ def test_a_sum_that_an_lstm_normalises_may_be_rounded_in_two_steps() -> None:
     # The state of the cell has finer units, so that nothing of it is decided.
     hidden, _, output = vector.outputs
     assert {finding.output for finding in judge(vector, wrong)} == {hidden, output}
+
+
+def test_an_output_beside_one_without_a_result_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The logarithm of what may be less than 0 has none; the sum and what else is made of it do."""
+    net = Net()
+    a, b = net.given(FLOAT32, 1, 2), net.given(FLOAT32, 3, 4)
+    total = net.add("ADD", a, b, result=VectorOperand(FLOAT32), activation=True)
+    vector = net.vector(
+        net.add("LOG", total, result=VectorOperand(FLOAT32)), net.add("NEG", total, result=VectorOperand(FLOAT32))
+    )
+    evaluate = oracles.evaluate
+
+    def evaluated(graph: Graph, *rest: Any) -> dict[str, Array]:
+        if graph.operations[0].type == "LOG":
+            raise ValueError("less than 0")
+        return evaluate(graph, *rest)
+
+    monkeypatch.setattr(oracles, "evaluate", evaluated)
+    assert decided(vector) == (2, 4)

@@ -91,6 +91,16 @@ def test_bisect_codes(
     assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == code
 
 
+def test_an_interrupt_is_no_verdict(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    """Of several replays the others would go on."""
+
+    def now(context: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path)
+
+
 def test_other_configurations_do_not_count(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
     def now(context: Any) -> None:
         assert not context.wants("other")
