@@ -155,8 +155,7 @@ def answer(subject: SubjectHandle, prepared: PreparedModel, request: Request) ->
         result = prepared.execute_synchronously(request, False, _NOTHING, _NOTHING)
     except ServiceError as error:
         return error.status, ()
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return status, result.output_shapes
+    return result.status, result.output_shapes
 
 
 def _asynchronous(

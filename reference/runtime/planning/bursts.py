@@ -10,7 +10,6 @@ from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms
 from npu_conformance.reference.runtime.planning.version import time_for
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 
 Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
@@ -82,8 +81,7 @@ class AidlBurst(DriverBurst):
             result = self._burst.execute_synchronously_with_config(request, names, config, deadline_ns)
         else:
             result = self._burst.execute_synchronously(request, names, terms.measure_timing, deadline_ns, loop_timeout)
-        status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        return status, result.output_shapes, result.timing
+        return result.status, result.output_shapes, result.timing
 
 
 class HidlBurst(DriverBurst):

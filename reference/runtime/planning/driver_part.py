@@ -18,7 +18,6 @@ from npu_conformance.reference.runtime.planning.version import time_for, timing_
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -142,5 +141,4 @@ class DriverPart:
 
 def answer_of(result: types.ExecutionResult) -> Answer:
     """A synchronous result in the form of an asynchronous one."""
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return status, result.output_shapes, result.timing
+    return result.status, result.output_shapes, result.timing
