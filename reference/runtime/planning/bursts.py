@@ -1,4 +1,4 @@
-"""Bursts over parts: AIDL's objects, and HIDL's packets (facts 2.5)."""
+"""Bursts over parts: AIDL's objects, and HIDL's packets."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class HidlBurst(DriverBurst):
         self._context = context
 
     def takes(self, request: types.Request, terms: Terms) -> bool:
-        """Not with a driver's buffer (facts 2.10), nor with a loop timeout, which must hold (FW-QOS-003)."""
+        """Not with a driver's buffer, nor with a loop timeout, which must hold (FW-QOS-003)."""
         return not terms.loop_timeout_ns and all(pool.pool is not None for pool in request.pools)
 
     def _executed(self, request: types.Request, terms: Terms) -> Answer:

@@ -1,4 +1,4 @@
-"""Compilation caching: tokens, names of files, and handles on them (facts 2.3)."""
+"""Compilation caching: tokens, names of files, and handles on them (FW-CAC)."""
 
 from __future__ import annotations
 

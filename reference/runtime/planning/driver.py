@@ -171,7 +171,7 @@ class Driver:
 
 
 def registered(service: Service, around: Surroundings) -> Driver | None:
-    """The driver, or None where an initial query fails or it wants too many cache files (FW-CAC-001, facts 2.1)."""
+    """The driver, or None where an initial query fails or it wants too many cache files (FW-CAC-001)."""
     device = service.acquire(wait=False)
     if device is None:
         return None

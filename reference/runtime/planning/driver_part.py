@@ -95,11 +95,11 @@ class DriverPart:
         )
 
     def open_burst(self) -> PartBurst | None:
-        """A burst; None where the driver has none or cannot open one (facts 2.5)."""
+        """A burst; None where the driver has none or cannot open one."""
         return open_burst(self.prepared_model, self.device.version)
 
     def failed(self, error: InterfaceError) -> Outcome:
-        """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED (facts 1.1)."""
+        """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED."""
         reason = str(error)
         vlog.log("execution", lambda: f"{self.device.name}: {reason}")
         is_strict = self.device.around.feature_level.is_aidl

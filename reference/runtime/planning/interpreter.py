@@ -99,7 +99,7 @@ class Interpreter:
             places[index] = self._written(plan, index, places[index], shape)
 
     def _written(self, plan: GraphPlan, index: int, place: Argument, shape: OutputShape) -> Argument:
-        """The place of a value, exactly as long as its shape says, or used whole; no empty temporary (facts 2.1, T)."""
+        """The place of a value, exactly as long as its shape says, or used whole; profile T has no empty temporary."""
         size = self._scratch.size_of(plan.graph.operands[index], shape.dimensions)
         if size == 0 and index in plan.temporaries and not self._allows_empty:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
@@ -158,7 +158,7 @@ class Interpreter:
         return self._scratch.place([graph.operands[index] for index in graph.output_indexes])
 
     def _is_true(self, place: Argument) -> bool:
-        """Read a condition: one byte (facts 2.11)."""
+        """Read a condition: one byte."""
         self._engine.settle()
         return read_bytes(self._scratch.pools, place)[:1] != b"\0"
 

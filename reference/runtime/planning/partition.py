@@ -1,4 +1,4 @@
-"""Which device computes which operation, and in which steps (facts 2.1)."""
+"""Which device computes which operation, and in which steps (FW-PRT)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _or_interpreter(model: Model, index: int, devices: Sequence[Candidate], numb
 
 
 def has_unknown_boundary(model: Model, operation: Operation) -> bool:
-    """True where an IF or WHILE, or a graph that it refers to, takes or gives a value of unknown size (facts 2.11)."""
+    """True where an IF or WHILE, or a graph that it refers to, takes or gives a value of unknown size."""
     operands = model.main.operands
     boundary = [operands[index] for index in (*operation.inputs, *operation.outputs)]
     for graph in referenced_graphs(model, operation):

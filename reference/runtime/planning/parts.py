@@ -72,5 +72,5 @@ def operations_of(model: types.Model) -> frozenset[int]:
 
 
 def failure(result: ResultCode) -> Outcome:
-    """An outcome without shapes and times (facts 1.1: they are dropped with every error)."""
+    """An outcome without shapes and times: they are dropped with every error."""
     return Outcome(result, (), NO_TIMING, NO_TIMING)

@@ -30,7 +30,7 @@ _LARGEST_SIZE = 0xFFFFFFFF
 
 
 def request_of(version: Version, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> Request:
-    """The request. Raises ServiceError(GENERAL_FAILURE) for a driver's buffer before 1.3 (facts 2.10)."""
+    """The request. Raises ServiceError(GENERAL_FAILURE) for a driver's buffer before 1.3."""
     pools = _Pools(version)
     return Request(tuple(map(pools.argument, inputs)), tuple(map(pools.argument, outputs)), tuple(pools.found))
 

@@ -100,7 +100,7 @@ def _form_of_operand(model: Model, operand: Operand) -> object:
 
 
 def priority_for(version: Version, priority: int) -> int:
-    """The Priority of a RuntimePriority; before 1.3 there are none, and MEDIUM is neutral (facts 2.4)."""
+    """The Priority of a RuntimePriority; before 1.3 there are none, and MEDIUM is neutral."""
     if version < Version.V1_3:
         return Priority.MEDIUM
     return _PRIORITIES.get(RuntimePriority(priority), Priority.MEDIUM)
