@@ -158,6 +158,7 @@ def files(tmp_path: Path) -> None:
         (["schemas", "waivers", "--check", "nowhere"], "nowhere: No such file or directory"),
         (["schemas", "waivers", "--check", "broken.json"], "broken.json: not JSON"),
         (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
+        (["vectors", "table", "--write", "no/table.md"], "no/table.md: cannot be written: No such file or directory"),
         (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),
         (["serve", "reference", "--listen", "tcp:127.0.0.1", "--key-file", "key"], "expected tcp:HOST:PORT, with a"),
         (["serve", "reference", "--listen", "udp:1"], "expected unix:PATH or tcp:HOST:PORT"),
