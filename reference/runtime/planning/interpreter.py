@@ -71,7 +71,7 @@ class Interpreter:
             elif isinstance(step, IfStep):
                 self._if(step, places)
             else:
-                self._while(plan, step, places)
+                self._while(step, places)
         return [places[index] for index in plan.outputs]
 
     def _places_of_temporaries(self, plan: GraphPlan) -> Places:
@@ -131,7 +131,7 @@ class Interpreter:
         inputs, outputs = ([places[index] for index in indexes] for indexes in (step.inputs, step.outputs))
         places |= zip(step.outputs, self._run(plan, inputs, outputs), strict=True)
 
-    def _while(self, plan: GraphPlan, step: WhileStep, places: Places) -> None:
+    def _while(self, step: WhileStep, places: Places) -> None:
         """Run the rounds between two sets of places in turn, and copy the last values to the outputs."""
         current = [places[index] for index in step.inputs]
         count = len(step.body.outputs)
