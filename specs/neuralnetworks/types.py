@@ -33,6 +33,10 @@ class Memory(Wire, frozen=True):
     description: Annotated[HardwareBufferDescription | None, _1_2] = None
 
 
+BLOB_FORMAT = 33
+"""AHARDWAREBUFFER_FORMAT_BLOB: the format of a hardware buffer that is a row of bytes."""
+
+
 class HardwareBufferDescription(Wire, frozen=True):
     """The part of AHardwareBuffer_Desc that a driver needs. A BLOB has format 33, one row, and its width in bytes."""
 
