@@ -166,9 +166,11 @@ class _Runner:
         key = (configuration.hidden, configuration.pooled)
         if key not in self._models:
             model = build_model(
-                self._vector, self.app.level, unspecified_outputs=configuration.hidden,
+                self._vector,
+                self.app.level,
+                unspecified_outputs=configuration.hidden,
                 create_pool=self._context.filled_pool if configuration.pooled else None,
-            ).model  # fmt: skip
+            ).model
             self._models[key] = model, self._built(model)
         return self._models[key]
 
