@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from npu_conformance.reference.runtime.planning.hidl_burst import CAPACITY, Slots, answer_of_packet, packet_of
-from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms
+from npu_conformance.reference.runtime.planning.parts import Answer, PartBurst, Terms
 from npu_conformance.reference.runtime.planning.version import time_for
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.versions import Version
-
-Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
-"""Status, output shapes, and timing in the form of the version."""
 
 MOST_MEMORIES = 32
 """How much memory a driver is to keep at once: temporaries of steps are new in each execution."""

@@ -8,10 +8,10 @@ from typing import Protocol
 import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeDevice
-from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
+from npu_conformance.reference.runtime.planning.bursts import DriverBurst, open_burst
 from npu_conformance.reference.runtime.planning.caching import CacheFolder
 from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver, Outstanding
-from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure, operations_of
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Answer, PartBurst, Terms, failure, operations_of
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
 from npu_conformance.reference.runtime.planning.version import time_for, timing_of
