@@ -74,7 +74,7 @@ class ModelBuilder:
         """
         names = [self._add(result, "") for result in results]
         self._operations.append(VectorOperation(operation, tuple(arguments), tuple(names)))
-        for name, shape in zip(names, self._shapes(operation), strict=True):
+        for name, shape in zip(names, self._shapes(), strict=True):
             declared = self._operands[name]
             self._operands[name] = declared.with_dimensions(shape or declared.dimensions)
             self._check_known(operation, self._operands[name])
@@ -117,7 +117,7 @@ class ModelBuilder:
         self._operands[name] = operand
         return name
 
-    def _shapes(self, operation: str) -> tuple[tuple[int, ...], ...]:
+    def _shapes(self) -> tuple[tuple[int, ...], ...]:
         view = self._view()
         violations = check_operation(view)
         if violations:

@@ -206,8 +206,10 @@ def endless_inside(context: CaseContext) -> None:
     branch = Graph(loop.operands, loop.operations, loop.inputs, loop.outputs)
     first = _graph(
         {"a": _FLOAT, "b": _FLOAT, "act": _number(0), "end": _FLOAT},
-        _step("ADD", "a b act", "end"), inputs="a b", outputs="end",
-    )  # fmt: skip
+        _step("ADD", "a b act", "end"),
+        inputs="a b",
+        outputs="end",
+    )
     operands = {"is": _TRUTH, "then": _reference(2), "else": _reference(3), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT}
     main = _graph(operands, _step("IF", "is then else a b", "end"), inputs="is a b", outputs="end")
     vector = _model("endless_inside", main, (_BELOW, _plus(), branch, first))
@@ -243,8 +245,10 @@ def _nested() -> Vector:
     )  # fmt: skip
     looping = _graph(
         {"condition": _reference(0), "body": _reference(3), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT},
-        _step("WHILE", "condition body a b", "end"), inputs="a b", outputs="end",
-    )  # fmt: skip
+        _step("WHILE", "condition body a b", "end"),
+        inputs="a b",
+        outputs="end",
+    )
     operands = {"is": _TRUTH, "then": _reference(4), "else": _reference(5), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT}
     main = _graph(operands, _step("IF", "is then else a b", "end"), inputs="is a b", outputs="end")
     rows = ((True, -8.0, 4.0, 4.0), (True, -2.5, 1.0, 1.5), (True, 3.0, 1.0, 3.0), (False, -8.0, 4.0, -4.0))
@@ -290,12 +294,16 @@ def shapes_of_branches(context: CaseContext) -> None:
 def _doubling_branch() -> Vector:
     twice = _graph(
         {"a": _OPEN, "axis": _number(0), "end": _OPEN},
-        _step("CONCATENATION", "a a axis", "end"), inputs="a", outputs="end",
-    )  # fmt: skip
+        _step("CONCATENATION", "a a axis", "end"),
+        inputs="a",
+        outputs="end",
+    )
     once = _graph(
         {"a": _OPEN, "zero": _constant(0), "act": _number(0), "end": _OPEN},
-        _step("ADD", "a zero act", "end"), inputs="a", outputs="end",
-    )  # fmt: skip
+        _step("ADD", "a zero act", "end"),
+        inputs="a",
+        outputs="end",
+    )
     operands = {"is": _TRUTH, "then": _reference(0), "else": _reference(1), "a": _OPEN, "end": _OPEN}
     main = _graph(operands, _step("IF", "is then else a", "end"), inputs="is a", outputs="end")
     return _model("doubling_branch", main, (twice, once))
@@ -311,8 +319,10 @@ def _growing() -> Vector:
     """WHILE count < bound: data = data ++ data, count += 1."""
     condition = _graph(
         {"data": _OPEN, "count": _FLOAT, "bound": _FLOAT, "is": _TRUTH},
-        _step("LESS", "count bound", "is"), inputs="data count bound", outputs="is",
-    )  # fmt: skip
+        _step("LESS", "count bound", "is"),
+        inputs="data count bound",
+        outputs="is",
+    )
     body = _graph(
         {
             "data": _OPEN, "count": _FLOAT, "bound": _FLOAT, "axis": _number(0), "one": _constant(1), "act": _number(0),

@@ -1,1 +1,1 @@
-"""A small, readable NPU Manager, NN HAL, NPU scheduling HAL and simulated device."""
+"""A small, readable NPU Manager with its buffers, NNAPI runtime, NN HAL, NPU scheduling HAL and simulated device."""

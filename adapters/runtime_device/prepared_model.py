@@ -53,8 +53,7 @@ class RuntimePreparedModel(hal.PreparedModel):
             if error.status == ErrorStatus.INVALID_ARGUMENT:
                 raise
             return  # it was launched, and failed
-        status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        callback.notify(status, result.output_shapes, result.timing if version >= Version.V1_2 else None)
+        callback.notify(result.status, result.output_shapes, result.timing if version >= Version.V1_2 else None)
 
     def execute_fenced(
         self,

@@ -77,8 +77,9 @@ def _obstacles(model: Model, version: Version) -> Iterator[str]:
 
 
 def _of_graph(graph: Subgraph, version: Version) -> Iterator[str]:
+    inputs, outputs = set(graph.input_indexes), set(graph.output_indexes)
     for index, operand in enumerate(graph.operands):
-        if operand.lifetime in _BOUNDARY and operand.lifetime not in _following_from(graph, index):
+        if operand.lifetime in _BOUNDARY and operand.lifetime not in _following_from(index in inputs, index in outputs):
             yield "the lifetime of an operand, which follows from the lists of inputs and outputs"
     consumers = Counter(index for operation in graph.operations for index in operation.inputs)
     told = {index: operand.number_of_consumers for index, operand in enumerate(graph.operands)}
@@ -87,12 +88,12 @@ def _of_graph(graph: Subgraph, version: Version) -> Iterator[str]:
     yield from _of_order(graph)
 
 
-def _following_from(graph: Subgraph, index: int) -> tuple[OperandLifeTime, ...]:
+def _following_from(is_input: bool, is_output: bool) -> tuple[OperandLifeTime, ...]:
     """The lifetimes that the lists may mean: both where an operand is in both, which can be said."""
     found = []
-    if index in graph.input_indexes:
+    if is_input:
         found.append(OperandLifeTime.SUBGRAPH_INPUT)
-    if index in graph.output_indexes:
+    if is_output:
         found.append(OperandLifeTime.SUBGRAPH_OUTPUT)
     return tuple(found) or (OperandLifeTime.TEMPORARY_VARIABLE,)
 

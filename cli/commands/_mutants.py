@@ -8,7 +8,7 @@ from concurrent.futures import as_completed
 
 import msgspec
 
-from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.commands._output import print_json, write_text
 from npu_conformance.cli.commands._parts import LostError, left_by, takers
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, report
@@ -41,7 +41,7 @@ def execute(options: argparse.Namespace) -> int:
     lost: list[str] = []
     found = _on_cluster(options, tell, lost) if options.scheduler else _here(options, meant, tell)
     if options.record:
-        options.record.write_bytes(msgspec.json.encode(found))
+        write_text(options.record, msgspec.json.encode(found).decode())
     if options.json:
         print_json(found)
     else:

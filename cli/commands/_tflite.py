@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from npu_conformance.cli.errors import UsageError
+from npu_conformance.cli.commands._output import write_text
 from npu_conformance.corpus.importers.tflite.errors import UnsupportedModelError
 from npu_conformance.corpus.importers.tflite.importing import Port, TfliteModel, read
 from npu_conformance.corpus.vectors import writing
@@ -21,16 +21,9 @@ def execute(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return WRONG
     if options.out is not None:
-        _write(model, options)
+        write_text(options.out, json.dumps(writing.document_of(model.vector), indent=1) + "\n")
     print("\n".join(_description(model)))
     return OK
-
-
-def _write(model: TfliteModel, options: argparse.Namespace) -> None:
-    try:
-        options.out.write_text(json.dumps(writing.document_of(model.vector), indent=1) + "\n")
-    except OSError as error:
-        raise UsageError(f"--out {options.out}: cannot be written: {error.strerror}") from None
 
 
 def _description(model: TfliteModel) -> list[str]:

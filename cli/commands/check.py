@@ -20,7 +20,7 @@ from npu_conformance.cli.commands._grades import (
     meaning_of,
 )
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
-from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.commands._output import print_json, write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge import proposals
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
@@ -169,7 +169,7 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
         found = proposals.proposed(verdicts, session.subject.version)
     finally:
         session.close()
-    path.write_text(proposals.text(found))
+    write_text(path, proposals.text(found))
     claimed = {name for claim in found for name in claim.operations}
     left = sorted({name for name, _ in proposals.executed(verdicts)} - claimed)
     print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}: {path}")

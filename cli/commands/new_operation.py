@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 
 from npu_conformance.cli.commands import _operation_skeletons as skeletons
+from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -50,7 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     for path, text in made.items():
         print(f"{'would make' if options.dry_run else 'made'} {path.relative_to(ROOT)}")
         if not options.dry_run:
-            path.write_text(text)
+            write_text(path, text)
     if options.name not in OperationType.__members__:
         print(f"\nFirst add {options.name} to OperationType in specs/neuralnetworks/enums.py.")
     print(Template(_NEXT).substitute(_words(options.name)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option
+from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
@@ -155,7 +156,7 @@ def _table(options: argparse.Namespace) -> int:
 
     text = coverage.table()
     if options.write:
-        options.write.write_text(text)
+        write_text(options.write, text)
     else:
         print(text, end="")
     return OK

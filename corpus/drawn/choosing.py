@@ -102,7 +102,8 @@ def _choice(operation: str, forms: Sequence[Form], version: Version, seeds: int)
         return True
 
     taken = list(itertools.islice(in_order(operation, candidates, says_something), models))
-    others = [one.number for one in candidates if one.number not in set(taken)]
+    first = set(taken)
+    others = [one.number for one in candidates if one.number not in first]
     return [taken, *(others[seed * models : (seed + 1) * models] for seed in range(seeds - 1))]
 
 

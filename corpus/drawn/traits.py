@@ -56,9 +56,10 @@ def traits(vector: Vector) -> list[str]:
     result = vector.operands[operation.outputs[-1 if operation.type == "LSTM" else 0]]
     layout = _layout(given) if "nchw_layout" in reading.positions else ()
     found = [
-        f"variant {reading.signature.variant if reading.signature else ''}", f"inputs {len(inputs)}",
+        f"variant {reading.signature.variant if reading.signature else ''}",
+        f"inputs {len(inputs)}",
         f"outputs {min(len(operation.outputs), _EXACT)}",
-    ]  # fmt: skip
+    ]
     for name, operand in given.items():
         found += _of_operand(name, operand, inputs[0], layout)
     found += (f"result {one}" for one in _sizes("", result, layout))

@@ -70,8 +70,9 @@ def constant_like(spec: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     return constant(spec.operand.type, shape, dyadic(1, shape))
 
 
-def rejections(operation: str, inputs: Operands, outputs: Operands, rows: Mapping[str, tuple[str, Operands]],
-             since: str = "1.0") -> Vectors:  # fmt: skip
+def rejections(
+    operation: str, inputs: Operands, outputs: Operands, rows: Mapping[str, tuple[str, Operands]], since: str = "1.0"
+) -> Vectors:
     """One rejection for each row: its clause and the operands that are put in the place of sound ones."""
     for name, (clause, changes) in rows.items():
         # Open sizes and ranks of operands are for versions since 1.2.

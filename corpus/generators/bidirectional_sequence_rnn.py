@@ -227,8 +227,9 @@ def _rejected_outputs() -> Vectors:
         ("three_outputs", apart, open_one | states, "1.3"),
     ):
         yield from rejections(OPERATION, inputs, outputs, {name: ("C10", {})}, since=since)
-    yield rejected("state_outputs_until_1_2", OPERATION, merged, into_one | states, clause="MODEL.P3", since="1.2",
-                   until="1.2")  # fmt: skip
+    yield rejected(
+        "state_outputs_until_1_2", OPERATION, merged, into_one | states, clause="MODEL.P3", since="1.2", until="1.2"
+    )
     wrong_sum = {"output": tensor(FLOAT32, (2, 1, 1))}
     yield from rejections(OPERATION, merged, wrong_sum, {"merged_output_of_one_cell": ("C14", {})}, since="1.2")
     swapped = {"fw_output": into_two["bw_output"], "bw_output": into_two["fw_output"]}

@@ -68,8 +68,10 @@ def _nested(condition: int, inner: int) -> Vector:
     operands = {"inner": tensor(BOOL8, (1,)), **{name: _like(FLOAT32) for name in ("x", "y", "result")}}
     chooser = graph(
         {**operands, "then": reference(2), "else": reference(3)},
-        [("IF", ("inner", "then", "else", "x", "y"), ("result",))], inputs, ("result",),
-    )  # fmt: skip
+        [("IF", ("inner", "then", "else", "x", "y"), ("result",))],
+        inputs,
+        ("result",),
+    )
     product = graph({**operands, "none": int32(0)}, [("MUL", ("x", "y", "none"), ("result",))], inputs, ("result",))
     return _if(
         f"nested_{('else', 'then')[condition]}_{('else', 'then')[inner]}",
@@ -157,9 +159,11 @@ def _sum_and_product(*outputs: str) -> Graph:
 
 def _constants(values: Sequence[float]) -> Graph:
     operands = {
-        "x": constant(FLOAT32, (2,), values), "y": constant(FLOAT32, (2,), [3.0, 0.5]),
-        "result": tensor(FLOAT32, (2,)), "none": int32(0),
-    }  # fmt: skip
+        "x": constant(FLOAT32, (2,), values),
+        "y": constant(FLOAT32, (2,), [3.0, 0.5]),
+        "result": tensor(FLOAT32, (2,)),
+        "none": int32(0),
+    }
     return graph(operands, [("ADD", ("x", "y", "none"), ("result",))], (), ("result",))
 
 

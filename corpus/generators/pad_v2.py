@@ -29,9 +29,10 @@ def vectors() -> Vectors:
 
 def _negative_zeros(kind: str) -> Vector:
     inputs = {
-        "input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),)),
+        "input": signed_zeros(kind, (4,)),
+        "paddings": paddings(((1, 1),)),
         "pad_value": scalar(SCALARS[kind], -0.0),
-    }  # fmt: skip
+    }
     return positive(
         f"{kind}_negative_zeros",
         "PAD_V2",

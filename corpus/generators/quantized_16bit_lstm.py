@@ -118,18 +118,21 @@ def _rejected() -> Vectors:
     inputs, outputs = operands((2, 3, 4), 5)
     deep = tensor(QUANT8, (2, 3, 1), integers(1, (2, 3, 1), 0, 255), **ACTIVATION)
     shapes = {
-        "input_size": ("C2", "input", (2, 4)), "input_columns": ("C2", "input_to_cell_weights", (4, 2)),
+        "input_size": ("C2", "input", (2, 4)),
+        "input_columns": ("C2", "input_to_cell_weights", (4, 2)),
         "rows": ("C3", "input_to_forget_weights", (3, 3)),
         "recurrent_columns": ("C3", "recurrent_to_output_weights", (4, 3)),
-        "bias_too_long": ("C3", "cell_gate_bias", (5,)), "cell_of_other_size": ("C3", "prev_cell_state", (2, 3)),
+        "bias_too_long": ("C3", "cell_gate_bias", (5,)),
+        "cell_of_other_size": ("C3", "prev_cell_state", (2, 3)),
         "cell_of_other_batch": ("C4", "prev_cell_state", (3, 4)),
         "output_of_other_batch": ("C4", "prev_output", (1, 4)),
         "cell_declared_transposed": ("C9", "cell_state_out", (4, 2)),
         "output_declared_too_small": ("C9", "output", (2, 3)),
         "input_rank_3": ("MODEL.P3R", "input", (2, 3, 1)),
-    }  # fmt: skip
+    }
     quantizations: dict[str, tuple[str, str, dict[str, Any]]] = {
-        "input_scale": ("C5", "input", {"scale": 1 / 64}), "input_zero_point": ("C5", "input", {"zero_point": 127}),
+        "input_scale": ("C5", "input", {"scale": 1 / 64}),
+        "input_zero_point": ("C5", "input", {"zero_point": 127}),
         "previous_output_scale": ("C5", "prev_output", {"scale": 1 / 256}),
         "cell_scale": ("C5", "prev_cell_state", {"scale": 1 / 1024}),
         "cell_out_scale": ("C5", "cell_state_out", {"scale": 1 / 1024}),
@@ -137,11 +140,15 @@ def _rejected() -> Vectors:
         "weights_scale": ("C6", "recurrent_to_input_weights", {"scale": 1 / 32}),
         "weights_zero_point": ("C6", "input_to_output_weights", {"zero_point": 121}),
         "bias_scale": ("C7", "output_gate_bias", {"scale": 1 / 4096}),
-    }  # fmt: skip
-    rows = {name: (clause, {key: _replaced((inputs | outputs)[key], dimensions=size)})
-            for name, (clause, key, size) in shapes.items()}  # fmt: skip
-    rows |= {name: (clause, {key: _replaced((inputs | outputs)[key], **changes)})
-             for name, (clause, key, changes) in quantizations.items()}  # fmt: skip
+    }
+    rows = {
+        name: (clause, {key: _replaced((inputs | outputs)[key], dimensions=size)})
+        for name, (clause, key, size) in shapes.items()
+    }
+    rows |= {
+        name: (clause, {key: _replaced((inputs | outputs)[key], **changes)})
+        for name, (clause, key, changes) in quantizations.items()
+    }
     rows["input_rank_3_at_execution"] = ("C1", {"input": _reopened(deep, ())})
     signed = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
     yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")

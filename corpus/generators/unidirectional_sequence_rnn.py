@@ -114,8 +114,10 @@ def _rejected() -> Vectors:
         "weights_columns": ("C2", {"weights": constant_like(inputs["weights"], (4, 4))}),
         "recurrent_weights_rows": ("C3", {"recurrent_weights": constant_like(inputs["bias"], (3, 4))}),
         "recurrent_weights_columns": ("C3", {"recurrent_weights": constant_like(inputs["bias"], (4, 3))}),
-        "weights_rows": ("C3", {"weights": constant_like(inputs["weights"], (5, 3)),
-                                "output": tensor(FLOAT32, (2, 3, 5))}),
+        "weights_rows": (
+            "C3",
+            {"weights": constant_like(inputs["weights"], (5, 3)), "output": tensor(FLOAT32, (2, 3, 5))},
+        ),
         "bias_too_long": ("C3", {"bias": constant_like(inputs["bias"], (5,))}),
         "state_of_other_units": ("C3", {"hidden_state": tensor(FLOAT32, (2, 3), dyadic(1, (6,)))}),
         "state_of_other_batch": ("C4", {"hidden_state": tensor(FLOAT32, (3, 4), dyadic(1, (12,)))}),
@@ -125,10 +127,11 @@ def _rejected() -> Vectors:
         "output_of_the_last_step": ("MODEL.P3R", {"output": tensor(FLOAT32, (2, 4))}),
         "mixed_types": ("MODEL.P3", {"bias": constant(FLOAT16, (4,), dyadic(1, (4,)))}),
         "time_major_bool": ("MODEL.P3", {"time_major": boolean(False)}),
-    }  # fmt: skip
+    }
     yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
     state = {"hidden_state_out": tensor(FLOAT32, (2, 4))}
-    yield rejected("state_output_until_1_2", OPERATION, inputs, outputs | state, clause="MODEL.P3", since="1.2",
-                   until="1.2")  # fmt: skip
+    yield rejected(
+        "state_output_until_1_2", OPERATION, inputs, outputs | state, clause="MODEL.P3", since="1.2", until="1.2"
+    )
     wrong = {"hidden_state_out": tensor(FLOAT32, (3, 4))}
     yield from rejections(OPERATION, inputs, outputs | wrong, {"state_declared_by_time": ("C9", {})}, since="1.3")

@@ -21,13 +21,14 @@ def vectors() -> Vectors:
         yield _while(
             f"{SHORT[kind]}_{rounds}_rounds{'_constant_bound' if row['constant'] else ''}",
             {
-                "sum": _number(kind, 3), "count": _number(kind, 0),
+                "sum": _number(kind, 3),
+                "count": _number(kind, 0),
                 "bound": _number(kind, rounds, constant=row["constant"]),
             },
             {"total": _like(kind)},
             (_less(kind), _sum_of_counts(kind)),
             about="sum += count; count += 1: one value is the result, one is state, the bound stays the same",
-        )  # fmt: skip
+        )
     yield from _structures()
     yield from _rejected()
 
@@ -37,8 +38,9 @@ def _structures() -> Vectors:
     fibonacci = graph(
         {**_floats("a", "b", "moved", "next", "bound"), "zero": constant(FLOAT32, _ONE, [0.0])},
         [("ADD", ("b", "zero", "none"), ("moved",)), ("ADD", ("a", "b", "none"), ("next",))],
-        ("a", "b", "bound"), ("moved", "next"),
-    )  # fmt: skip
+        ("a", "b", "bound"),
+        ("moved", "next"),
+    )
     condition = _compared("LESS", ("a", "b", "bound"), "a", "bound")
     start = {"a": _number(FLOAT32, 1), "b": _number(FLOAT32, 1), "bound": _number(FLOAT32, 20)}
     outputs = {"last": _like(FLOAT32), "following": _like(FLOAT32)}
@@ -55,8 +57,10 @@ def _structures() -> Vectors:
     doubled = graph(_floats("x", "twice"), [("ADD", ("x", "x", "none"), ("twice",))], "x", ("twice",))
     bounded = graph(
         {"x": _like(FLOAT32), "bound": _number(FLOAT32, 100, constant=True), "goes_on": tensor(BOOL8, _ONE)},
-        [("LESS", ("x", "bound"), ("goes_on",))], "x", ("goes_on",),
-    )  # fmt: skip
+        [("LESS", ("x", "bound"), ("goes_on",))],
+        "x",
+        ("goes_on",),
+    )
     about = "one value and nothing else; the bound is a constant of the condition"
     for start_value in (3, 0.5, 100):
         name = f"one_value_from_{str(start_value).replace('.', '_')}"
@@ -90,12 +94,13 @@ def _matrices() -> Vectors:
             f"matrix_{rounds}_rounds",
             {
                 "value": tensor(FLOAT32, shape, [0.1, -2.3, 0.7, 4.9, 3.3, -0.9]),
-                "left": tensor(INT32, _ONE, [rounds]), "factor": tensor(FLOAT32, (3,), [2.0, 0.5, -1.0]),
+                "left": tensor(INT32, _ONE, [rounds]),
+                "factor": tensor(FLOAT32, (3,), [2.0, 0.5, -1.0]),
             },
             {"scaled": tensor(FLOAT32, shape)},
             (condition, body),
             about="values of different types and ranks; the body does not read what it does not need",
-        )  # fmt: skip
+        )
 
 
 def _nested() -> Vectors:
@@ -103,8 +108,10 @@ def _nested() -> Vectors:
     bound = constant(FLOAT32, _ONE, [10.0])
     inner_condition = graph(
         {"x": _like(FLOAT32), "bound": bound, "goes_on": tensor(BOOL8, _ONE)},
-        [("LESS", ("x", "bound"), ("goes_on",))], "x", ("goes_on",),
-    )  # fmt: skip
+        [("LESS", ("x", "bound"), ("goes_on",))],
+        "x",
+        ("goes_on",),
+    )
     inner_body = graph(_floats("x", "twice"), [("ADD", ("x", "x", "none"), ("twice",))], "x", ("twice",))
     outer_body = graph(
         {
@@ -119,8 +126,10 @@ def _nested() -> Vectors:
     )  # fmt: skip
     outer_condition = graph(
         {**_floats("total", "count", "start"), "limit": bound, "goes_on": tensor(BOOL8, _ONE)},
-        [("LESS", ("total", "limit"), ("goes_on",))], ("total", "count", "start"), ("goes_on",),
-    )  # fmt: skip
+        [("LESS", ("total", "limit"), ("goes_on",))],
+        ("total", "count", "start"),
+        ("goes_on",),
+    )
     yield _while(
         "nested",
         {"total": _number(FLOAT32, -40), "count": _number(FLOAT32, 0), "start": _number(FLOAT32, 3)},
@@ -134,20 +143,26 @@ def _rejected() -> Vectors:
     """A loop that carries sizes nobody knows is for the framework, not for a driver."""
     open_sum = graph(
         {**{name: tensor(FLOAT32, (0,)) for name in "xy"}, "none": int32(0)},
-        [("ADD", ("x", "x", "none"), ("y",))], "x", "y",
-    )  # fmt: skip
+        [("ADD", ("x", "x", "none"), ("y",))],
+        "x",
+        "y",
+    )
     never = graph(
         {"x": tensor(FLOAT32, (0,)), "goes_on": constant(BOOL8, _ONE, [0]), "result": tensor(BOOL8, _ONE)},
-        [("LOGICAL_AND", ("goes_on", "goes_on"), ("result",))], "x", ("result",),
-    )  # fmt: skip
+        [("LOGICAL_AND", ("goes_on", "goes_on"), ("result",))],
+        "x",
+        ("result",),
+    )
     yield rejected(
         "unknown_size",
         "WHILE",
         {"condition": reference(0), "body": reference(1), "x": tensor(FLOAT32, (2,), [1.0, 2.0])},
         {"y": tensor(FLOAT32, (2,))},
-        clause="MODEL.P8", referenced=(never, open_sum), requirements=["NNHAL-CONTROLFLOW-010"],
+        clause="MODEL.P8",
+        referenced=(never, open_sum),
+        requirements=["NNHAL-CONTROLFLOW-010"],
         description="condition and body leave the size of what they carry open",
-    )  # fmt: skip
+    )
 
 
 def _while(name: str, inputs: Operands, outputs: Operands, graphs: Sequence[Graph], *, about: str) -> Vector:
@@ -161,9 +176,11 @@ def _while(name: str, inputs: Operands, outputs: Operands, graphs: Sequence[Grap
 def _less(kind: OperandType) -> Graph:
     operands = {name: _like(kind) for name in ("sum", "count", "bound")}
     return graph(
-        {**operands, "goes_on": tensor(BOOL8, _ONE)}, [("LESS", ("count", "bound"), ("goes_on",))],
-        ("sum", "count", "bound"), ("goes_on",),
-    )  # fmt: skip
+        {**operands, "goes_on": tensor(BOOL8, _ONE)},
+        [("LESS", ("count", "bound"), ("goes_on",))],
+        ("sum", "count", "bound"),
+        ("goes_on",),
+    )
 
 
 def _sum_of_counts(kind: OperandType) -> Graph:
@@ -171,8 +188,9 @@ def _sum_of_counts(kind: OperandType) -> Graph:
     return graph(
         {**operands, "one": _number(kind, 1, constant=True), "none": int32(0)},
         [("ADD", ("sum", "count", "none"), ("more",)), ("ADD", ("count", "one", "none"), ("next",))],
-        ("sum", "count", "bound"), ("more", "next"),
-    )  # fmt: skip
+        ("sum", "count", "bound"),
+        ("more", "next"),
+    )
 
 
 def _compared(operation: str, inputs: Sequence[str], first: str, second: str) -> Graph:

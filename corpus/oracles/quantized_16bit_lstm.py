@@ -41,8 +41,9 @@ def quantized_16bit_lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
             for one, other, bias in zip(weights, recurrent, biases, strict=True):
                 columns = [*_row(other, unit), *_row(one, unit)]
                 gates.append(_gate(Fraction(bias.at(unit)) * Fraction(bias.scale) + _product(activations, columns)))
-            new = quantized(_logistic(gates[0]) * math.tanh(gates[2]) + _logistic(gates[1]) * cell.at(batch, unit),
-                            outputs[0])  # fmt: skip
+            new = quantized(
+                _logistic(gates[0]) * math.tanh(gates[2]) + _logistic(gates[1]) * cell.at(batch, unit), outputs[0]
+            )
             cells.append(new)
             answers.append(quantized(_logistic(gates[3]) * math.tanh(new * outputs[0].scale), outputs[1]))
     return [Result(cell.dimensions, cells), Result(cell.dimensions, answers)]

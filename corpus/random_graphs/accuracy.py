@@ -43,9 +43,7 @@ class Criterion:
         return {"float32": self.single, "float16": self.half}.get(info.dtype)
 
 
-STRICT = Criterion(
-    Bound(1e-7, 1e-10, 1e-6, 1e-6), Bound(1e-4, 1e-8, 1e-3, 1e-3), Bound(0.1, 0.1, 1)
-)  # fmt: skip
+STRICT = Criterion(Bound(1e-7, 1e-10, 1e-6, 1e-6), Bound(1e-4, 1e-8, 1e-3, 1e-3), Bound(0.1, 0.1, 1))
 MEDIUM = Criterion(Bound(1e-6, 1e-8, 1e-5, 1e-5), Bound(1e-3, 1e-5, 1e-2, 1e-2), Bound(1.2, 1.2, 2))
 RELAXED = Criterion(Bound(3e-5, 1e-6, 1e-3, 1e-3), Bound(5e-3, 1e-3, 1.0, 1.0), Bound(1.5, 1.5, 10))
 CONVOLUTION = Criterion(Bound(4e-4, 1e-5, 2e-2, 2e-2), Bound(5e-2, 1e-2, 1.0, 1.0), Bound(1.5, 1.5, 10))

@@ -37,7 +37,7 @@ def specification(vector: Vector, results: Mapping[str, Mapping[str, Array]] | N
     lines += [f'model = model.IntroducedIn("{_version(vector.since)}")']
     lines += ["", "Example({", *_feeds(vector, numbers), "}).DisableLifeTimeVariation()"]
     for device, outputs in (results or {}).items():
-        lines += ["", f"# Results from {device}", "{", *_found(vector, outputs, numbers), "}"]
+        lines += ["", f"# Results from {device}", "{", *_found(outputs, numbers), "}"]
     return "\n".join(lines) + "\n"
 
 
@@ -110,5 +110,5 @@ def _feeds(vector: Vector, numbers: Mapping[str, str]) -> list[str]:
     return [f"    {numbers[name]}: {_values(array)}," for name, array in arrays.items()]
 
 
-def _found(vector: Vector, outputs: Mapping[str, Array], numbers: Mapping[str, str]) -> list[str]:
+def _found(outputs: Mapping[str, Array], numbers: Mapping[str, str]) -> list[str]:
     return [f"    {numbers[name]}: {_values(array)}," for name, array in outputs.items()]

@@ -7,6 +7,7 @@ import copy
 import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
@@ -77,6 +78,10 @@ class AllocatorRecorder(AllocatorCallback):
         """How often a callback came for a buffer."""
         return sum(found == which for found, _ in self.of(identifier))
 
+    def has_come(self, which: str, identifier: int, before: int = 0) -> bool:
+        """True where a callback has come for a buffer more often than before."""
+        return self.count(which, identifier) > before
+
 
 class BufferApp:
     """A process of an app: its connection, its allocator, and the callbacks that it received. It dies with the case."""
@@ -129,10 +134,8 @@ class BufferApp:
         counts = {one.id: self.recorder.count("allocated", one.id) for one in requests}
         checks.succeeds(lambda: self.allocator.get_buffers(requests), "getBuffers")
         for one in requests:
-            self.awaited(
-                lambda id=one.id: self.recorder.count("allocated", id) > counts[id],  # type: ignore[misc]
-                f"answer to request {one.id}",
-            )
+            came = partial(self.recorder.has_come, "allocated", one.id, counts[one.id])
+            self.awaited(came, f"answer to request {one.id}")
         return [self._last(one.id) for one in requests]
 
     def allocated(self, request: AllocRequest) -> NpuBuffer:
@@ -179,10 +182,14 @@ class BufferApp:
         """Reach the bytes of a mapping."""
         return self.application.memory.reach(memory)
 
+    def read(self, memory: Memory, length: int) -> bytes:
+        """The first bytes of a mapping."""
+        return self.open(memory).read(0, length)
+
     def content(self, buffer: NpuBuffer, length: int, offset: int = 0) -> bytes:
         """Map, read and unmap."""
         memory = checks.succeeds(lambda: buffer.map(length, Protection.READ, offset), "map for reading")
-        data = self.open(memory).read(0, length)
+        data = self.read(memory, length)
         checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
         return data
 

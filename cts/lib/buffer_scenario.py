@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -79,18 +80,6 @@ class _Buffer:
 class BufferScenario:
     """Allocators, their buffers, and what both have to be. deeds: what the steps of each kind do."""
 
-    deeds: ClassVar[Mapping[str, Deed]] = {
-        "get": lambda self, step: self._get(step),
-        "map": lambda self, step: self._map(step),
-        "unmap": lambda self, step: self._unmap(step),
-        "mismap": lambda self, step: self._mismap(step),
-        "load": lambda self, step: self._load(step),
-        "put": lambda self, step: self._put(step),
-        "prefer": lambda self, step: self._prefer(step),
-        "wrong": lambda self, step: self._ask_wrongly(step),
-        "die": lambda self, step: self._die(step),
-    }
-
     def __init__(self, context: CaseContext) -> None:
         self.context = context
         self.steps: list[Step] = []
@@ -110,8 +99,8 @@ class BufferScenario:
         """Each buffer has its content, nothing was told that was not asked for, and all can be freed."""
         for index, app in enumerate(self.apps):
             for identifier in self.buffers[index]:
-                self._must(lambda i=index, d=identifier: self._judge_content(i, d))  # type: ignore[misc]
-            self._must(lambda app=app, i=index: self._judge_end(app, i))  # type: ignore[misc]
+                self._must(partial(self._judge_content, index, identifier))
+            self._must(partial(self._judge_end, app, index))
 
     def _judge_end(self, app: BufferApp, index: int) -> None:
         app.flush()
@@ -218,7 +207,7 @@ class BufferScenario:
             checks.equal(app.content(one.buffer, one.size), bytes(one.content), f"content of buffer {identifier}")
         for memory, offset in one.mappings:
             if one.content is not None and memory.prot and memory.prot & Protection.READ:
-                found = app.open(memory).read(0, memory.size)
+                found = app.read(memory, memory.size)
                 checks.equal(found, bytes(one.content[offset : offset + memory.size]), "bytes of a mapping")
 
     def _map(self, step: Step) -> None:
@@ -250,7 +239,7 @@ class BufferScenario:
         memory, _ = one.mappings.pop(step.number % len(one.mappings))
         checks.succeeds(lambda: one.buffer.unmap(memory.token), "unmap")
         checks.that(is_rejected(lambda: one.buffer.unmap(memory.token)), "a second unmap: expected a rejection")
-        gone = is_rejected(lambda: self.apps[step.app].open(memory).read(0, 1))
+        gone = is_rejected(partial(self.apps[step.app].read, memory, 1))
         checks.that(gone, "reading through a mapping that has ended: expected a rejection")
         self._judge_content(step.app, step.ids[0])
 
@@ -269,11 +258,11 @@ class BufferScenario:
             (-1, 0),
         ):
             what = f"map of {length} bytes at {offset} of {one.size}"
-            refused = is_rejected(lambda n=length, o=offset: one.buffer.map(n, one.protection, o))  # type: ignore[misc]
+            refused = is_rejected(partial(one.buffer.map, length, one.protection, offset))
             checks.that(refused, f"{what}: expected a rejection, found success")
         for extra in (Protection.READ, Protection.WRITE, Protection.EXEC):
             if not one.protection & extra:
-                refused = is_rejected(lambda e=extra: one.buffer.map(one.size, one.protection | e, 0))  # type: ignore[misc]
+                refused = is_rejected(partial(one.buffer.map, one.size, one.protection | extra, 0))
                 checks.that(refused, f"map with protection {one.protection | extra} of {one.protection}: found success")
 
     def _load(self, step: Step) -> None:
@@ -307,12 +296,12 @@ class BufferScenario:
         checks.equal(errno, 0 if len(known) == len(step.ids) else Errno.EINVAL, f"errno of putBuffers of {step.ids}")
         for identifier, one in known.items():
             what = f"buffer {identifier}, which is freed"
-            again = errno_raised(lambda i=identifier: app.allocator.put_buffers((i,)))  # type: ignore[misc]
+            again = errno_raised(partial(app.allocator.put_buffers, (identifier,)))
             checks.equal(again, Errno.EINVAL, f"errno of a second putBuffers of {what}")
             for memory, _ in one.mappings:
-                gone = is_rejected(lambda m=memory: app.open(m).read(0, 1))  # type: ignore[misc]
+                gone = is_rejected(partial(app.read, memory, 1))
                 checks.that(gone, f"reading through a mapping of {what}: expected a rejection")
-            checks.that(is_rejected(lambda o=one: o.buffer.map(1, o.protection, 0)), f"map of {what}: found success")  # type: ignore[misc]
+            checks.that(is_rejected(partial(one.buffer.map, 1, one.protection, 0)), f"map of {what}: found success")
         for identifier in live if known else ():
             self._judge_content(step.app, identifier)
 
@@ -367,6 +356,18 @@ class BufferScenario:
         for index in (0, 1):
             for identifier in self.buffers[index]:
                 self._judge_content(index, identifier)
+
+    deeds: ClassVar[Mapping[str, Deed]] = {
+        "get": _get,
+        "map": _map,
+        "unmap": _unmap,
+        "mismap": _mismap,
+        "load": _load,
+        "put": _put,
+        "prefer": _prefer,
+        "wrong": _ask_wrongly,
+        "die": _die,
+    }
 
 
 def part_of(step: Step, size: int) -> tuple[int, int]:

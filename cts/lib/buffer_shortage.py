@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
@@ -91,7 +92,7 @@ class Shortage:
         """All memory comes back, whatever became of it."""
         must(self._judge, self.steps)
         for app, live in zip(self.apps, self.buffers, strict=True):
-            must(lambda a=app, d=live: a.free(*d), self.steps)  # type: ignore[misc]
+            must(partial(app.free, *live), self.steps)
             live.clear()
         last = self.apps[2]
         must(lambda: gets_in_time(last, IDS[-1] + 1, self.most, "all memory, once everything is freed"), self.steps)
@@ -103,7 +104,7 @@ class Shortage:
         for index, app in enumerate(self.apps):
             app.flush()
             what = f"answers to requests {[*self._asked[index]]} and loads of app {index}"
-            app.awaited(lambda i=index: self._is_answered(i), what)  # type: ignore[misc]
+            app.awaited(partial(self._is_answered, index), what)
         for index, app in enumerate(self.apps):
             app.flush()
             self._receive(index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 from npu_conformance.cts.lib.buffer_fixture import (
@@ -29,16 +30,6 @@ _SIBLING = 3
 
 class BufferUpheaval(BufferScenario):
     """A scenario of buffers that knows these steps as well."""
-
-    deeds: ClassVar[Mapping[str, Deed]] = {
-        **BufferScenario.deeds,
-        "overlap": lambda self, step: self._overlap(step),
-        "hurry": lambda self, step: self._hurry(step),
-        "ask": lambda self, step: self._ask(step),
-        "nothing": lambda self, step: self._load_nothing(step),
-        "world": lambda self, step: self._change_the_world(step),
-        "kill": lambda self, step: self._kill(step),
-    }
 
     def __init__(self, context: CaseContext) -> None:
         self._control = context.subject.interfaces.manager_control
@@ -85,7 +76,7 @@ class BufferUpheaval(BufferScenario):
         was_known = errno_raised(lambda: app.allocator.put_buffers((freed,))) == 0
         for one in asked:
             what = f"answer to request {one.id}, while {freed} is freed before its answer"
-            app.awaited(lambda i=one.id: app.recorder.count("allocated", i) > before[i], what)  # type: ignore[misc]
+            app.awaited(partial(app.recorder.has_come, "allocated", one.id, before[one.id]), what)
         for request, loaded in requests:
             answer = next(each for each in reversed(app.recorder.answers) if each.id == request.id)
             if request.id == freed and answer.buffer is not None and not was_known:
@@ -161,7 +152,7 @@ class BufferUpheaval(BufferScenario):
         self.apps[0] = BufferApp(self.context, CAMERA, _PID).supported()
         self.apps[1] = self.apps[0].another()
         self.buffers[:2] = {}, {}
-        if any(is_rejected(lambda o=one: o.buffer.map(1, o.protection, 0)) for one in self.buffers[_SIBLING].values()):  # type: ignore[misc]
+        if any(is_rejected(partial(one.buffer.map, 1, one.protection, 0)) for one in self.buffers[_SIBLING].values()):
             self.context.warn_quality("the death of one process takes the buffers of another process of the same uid")
             self.apps[_SIBLING] = BufferApp(self.context, CAMERA, _PID + 2).supported()
             self.buffers[_SIBLING] = {}
@@ -171,6 +162,16 @@ class BufferUpheaval(BufferScenario):
             checks.that(answered, f"a request of the process that lives on, whose buffers do: {answered}")
         if answered and sibling.recorder.of(identifier)[-1] == ("allocated", 0):
             sibling.free(identifier)
+
+    deeds: ClassVar[Mapping[str, Deed]] = {
+        **BufferScenario.deeds,
+        "overlap": _overlap,
+        "hurry": _hurry,
+        "ask": _ask,
+        "nothing": _load_nothing,
+        "world": _change_the_world,
+        "kill": _kill,
+    }
 
 
 _WORLDS: tuple[Callable[[BufferUpheaval, Step], None], ...] = (

@@ -6,6 +6,7 @@ import functools
 import itertools
 import os
 from collections import Counter
+from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
     PAGE,
@@ -280,8 +281,8 @@ def priorities(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     for identifier, priority in enumerate((0, 1, 500, 1000)):
         app.allocated(app.request(identifier, priority=priority))
-        checks.succeeds(lambda p=priority: app.allocator.set_priority(0, p), f"setPriority {priority}")  # type: ignore[misc]
-    accepted = [f"setPriority {p}" for p in (-1, 1001) if not is_rejected(lambda p=p: app.allocator.set_priority(0, p))]  # type: ignore[misc]
+        checks.succeeds(partial(app.allocator.set_priority, 0, priority), f"setPriority {priority}")
+    accepted = [f"setPriority {p}" for p in (-1, 1001) if not is_rejected(partial(app.allocator.set_priority, 0, p))]
     for identifier, priority in ((10, -1), (11, 1001)):
         (answer,) = app.get(app.request(identifier, priority=priority))
         accepted += [f"a request of priority {priority}"] if answer.errno == 0 else []

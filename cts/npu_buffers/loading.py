@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, check_errno, errno_raised, pattern
 from npu_conformance.harness.judge import checks
@@ -109,7 +110,7 @@ def while_loading(context: CaseContext) -> None:
     errnos = []
     for content in contents:
         segment = app.segment(content, 0, MIB, 0)
-        errnos.append(errno_raised(lambda s=segment: app.allocator.load_file_segment_to_buffer(1, s)))  # type: ignore[misc]
+        errnos.append(errno_raised(partial(app.allocator.load_file_segment_to_buffer, 1, segment)))
     check_errno(errnos[0], [0], "first load")
     check_errno(errnos[1], [0, Errno.EINVAL], "second load")
     expected = errnos.count(0)

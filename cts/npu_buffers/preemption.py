@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
@@ -242,7 +243,7 @@ def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], No
         size = most(victim)
         begin(victim, size, weak)
         other.get(other.request(1, size, priority=strong))
-        victim.awaited(lambda v=victim: v.recorder.count(pending, 1) > 0, f"{pending}: an answer")  # type: ignore[misc]
+        victim.awaited(partial(victim.recorder.has_come, pending, 1), f"{pending}: an answer")
         victim.flush()
         if _judged(victim, pending):
             return victim

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
@@ -79,7 +80,7 @@ def priority_in_every_state(context: CaseContext) -> None:
         begin(app, PAGE)
         if begin is _allocates:
             app.flush()
-        checks.succeeds(lambda app=app: app.allocator.set_priority(1, 0), "setPriority of a buffer that lives")  # type: ignore[misc]
+        checks.succeeds(partial(app.allocator.set_priority, 1, 0), "setPriority of a buffer that lives")
         app.flush()
         app.free(1)
 

@@ -61,9 +61,13 @@ def each_right_opens_its_own(context: CaseContext) -> None:
             for permission, granted in rights.items():
                 fixture.control.grant_permission(app.uid, permission, granted)
             _judge_rights(context, app, rights)
-            expected = rights[ATTRIBUTION_PERMISSION]
-            fixture.wait(lambda expected=expected: _may_attribute(hal, app) == expected)  # type: ignore[misc]
-            checks.equal(_may_attribute(hal, app), expected, f"attribution at the HAL of an app with {rights}")
+            _judge_attribution(fixture, hal, app, rights)
+
+
+def _judge_attribution(fixture: ManagerFixture, hal: RecordingHal, app: ClientApp, rights: dict[str, bool]) -> None:
+    expected = rights[ATTRIBUTION_PERMISSION]
+    fixture.wait(lambda: _may_attribute(hal, app) == expected)
+    checks.equal(_may_attribute(hal, app), expected, f"attribution at the HAL of an app with {rights}")
 
 
 def _may_attribute(hal: RecordingHal, app: ClientApp) -> bool:
@@ -185,7 +189,7 @@ def strangers_notify_of_no_request(context: CaseContext) -> None:
         own = ModelLoadRequest(number, LARGE)
         if is_denied(partial(stranger.request, own, recorder)):
             continue
-        fixture.wait(lambda recorder=recorder: bool(recorder.events))  # type: ignore[misc]
+        fixture.wait(partial(bool, recorder.events))
         for listener in [event.listener for event in recorder.events if event.listener is not None]:
             for model in (loaded, parked):
                 is_denied(partial(listener.notify_model_loaded, model.request))

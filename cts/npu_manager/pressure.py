@@ -337,10 +337,14 @@ def newcomers(context: CaseContext) -> None:
             hal.requested(known.uid)
             with pressed(fixture, press, level):
                 hal.requested(new.uid)
-                fixture.wait(lambda h=hal, k=known, n=new: h.priority(n.uid) is not None and _is_in_order(h, k, n))  # type: ignore[misc]
-                found = [hal.priority(app.uid) for app in (known, new)]
-                what = "priorities under pressure, the known app's first"
-                checks.that(_is_in_order(hal, known, new), f"{what}: {found}")
+                _judge_newcomer(fixture, hal, known, new)
+
+
+def _judge_newcomer(fixture: ManagerFixture, hal: RecordingHal, known: ClientApp, new: ClientApp) -> None:
+    fixture.wait(lambda: hal.priority(new.uid) is not None and _is_in_order(hal, known, new))
+    found = [hal.priority(app.uid) for app in (known, new)]
+    what = "priorities under pressure, the known app's first"
+    checks.that(_is_in_order(hal, known, new), f"{what}: {found}")
 
 
 def _is_in_order(hal: RecordingHal, known: ClientApp, new: ClientApp) -> bool:

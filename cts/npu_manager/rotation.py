@@ -120,8 +120,9 @@ def heir_is_outranked(context: CaseContext) -> None:
         parked.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, WAIT, PARKED], [PARKED, WAIT, CANCELLED])
         for model in (held, wanted, other):
             model.cancel()
-        parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT], [PARKED, WAIT, PARKED, GRANT],
-                               [PARKED, WAIT, CANCELLED])  # fmt: skip
+        parked.receives_one_of(
+            [PARKED, GRANT], [PARKED, WAIT, GRANT], [PARKED, WAIT, PARKED, GRANT], [PARKED, WAIT, CANCELLED]
+        )
 
 
 @cases.case("asked_once", "NPU-LIF-017", "NPU-POL-018")

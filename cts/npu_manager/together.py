@@ -45,16 +45,17 @@ def one_id(context: CaseContext) -> None:
 def one_budget(context: CaseContext) -> None:
     """Of equal apps that ask at once for all of the budget one is granted, and each is answered."""
     for _ in range(_ROUNDS):
-        fixture = ManagerFixture(context)
-        apps = [fixture.app(VISIBLE) for _ in range(_AT_ONCE)]
-        request = ModelLoadRequest(1, LARGE)
-        context.run_concurrently([partial(app.client.request, request) for app in apps])
-        answers = [app.client.recorder for app in apps]
-        fixture.wait(lambda found=answers: all(recorder.of(1) for recorder in found))  # type: ignore[misc]
-        decisions = sorted((tuple(recorder.of(1)) for recorder in answers), reverse=True)
-        checks.equal(
-            decisions, [(PARKED,)] * (_AT_ONCE - 1) + [(GRANT,)], "decisions on requests for all of the budget"
-        )
+        _ask_for_all(ManagerFixture(context))
+
+
+def _ask_for_all(fixture: ManagerFixture) -> None:
+    apps = [fixture.app(VISIBLE) for _ in range(_AT_ONCE)]
+    request = ModelLoadRequest(1, LARGE)
+    fixture.context.run_concurrently([partial(app.client.request, request) for app in apps])
+    answers = [app.client.recorder for app in apps]
+    fixture.wait(lambda: all(recorder.of(1) for recorder in answers))
+    decisions = sorted((tuple(recorder.of(1)) for recorder in answers), reverse=True)
+    checks.equal(decisions, [(PARKED,)] * (_AT_ONCE - 1) + [(GRANT,)], "decisions on requests for all of the budget")
 
 
 @cases.case("deaf_client", "NPU-LIF-005", "NPU-LIF-001")

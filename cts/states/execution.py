@@ -25,12 +25,16 @@ _SETTERS = (
     "execution_set_reusable",
 )  # fmt: skip
 _SETTERS_OF_ONE_DEVICE = (
-    "execution_set_measure_timing", "execution_set_timeout", "execution_add_extension_attribute",
-)  # fmt: skip
+    "execution_set_measure_timing",
+    "execution_set_timeout",
+    "execution_add_extension_attribute",
+)
 _COMPUTATIONS = ("execution_compute", "execution_start_compute", "execution_start_compute_with_dependencies")
 _RESULTS = (
-    "execution_get_output_operand_rank", "execution_get_output_operand_dimensions", "execution_get_duration",
-)  # fmt: skip
+    "execution_get_output_operand_rank",
+    "execution_get_output_operand_dimensions",
+    "execution_get_duration",
+)
 _ONE_EACH_OF_LEVEL_3 = Version.V1_2
 
 

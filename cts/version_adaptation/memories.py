@@ -18,7 +18,7 @@ from npu_conformance.harness.nnapi.models import memory_object
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
-from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, Memory
 from npu_conformance.specs.versions import NEWEST, Version
 
 cases = CaseGroup("cts.version_adaptation.memories", interface="runtime", since=Version.FL5)
@@ -26,8 +26,6 @@ cases = CaseGroup("cts.version_adaptation.memories", interface="runtime", since=
 _BYTES = 16
 """Of each matrix of the ADD."""
 _PADDED = 64
-_BLOB = 33
-"""The format of a hardware buffer that is a row of bytes."""
 _HALS = (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
 _KINDS = {"mmap_fd": "mappableFile", "hardware_buffer_blob": "hardwareBuffer"}
 """The kinds of memory that an app can hand over, as HIDL calls them and as AIDL does."""
@@ -70,7 +68,7 @@ def _check_description(memory: Memory | None, kind: str) -> None:
     assert memory is not None
     described = memory.description
     found = described and (described.width, described.height, described.layers, described.format)
-    expected = (memory.size, 1, 1, _BLOB) if kind == "hardware_buffer_blob" else None
+    expected = (memory.size, 1, 1, BLOB_FORMAT) if kind == "hardware_buffer_blob" else None
     checks.equal(found, expected, f"width, height, layers and format of memory from {kind}")
 
 
@@ -103,7 +101,7 @@ def _kind_of_pixels(context: CaseContext, hal: Version) -> None:
     checks.equal((location.offset, location.length, location.padding), (0, 0, 0), "offset, length, padding in pixels")
     checks.equal(found and found.kind, "hardwareBuffer" if hal.is_aidl else "hardware_buffer", "kind of pixels")
     described = found and found.description
-    checks.equal(described and described.format == _BLOB, False, "whether pixels are described as a BLOB")
+    checks.equal(described and described.format == BLOB_FORMAT, False, "whether pixels are described as a BLOB")
 
 
 def _kinds_of_constants(context: CaseContext, hal: Version) -> None:

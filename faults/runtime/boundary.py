@@ -122,7 +122,7 @@ _CODES: tuple[tuple[str, int, int, str, str], ...] = (
     ("memory_create_from_fd", DATA, NULL, "FW-MEM-010", "memory_create_from_fd.size_0_or_no_descriptor"),
     ("memory_desc_add_input_role", DATA, STATE, "FW-MEM-002", "memory_desc_add_input_role.compilation_not_finished"),
     ("memory_create_from_desc", STATE, DATA, "FW-MEM-001", "memory_create_from_desc.unfinished_descriptor"),
-)  # fmt: skip
+)
 """Function, the right code, the wrong one, what that breaks, and the case of cts.misuse."""
 
 _PLACES: tuple[tuple[str, str, str, str, str, dict[str, Any]], ...] = (

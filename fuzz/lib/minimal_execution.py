@@ -33,7 +33,7 @@ from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
-    from npu_conformance.fuzz.lib.model_class import ModelClass
+    pass
 
 LARGEST_POOL = 65535
 """Bytes of one buffer (FUZ-006); a model that needs more is not executed."""
@@ -75,7 +75,7 @@ class Layout:
         self.size = end
 
 
-def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel, found: ModelClass) -> str:
+def execute(subject: SubjectHandle, model: Model, prepared: PreparedModel) -> str:
     """Execute once and judge status, shapes and callbacks; returns the status, `large` where the model is too large."""
     inputs, outputs = _laid_out(subject.version, model)
     largest = max(_size(operand) for graph in (model.main, *model.referenced) for operand in graph.operands)
@@ -155,8 +155,7 @@ def answer(subject: SubjectHandle, prepared: PreparedModel, request: Request) ->
         result = prepared.execute_synchronously(request, False, _NOTHING, _NOTHING)
     except ServiceError as error:
         return error.status, ()
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return status, result.output_shapes
+    return result.status, result.output_shapes
 
 
 def _asynchronous(

@@ -40,7 +40,7 @@ def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) 
     status, prepared = _judge_preparation(subject, device, model, found)
     ran = ""
     if prepared is not None:
-        ran = guarded("the execution", lambda: execute(subject, model, prepared, found))
+        ran = guarded("the execution", lambda: execute(subject, model, prepared))
     return tuple(_seen(model, found, (supported, str(status), ran)))
 
 

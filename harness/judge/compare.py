@@ -96,7 +96,7 @@ def _compare_values(what: str, actual: Array, expected: Array, rules: Floor, war
     bad = outside(actual, expected, rules.judged)
     failing = int(bad.sum())
     if failing:
-        aosp = aosp_verdict(actual, expected, rules.aosp)
+        aosp = _aosp_verdict(actual, expected, rules.aosp)
         message = _message(what, actual, expected, bad, rules.judged)
         message += f"; AOSP's VTS would fail too: {aosp}"
         return Comparison(actual.size, failing, message, warning, aosp, _values(expected[bad]), _values(actual[bad]))
@@ -122,7 +122,7 @@ def outside(actual: Array, expected: Array, tolerance: Tolerance) -> Array:
     return mask
 
 
-def aosp_verdict(actual: Array, expected: Array, tolerance: Tolerance | None) -> AospVerdict:
+def _aosp_verdict(actual: Array, expected: Array, tolerance: Tolerance | None) -> AospVerdict:
     """Say whether AOSP's VTS fails too: unknown for types it refuses, and for values it has no rule for."""
     import numpy as np
 

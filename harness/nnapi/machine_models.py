@@ -49,9 +49,11 @@ _PREFERENCES, _PRIORITIES = (0, 1, 2, 3), (90, 100, 110, 0)
 _VALUES = {index: struct.pack("<i", index) for index in range(4)}
 _TENSOR = struct.pack("<2f", 3, -4)
 _PREFERRED = (
-    "compilation_get_preferred_memory_alignment_for_input", "compilation_get_preferred_memory_padding_for_input",
-    "compilation_get_preferred_memory_alignment_for_output", "compilation_get_preferred_memory_padding_for_output",
-)  # fmt: skip
+    "compilation_get_preferred_memory_alignment_for_input",
+    "compilation_get_preferred_memory_padding_for_input",
+    "compilation_get_preferred_memory_alignment_for_output",
+    "compilation_get_preferred_memory_padding_for_output",
+)
 
 
 def create_model(machine: ApiMachine, step: Step) -> None:

@@ -20,9 +20,11 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _NAMED = 5
 _INTERFACES: Mapping[InterfaceName, str] = {
-    "device": "the NN HAL", "scheduling": "the npu scheduling HAL", "manager": "the NPU Manager",
+    "device": "the NN HAL",
+    "scheduling": "the npu scheduling HAL",
+    "manager": "the NPU Manager",
     "runtime": "the NNAPI runtime",
-}  # fmt: skip
+}
 """What has cases of its own, by the name of its interface."""
 
 _COMPANIONS = ("workload", "scheduling_control", "manager_control", "runtime_control")

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
-from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
+from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, HardwareBufferDescription, Memory
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     # Whoever has no bursts does not need ctypes.
     from npu_conformance.specs.neuralnetworks.message_queue import QueueMemory
 
-_BLOB_FORMAT, _PIXEL_FORMAT, _PIXEL_BYTES = 33, 1, 4
-"""AHardwareBuffer's BLOB and R8G8B8A8_UNORM."""
+_PIXEL_FORMAT, _PIXEL_BYTES = 1, 4
+"""AHardwareBuffer's R8G8B8A8_UNORM."""
 
 _AIDL_KINDS = {
     "mmap_fd": "mappableFile",
@@ -332,5 +332,5 @@ def _description(kind: str, size: int) -> HardwareBufferDescription | None:
         pixels = -(-size // _PIXEL_BYTES)
         return HardwareBufferDescription(width=pixels, height=1, layers=1, format=_PIXEL_FORMAT, stride=pixels)
     if kind == "hardware_buffer_blob":
-        return HardwareBufferDescription(width=size, height=1, layers=1, format=_BLOB_FORMAT)
+        return HardwareBufferDescription(width=size, height=1, layers=1, format=BLOB_FORMAT)
     return None

@@ -8,8 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy
+
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.mlts.lib.metrics.intervals import QUANTILE
 from npu_conformance.specs.documents.results import Measurement
 
 Clock = Callable[[], float]
@@ -19,7 +22,6 @@ monotonic: Clock = time.perf_counter
 _PERCENTILES = (0, 5, 25, 50, 75, 90, 95, 99, 100)
 _BUCKETS = 32
 """As many as MLTS has."""
-_NORMAL_95 = 1.959964
 _LEAST_FOR_INTERVAL = 6
 _MILLISECONDS = 1000.0
 
@@ -62,28 +64,22 @@ def distribution(subject: str, name: str, samples: Sequence[float], beside: str 
     """The median of samples in milliseconds, of which there is at least one, and how they are spread."""
     ordered = sorted(samples)
     low, high = _median_interval(ordered)
+    found = numpy.percentile(ordered, _PERCENTILES).tolist()
+    percentiles = dict(zip(map(str, _PERCENTILES), found, strict=True))
     return Measurement(
         subject=subject,
         name=name,
         unit="ms",
-        value=percentile(ordered, 50.0),
+        value=percentiles["50"],
         low=low,
         high=high,
         count=len(ordered),
-        percentiles={str(percent): percentile(ordered, percent) for percent in _PERCENTILES},
+        percentiles=percentiles,
         buckets=_histogram(ordered),
         mean=statistics.fmean(ordered),
         deviation=statistics.pstdev(ordered),
         beside=beside,
     )
-
-
-def percentile(ordered: Sequence[float], percent: float) -> float:
-    """The percentile of ascending samples, interpolated between neighbours."""
-    place = (len(ordered) - 1) * percent / 100.0
-    before = math.floor(place)
-    after = min(before + 1, len(ordered) - 1)
-    return ordered[before] + (place - before) * (ordered[after] - ordered[before])
 
 
 def _median_interval(ordered: Sequence[float]) -> tuple[float | None, float | None]:
@@ -94,7 +90,7 @@ def _median_interval(ordered: Sequence[float]) -> tuple[float | None, float | No
     count = len(ordered)
     if count < _LEAST_FOR_INTERVAL:
         return None, None
-    half = _NORMAL_95 * math.sqrt(count) / 2
+    half = QUANTILE * math.sqrt(count) / 2
     lower, upper = math.floor(count / 2 - half), math.ceil(count / 2 + half)
     return ordered[max(lower, 0)], ordered[min(upper, count - 1)]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy
 
 from npu_conformance.reference.device.quantization import real
+from npu_conformance.reference.device.recurrent import CELL_ACTIVATIONS, sigmoid
 from npu_conformance.reference.device.tensors import Array, Inputs, integer, required
 
 Reals = Array | None
@@ -15,20 +16,6 @@ _NO_VARIANCE = 1e-8
 _INPUT, _FORGET, _CANDIDATE, _OUTPUT = range(4)
 _RECURRENT, _BIASES, _PROJECTION, _PROJECTION_BIAS = 4, 11, 15, 16
 _PEEPHOLES = {_INPUT: 8, _FORGET: 9, _OUTPUT: 10}
-
-
-def sigmoid(values: Array) -> Array:
-    """1 / (1 + exp(-x)); an exponential that overflows makes it 0."""
-    return numpy.asarray(1.0 / (1.0 + numpy.exp(-values)))
-
-
-_ACTIVATIONS: dict[int, Callable[[Array], Array]] = {
-    0: lambda values: values,
-    1: lambda values: numpy.maximum(values, 0.0),
-    3: lambda values: numpy.clip(values, 0.0, 6.0),
-    4: numpy.tanh,
-    6: sigmoid,
-}
 
 
 @dataclass(frozen=True)
@@ -98,7 +85,7 @@ def read_cell(inputs: Inputs, places: Places) -> Cell:
         output_gate=_gate(inputs, places, _OUTPUT),
         projection=_real(inputs, first + _PROJECTION),
         projection_bias=_real(inputs, first + _PROJECTION_BIAS),
-        activation=_ACTIVATIONS[integer(inputs[parameters])],
+        activation=CELL_ACTIVATIONS[integer(inputs[parameters])],
         cell_clip=float(required(inputs[parameters + 1]).data.item()),
         projection_clip=float(required(inputs[parameters + 2]).data.item()),
     )

@@ -7,12 +7,18 @@ import numpy
 from npu_conformance.reference.device.quantization import real
 from npu_conformance.reference.device.tensors import Array, Tensor, required
 
+
+def sigmoid(values: Array) -> Array:
+    """1 / (1 + exp(-x)); an exponential that overflows makes it 0."""
+    return numpy.asarray(1.0 / (1.0 + numpy.exp(-values)))
+
+
 CELL_ACTIVATIONS: dict[int, Callable[[Array], Array]] = {
     0: lambda values: values,
     1: lambda values: numpy.maximum(values, 0.0),
     3: lambda values: numpy.clip(values, 0.0, 6.0),
     4: numpy.tanh,
-    6: lambda values: 1.0 / (1.0 + numpy.exp(-values)),
+    6: sigmoid,
 }
 """Codes of cells: not those of fused activations."""
 

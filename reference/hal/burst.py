@@ -123,9 +123,7 @@ class PacketServer:
         request = types.Request(packet.inputs, packet.outputs, pools)
         none = self._prepared.version.unavailable_time
         result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none), memory=self.cache).run()
-        sufficient = result.output_sufficient_size
-        status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        return result_elements(status, result.output_shapes, result.timing)
+        return result_elements(result.status, result.output_shapes, result.timing)
 
     def _memories(self, slots: tuple[int, ...]) -> list[types.Memory]:
         """The memory of each slot; the client is asked for those that are not known, each once (NNHAL-BURST-009)."""

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, Memory
 from npu_conformance.specs.plugin import MemoryMap
 
 FILES = frozenset({"ashmem", "mmap_fd", "mappableFile"})
 """The kinds that are files, by their names in HIDL and AIDL."""
-
-AHARDWAREBUFFER_FORMAT_BLOB = 33
 
 
 @contextlib.contextmanager
@@ -55,4 +53,4 @@ def _is_blob(pool: Memory) -> bool:
         return False
     if pool.description is None:
         return pool.kind == "hardware_buffer_blob"
-    return pool.description.format == AHARDWAREBUFFER_FORMAT_BLOB
+    return pool.description.format == BLOB_FORMAT

@@ -116,9 +116,7 @@ class ReferencePreparedModel(hal.PreparedModel):
             self._notify_failure(callback, ErrorStatus.GENERAL_FAILURE)
             raise
         else:
-            sufficient = result.output_sufficient_size
-            status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-            self._notify(callback, status, result.output_shapes, result.timing)
+            self._notify(callback, result.status, result.output_shapes, result.timing)
 
     def _notify_failure(self, callback: hal.ExecutionCallback, status: int) -> None:
         self._notify(callback, status, (), timing.unavailable_timing(self.version))

@@ -32,8 +32,8 @@ def minimal_version(model: Model, *, with_extensions: bool = True) -> Version:
 def without_trailing_defaults(model: Model) -> Model:
     """The model as a framework sees it before it asks for the version: without trailing inputs that have their default.
 
-    A constant layout of false, a dilation of 1, and the like; a HAL driver does not strip them (facts of the NNAPI
-    runtime: the same list of operands is legal in framework tests on an old driver and illegal in HAL tests).
+    A constant layout of false, a dilation of 1, and the like; a HAL driver does not strip them (FW-PRT-014):
+    the same list of operands is legal in framework tests on an old driver and illegal in HAL tests.
     """
     graphs = [_stripped(model, graph) for graph in (model.main, *model.referenced)]
     return msgspec.structs.replace(model, main=graphs[0], referenced=tuple(graphs[1:]))

@@ -53,7 +53,7 @@ def _cost_of_graph(capabilities: Capabilities, model: Model, graph: Subgraph, po
 
 def cost_of_operation(
     capabilities: Capabilities, model: Model, graph: Subgraph, operation: Operation, power: bool
-) -> float:  # fmt: skip
+) -> float:
     """The cost of one operation of a graph of the model, counted as in `cost`."""
 
     def inner(position: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType
 from npu_conformance.specs.versions import Version
 from npu_conformance.specs.wire_types import Float, HasFloat, Wire, since
 
@@ -31,6 +31,10 @@ class Memory(Wire, frozen=True):
     prot: int = 3
     offset: int = 0
     description: Annotated[HardwareBufferDescription | None, _1_2] = None
+
+
+BLOB_FORMAT = 33
+"""AHARDWAREBUFFER_FORMAT_BLOB: the format of a hardware buffer that is a row of bytes."""
 
 
 class HardwareBufferDescription(Wire, frozen=True):
@@ -176,6 +180,11 @@ class ExecutionResult(Wire, frozen=True):
     output_sufficient_size: bool
     output_shapes: tuple[OutputShape, ...]
     timing: Timing
+
+    @property
+    def status(self) -> ErrorStatus:
+        """The status that an asynchronous execution or a packet tells of this outcome."""
+        return ErrorStatus.NONE if self.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
 
 
 class PerformanceInfo(HasFloat, frozen=True):

@@ -7,15 +7,20 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
-from npu_conformance.specs.neuralnetworks.types import Model, Operand, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import (
+    BLOB_FORMAT,
+    Model,
+    Operand,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
 from npu_conformance.specs.neuralnetworks.validate_graph import pool_problem
 from npu_conformance.specs.neuralnetworks.validate_operands import POOL
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.validate_scope import Kind, Profile, profile, type_name
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
-
-_BLOB_FORMAT = 33
 
 
 class RequestScope(msgspec.Struct):
@@ -56,7 +61,7 @@ def _is_whole(pool: RequestMemoryPool) -> bool:
     if pool.pool is None:
         return True
     if pool.pool.kind == "hardwareBuffer":
-        return pool.pool.description is not None and pool.pool.description.format != _BLOB_FORMAT
+        return pool.pool.description is not None and pool.pool.description.format != BLOB_FORMAT
     return pool.pool.kind == "hardware_buffer"
 
 

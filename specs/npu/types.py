@@ -20,7 +20,6 @@ KEY_MODEL_SIZE_WEIGHTS = "modelSizeWeights"
 PERMISSION = "android.permission.ACCESS_NPU_MODEL_MANAGER_API"
 DUMP_PERMISSION = "android.permission.DUMP"
 ATTRIBUTION_PERMISSION = "android.permission.ATTRIBUTE_WORK_TO_OTHER_APPS"
-FEATURE = "android.hardware.npu"
 SERVICE = "npu"
 """Name under which Context.getSystemService has the manager."""
 BLOCKING_SDK = 37

@@ -162,6 +162,7 @@ def files(tmp_path: Path) -> None:
         (["faults", "--sample", "-1"], "--sample: expected a positive number, found -1"),
         (["faults", "--mutants", "-5"], "--mutants: expected a number from 0 up, found -5"),
         (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
+        (["vectors", "table", "--write", "no/table.md"], "no/table.md: cannot be written: No such file or directory"),
         (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),
         (["serve", "reference", "--listen", "tcp:127.0.0.1", "--key-file", "key"], "expected tcp:HOST:PORT, with a"),
         (["serve", "reference", "--listen", "udp:1"], "expected unix:PATH or tcp:HOST:PORT"),

@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.preparation import model_of
-from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.harness.run.vector_verdicts import Verdicts
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -29,6 +27,7 @@ from npu_conformance.vts.lib.caching.client import client
 from npu_conformance.vts.lib.constant_pools import PooledConstants
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.preparing import prepared
+from npu_conformance.vts.lib.vector_cases import chosen_cases
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -52,30 +51,18 @@ _ODD = b"\xa5"
 
 def cases() -> Iterator[Case]:
     """One case for each vector."""
-    for operation, names in _VECTORS.items():
-        for header in vectors.headers(operation):
-            if header.name in names:
-                yield _case(operation, header.name, max(header.since, Version.V1_2), header.types)
-
-
-def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> Case:
-    def run(context: CaseContext) -> None:
-        _run(context, vectors.load(operation, name))
-
-    return Case(
-        f"vts.caching.{operation}.{name}",
-        run,
+    return chosen_cases(
+        "vts.caching",
+        _VECTORS,
+        _run,
         ("NNHAL-CACHE-010", "NNHAL-EXECUTE-008"),
         "A model that was restored from a cache computes what it computed before, by each way to execute it.",
-        since=since,
+        since=Version.V1_2,
         group=Group.EXECUTION,
-        operations=(operation,),
-        types=types,
     )
 
 
 def _run(context: CaseContext, vector: Vector) -> None:
-    attach(context, vector)
     pools = _Pools(context)
     prepared(context, vector, constants=PooledConstants(_LAYOUT, pools.create))
     restored = _restored(context, vector, pools)
@@ -145,7 +132,7 @@ def _executed(
     outputs.write(0, bytes(built.output_size))
     execution = bind(context, prepared_model, request, executor=executor)()
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of a restored model")
-    _judged(context, built, outputs)
+    Verdicts(context, built.vector).judge(0, built, outputs.read(0, built.output_size))
 
 
 def _executed_in_buffers(
@@ -158,10 +145,4 @@ def _executed_in_buffers(
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of a restored model with buffers")
     outputs.write(0, bytes(built.output_size))
     buffered.collect()
-    _judged(context, built, outputs)
-
-
-def _judged(context: CaseContext, built: BuiltRequest, outputs: Pool) -> None:
-    content, example = outputs.read(0, built.output_size), built.vector.examples[0]
-    found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-    judge(context, built.vector, example, found)
+    Verdicts(context, built.vector).judge(0, built, outputs.read(0, built.output_size))

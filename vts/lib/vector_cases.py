@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from npu_conformance.corpus.vectors.description import describe
 from npu_conformance.harness.judge.value_requirements import accuracy, control_flow
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.vector_cases import Loader, described, scope_of, vector_from
+from npu_conformance.harness.run.vector_cases import Loader, attach, described, scope_of, vector_from
 from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
@@ -83,6 +84,38 @@ def case_of(
         operations=tuple(dict.fromkeys(header.operations)), types=header.types,
         hazards=header.hazards,
     )  # fmt: skip
+
+
+def chosen_cases(
+    area: str,
+    chosen: Mapping[str, Collection[str]],
+    run: Callable[[CaseContext, Vector], None],
+    requirements: tuple[str, ...],
+    about: str,
+    *,
+    since: Version,
+    group: Group,
+) -> Iterator[Case]:
+    """Cases that do something of their own with stored vectors: of each operation with those of the chosen names."""
+    for operation, names in chosen.items():
+        for header in vectors.headers(operation):
+            if header.name in names:
+                yield Case(
+                    f"{area}.{operation}.{header.name}",
+                    partial(_run_stored, run, operation, header.name),
+                    requirements,
+                    about,
+                    since=max(header.since, since),
+                    group=group,
+                    operations=(operation,),
+                    types=header.types,
+                )
+
+
+def _run_stored(run: Callable[[CaseContext, Vector], None], operation: str, name: str, context: CaseContext) -> None:
+    vector = vectors.load(operation, name)
+    attach(context, vector)
+    run(context, vector)
 
 
 def _requirements(header: VectorHeader) -> tuple[str, ...]:

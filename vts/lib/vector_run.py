@@ -11,9 +11,9 @@ from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, COPIED
 from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks, quantization_coupling
-from npu_conformance.harness.judge.outputs import FILL, judge, untouched_outside
+from npu_conformance.harness.judge.outputs import FILL, untouched_outside
 from npu_conformance.harness.judge.shape_count import check_shape_count
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
     Execution,
@@ -24,6 +24,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.harness.run.executing.executors import bind, execute, executors
 from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -127,8 +128,8 @@ class _Runner:
         self._shared: dict[tuple[str, int], Pool] = {}
         """Pools that hold inputs and constants, by kind and restarts."""
         self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
-        self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
-        self._first: dict[int, tuple[bytes, ...]] = {}
+        self._verdicts = Verdicts(context, vector)
+        self._first: dict[int, Found] = {}
         self._prepare(Configuration(executors(context.version)[0]))
 
     def execute(self, configuration: Configuration) -> None:
@@ -148,7 +149,8 @@ class _Runner:
             if execution.status == ErrorStatus.NONE:
                 placed.collect()
             results.append(self._check(configuration, built, execution, outputs))
-        self._same_again(results)
+        with checks.about("NNHAL-EXECUTE-018"):
+            self._verdicts.same_again(results)
         with checks.about("NNHAL-EXECUTE-002"):
             after = bytes(inputs.read(0, len(built.input_data)))
             checks.that(after == built.input_data, "the execution modified its input memory")
@@ -164,8 +166,7 @@ class _Runner:
         execution = execute(self._context, prepared_model, request, measure=False)
         self._may_decline(execution, "specified")
         self._succeeded(execution)
-        content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
-        return {name: built.read(name, content, array.shape) for name, array in expected.items()}
+        return self._verdicts.outputs(0, built, outputs.read(0, built.output_size))
 
     def _placed(
         self,
@@ -246,9 +247,7 @@ class _Runner:
         outputs.write(0, bytes([FILL]) * built.output_size)
         return inputs, outputs
 
-    def _check(
-        self, configuration: Configuration, built: BuiltRequest, execution: Execution, pool: Pool
-    ) -> tuple[bytes, ...]:
+    def _check(self, configuration: Configuration, built: BuiltRequest, execution: Execution, pool: Pool) -> Found:
         """Check what came back; returns the bytes of the outputs that are compared, none where one did not fit."""
         timing_rules(self._context, execution, measured=configuration.measured)
         shape_rules(execution)
@@ -297,25 +296,12 @@ class _Runner:
         if outputs != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported(f"the device does not execute with {outputs} outputs")
 
-    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
-        """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
-        example = self._vector.examples[number]
-        outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-        found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
-        if (number, found) in self._flawless:
-            return found
-        judge(self._context, self._vector, example, outputs)
+    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> Found:
+        """Judge the outputs, which should not depend on the way to execute the model."""
+        found = self._verdicts.judge(number, built, content)
         if self._first.setdefault(number, found) != found:
             self._context.warn_quality(_OTHER_SAMPLES if self._vector.kind == "multinomial" else _OTHER_BITS)
-        if self._context.is_flawless:
-            self._flawless.add((number, found))
         return found
-
-    @checks.about("NNHAL-EXECUTE-018")
-    def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
-        """Models are deterministic (NNHAL-EXECUTE-018). Whether samples are, given their seeds, is said nowhere."""
-        if results[-1] != results[0] and self._vector.kind != "multinomial":
-            raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
 
 
 def _leaves_only_outputs_open(vector: Vector) -> bool:

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.outputs import judge
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import timing_rules
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.harness.run.vector_verdicts import Verdicts
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.preparing import prepared
+from npu_conformance.vts.lib.vector_cases import chosen_cases
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -44,30 +43,18 @@ _VECTORS = {
 
 def cases() -> Iterator[Case]:
     """One case for each vector; each executor is a configuration."""
-    for operation, names in _VECTORS.items():
-        for header in vectors.headers(operation):
-            if header.name in names:
-                yield _case(operation, header.name, max(header.since, Version.V1_3), header.types)
-
-
-def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> Case:
-    def run(context: CaseContext) -> None:
-        _run(context, vectors.load(operation, name))
-
-    return Case(
-        f"vts.memory_domains.{operation}.{name}",
-        run,
+    return chosen_cases(
+        "vts.memory_domains",
+        _VECTORS,
+        _run,
         ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
         "With inputs and outputs in buffers of the device, results are those of shared memory.",
-        since=since,
+        since=Version.V1_3,
         group=Group.MEMORY,
-        operations=(operation,),
-        types=types,
     )
 
 
 def _run(context: CaseContext, vector: Vector) -> None:
-    attach(context, vector)
     for executor in executors(context.version):
         with context.configuration(executor):
             _executed(context, vector, prepared(context, vector, unspecified=False), executor)
@@ -86,13 +73,7 @@ def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedMode
         checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
         outputs.write(0, bytes(built.output_size))
         buffered.collect()
-        content = outputs.read(0, built.output_size)
-        judge(
-            context,
-            vector,
-            example,
-            {name: built.read(name, content, array.shape) for name, array in example.outputs.items()},
-        )
+        Verdicts(context, vector).judge(0, built, outputs.read(0, built.output_size))
 
 
 def _turned(request: Request) -> Request:

@@ -57,10 +57,12 @@ _BYTES = {
 """Bytes of a scalar or an element of each type, and since when there is such a type. SUBGRAPH and OEM have none."""
 
 _ZERO_POINTS = {
-    _T.TENSOR_QUANT8_ASYMM: (0, 255, "MODEL-015"), _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127, "MODEL-017"),
-    _T.TENSOR_QUANT16_ASYMM: (0, 65535, "MODEL-016"), _T.TENSOR_QUANT8_SYMM: (0, 0, "MODEL-018"),
+    _T.TENSOR_QUANT8_ASYMM: (0, 255, "MODEL-015"),
+    _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127, "MODEL-017"),
+    _T.TENSOR_QUANT16_ASYMM: (0, 65535, "MODEL-016"),
+    _T.TENSOR_QUANT8_SYMM: (0, 0, "MODEL-018"),
     _T.TENSOR_QUANT16_SYMM: (0, 0, "MODEL-018"),
-}  # fmt: skip
+}
 _SCALARS = {_T.FLOAT32, _T.INT32, _T.UINT32, _T.BOOL, _T.FLOAT16}
 _CHANNELS = OperandExtraParams(SymmPerChannelQuantParams((0.5, 0.25), 0))
 _BLOB = OperandExtraParams(extension=b"x")
@@ -210,10 +212,12 @@ def _spell(value: float) -> str:
 def _channels() -> Iterator[Row]:
     kind, since = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL, _V.V1_2
     wrong: dict[str, tuple[tuple[float, ...], int, str]] = {
-        "axis_2": ((0.5, 0.25), 2, "MODEL-021"), "too_few": ((0.5,), 0, "MODEL-022"),
-        "too_many": ((0.5, 0.25, 1.0), 0, "MODEL-022"), "last_scale_0": ((0.5, 0.0), 0, "MODEL-024"),
+        "axis_2": ((0.5, 0.25), 2, "MODEL-021"),
+        "too_few": ((0.5,), 0, "MODEL-022"),
+        "too_many": ((0.5, 0.25, 1.0), 0, "MODEL-022"),
+        "last_scale_0": ((0.5, 0.0), 0, "MODEL-024"),
         "first_scale_negative": ((-0.5, 0.25), 0, "MODEL-024"),
-    }  # fmt: skip
+    }
     for name, (scales, axis, requirement) in wrong.items():
         extra = OperandExtraParams(SymmPerChannelQuantParams(scales, axis))
         model = _unused(kind, extra_params=extra, dimensions=(2, 3))
@@ -256,10 +260,12 @@ def _constants() -> Iterator[Row]:
     for name, length in short.items():
         yield broken("O13", f"pool_{name}", _placed((0, 0, length)), "MODEL-034")
     places = {
-        "one_byte_behind": ((0, 5, SIZE), OLDEST), "wraps": ((0, 2**32 - SIZE, SIZE), OLDEST),
-        "other_pool": ((1, 0, SIZE), OLDEST), "negative_offset": ((0, -4, SIZE), _V.FL5),
+        "one_byte_behind": ((0, 5, SIZE), OLDEST),
+        "wraps": ((0, 2**32 - SIZE, SIZE), OLDEST),
+        "other_pool": ((1, 0, SIZE), OLDEST),
+        "negative_offset": ((0, -4, SIZE), _V.FL5),
         "offset_2_32": ((0, 2**32, SIZE), _V.FL5),
-    }  # fmt: skip
+    }
     for name, (place, since) in places.items():
         model = edits.with_operand(ADD, 1, location=DataLocation(*place))
         ids = ("MODEL-030", "MODEL-037") if since > OLDEST else ("MODEL-030", "ROBUST-002")

@@ -160,7 +160,7 @@ def _loops() -> Iterator[Row]:
         "no_inputs": _wired(LOOP),
         "input_removed": _wired(LOOP, 0, 1, 2),
         "input_added": _wired(LOOP, 0, 1, 2, 3, 3),
-    }  # fmt: skip
+    }
     for name, model in wrong.items():
         yield broken("P6", name, model, shape, since=since)
     none = with_operand(with_operations(LOOP, Operation(_Op.WHILE, (0, 1, 2, 3), ())), 4, lifetime=INPUT)
@@ -171,7 +171,7 @@ def _loops() -> Iterator[Row]:
         "of_unknown_rank": within(LOOP, 0, 2, dimensions=()),
         "twice": replace(LOOP, referenced=(_two_verdicts(condition), body)),
         "type": replace(LOOP, referenced=(body, body)),
-    }  # fmt: skip
+    }
     for name, model in verdicts.items():
         yield broken("P6", f"verdict_{name}", model, "CONTROLFLOW-007", since=since)
     for name, graphs in {"condition": (_longer(condition), body), "body": (condition, _longer(body))}.items():

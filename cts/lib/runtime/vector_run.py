@@ -27,13 +27,14 @@ from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.results import output_shapes
 from npu_conformance.cts.lib.runtime.ways import WAYS, compute, ways
 from npu_conformance.harness.judge import checks, quantization_coupling
-from npu_conformance.harness.judge.outputs import judge, untouched_outside
+from npu_conformance.harness.judge.outputs import untouched_outside
 from npu_conformance.harness.judge.refusals import judge_taken
-from npu_conformance.harness.judge.verdicts import Failed, NotSupported
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.nnapi.errors import CallError, require
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
+from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.wire.binding import MethodCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
 from npu_conformance.specs.neuralnetworks.types import Model
@@ -99,7 +100,7 @@ class _Runner:
         self._compilations: dict[tuple[bool, bool, str], int] = {}
         self._supported: dict[tuple[bool, bool], bool] = {}
         self._folder: CacheFolder | None = None
-        self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
+        self._verdicts = Verdicts(context, vector, _broken)
 
     def has_other_devices(self) -> bool:
         """True where there is a device beside the runtime's own CPU."""
@@ -148,27 +149,28 @@ class _Runner:
             arguments.clear()
             code = compute(self.app, configuration.way, execution, compilation)
             results.append(self._check(configuration, built, arguments, execution, code))
-        self._same_again(results)
+        self._verdicts.same_again(results)
         checks.that(arguments.inputs_are_unchanged(), "the execution modified its inputs")
 
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the plainest way; returns the stored elements of the outputs by name."""
-        plain, example = Configuration(ways(self.app.level)[0]), self._vector.examples[0]
-        built = build_request(self._vector, example, self.app.level, padded_outputs=False)
+        plain = Configuration(ways(self.app.level)[0])
+        built = build_request(self._vector, self._vector.examples[0], self.app.level, padded_outputs=False)
         (compilation,) = self._compiled(plain)
         arguments = Arguments(self.app, self._model(plain)[0], built)
         execution = self._execution(plain, compilation, arguments)
         self.app.expect(plain.way, compute(self.app, plain.way, execution, compilation))
-        content = arguments.collect()
-        return {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+        return self._verdicts.outputs(0, built, arguments.collect())
 
     def _model(self, configuration: Configuration) -> tuple[Model, int]:
         key = (configuration.hidden, configuration.pooled)
         if key not in self._models:
             model = build_model(
-                self._vector, self.app.level, unspecified_outputs=configuration.hidden,
+                self._vector,
+                self.app.level,
+                unspecified_outputs=configuration.hidden,
                 create_pool=self._context.filled_pool if configuration.pooled else None,
-            ).model  # fmt: skip
+            ).model
             self._models[key] = model, self._built(model)
         return self._models[key]
 
@@ -211,7 +213,7 @@ class _Runner:
 
     def _check(
         self, configuration: Configuration, built: BuiltRequest, arguments: Arguments, execution: int, code: int
-    ) -> tuple[bytes, ...]:
+    ) -> Found:
         """Check what came back; returns the bytes of the outputs that are compared, none where it was refused."""
         what = f"{configuration.way}, the result"
         leaves_open = self._leaves_outputs_open(configuration)
@@ -225,7 +227,7 @@ class _Runner:
         content = arguments.collect()
         untouched_outside(built, content, with_padding=True)
         self._check_shapes(configuration, execution)
-        return self._judge(configuration.example, built, content)
+        return self._verdicts.judge(configuration.example, built, content)
 
     def _leaves_outputs_open(self, configuration: Configuration) -> bool:
         """True where the model does not say all shapes of its outputs; scalars have none."""
@@ -242,22 +244,6 @@ class _Runner:
         ranks = {index: len(outputs[name].shape) for index, name in enumerate(names)}
         for index, dimensions in output_shapes(self.app, execution, ranks).items():
             checks.equal(dimensions, outputs[names[index]].shape, f"dimensions of output {names[index]}")
-
-    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
-        """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
-        example = self._vector.examples[number]
-        outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-        found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
-        if (number, found) not in self._flawless:
-            judge(self._context, self._vector, example, outputs, about=_broken)
-            if self._context.is_flawless:
-                self._flawless.add((number, found))
-        return found
-
-    def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
-        """Whether samples are the same, given their seeds, is said nowhere."""
-        if results[-1] != results[0] and self._vector.kind != "multinomial":
-            raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
 
 
 def _broken(vector: Vector, output: str) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from npu_conformance.harness.run.executing.burst_channel import Channel
 from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution, Surroundings
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 
 NO_IDENTITY = -1
@@ -87,5 +86,4 @@ def call(
             result = burst.execute_synchronously(request, tokens, measure, deadline, loop_timeout)
     except ServiceError as error:
         return Execution(error.status, (), None)
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return Execution(status, result.output_shapes, result.timing)
+    return Execution(result.status, result.output_shapes, result.timing)

@@ -120,8 +120,7 @@ def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
         result = call()
     except ServiceError as error:
         return Execution(error.status, (), None)
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return Execution(status, result.output_shapes, result.timing)
+    return Execution(result.status, result.output_shapes, result.timing)
 
 
 def asynchronous(

@@ -26,11 +26,6 @@ def hits(scores: Array, labels: Array, k: int = 1) -> Array:
     return chosen
 
 
-def top_k(scores: Array, labels: Array, k: int = 1) -> float:
-    """The share of items whose label is among the k best classes; see `hits`."""
-    return float(hits(scores, labels, k).mean())
-
-
 def same_choice(found: Array, baseline: Array) -> Array:
     """True for each item for which two engines choose the same class [items].
 

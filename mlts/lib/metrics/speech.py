@@ -49,11 +49,6 @@ def log_f0_error(found: Array, expected: Array) -> float:
     return float(numpy.sqrt(numpy.square(_distances(found, expected, slice(_LOG_F0, _LOG_F0 + 1))[both]).mean()))
 
 
-def voicing_error(found: Array, expected: Array) -> float:
-    """The share of frames that are voiced in one and not in the other."""
-    return float(((found[:, _VOICING] > 0) != (expected[:, _VOICING] > 0)).mean())
-
-
 def phones_of(scores: Array) -> list[int]:
     """The best class of each frame; scores: [frames, classes]. Raises ValueError where one is no number."""
     if numpy.isnan(scores).any():

@@ -5,13 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
-from npu_conformance.reference.hal.memory import AHARDWAREBUFFER_FORMAT_BLOB
 from npu_conformance.reference.runtime.app_memory import AppMemory
 from npu_conformance.reference.runtime.backend import DriverBuffer, MemoryDescription
 from npu_conformance.reference.runtime.objects.environment import Environment
 from npu_conformance.reference.runtime.objects.operands import bad_data
 from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
-from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, Memory
 
 if TYPE_CHECKING:
     from npu_conformance.reference.runtime.objects.compilation import Compilation
@@ -144,5 +143,5 @@ def from_hardware_buffer(environment: Environment, buffer: Memory) -> MemoryObje
 def is_blob(buffer: Memory) -> bool:
     """Whether a hardware buffer is a row of bytes: by its format where it says one."""
     if buffer.description is not None:
-        return buffer.description.format == AHARDWAREBUFFER_FORMAT_BLOB
+        return buffer.description.format == BLOB_FORMAT
     return buffer.kind == "hardware_buffer_blob"

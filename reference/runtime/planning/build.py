@@ -14,10 +14,9 @@ from npu_conformance.reference.runtime.planning.cpu import CpuDevice
 from npu_conformance.reference.runtime.planning.driver import Driver, Preparation
 from npu_conformance.reference.runtime.planning.extract import extract, graph_as_model
 from npu_conformance.reference.runtime.planning.fallback import CpuFallback
-from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, IfStep, PartStep, WhileStep
-from npu_conformance.reference.runtime.planning.graph_plan import Step as PlannedStep
+from npu_conformance.reference.runtime.planning.graph_plan import GraphPlan, IfStep, PartStep, Step, WhileStep
 from npu_conformance.reference.runtime.planning.partition import (
-    Step,
+    DeviceStep,
     best_devices,
     has_unknown_size,
     referenced_graphs,
@@ -83,7 +82,7 @@ class PlanBuilder:
             raise RuntimeFailure(ResultCode.OP_FAILED, f"temporary {min(dynamic)} between steps has an unknown size")
         return GraphPlan(graph, tuple(steps), tuple(temporaries), dynamic, self._constants(model, steps))
 
-    def _planned(self, model: Model, step: Step, number: int, order: Sequence[int]) -> PlannedStep | None:
+    def _planned(self, model: Model, step: DeviceStep, number: int, order: Sequence[int]) -> Step | None:
         """A step made ready; None where nobody reads its results, nor the app."""
         if step.device == len(self._devices):
             return self._interpreted(model, step.operations[0])
@@ -96,7 +95,7 @@ class PlanBuilder:
         fallback = None if cpu is None or part.device.is_cpu else CpuFallback(cpu, part_of_model.model, pools)
         return PartStep(part, part_of_model.inputs, part_of_model.outputs, fallback)
 
-    def _interpreted(self, model: Model, index: int) -> PlannedStep:
+    def _interpreted(self, model: Model, index: int) -> Step:
         operation = model.main.operations[index]
         first, second = (self._inner_plan(model, graph) for graph in referenced_graphs(model, operation))
         if operation.type == OperationType.IF:
@@ -116,7 +115,7 @@ class PlanBuilder:
         token = effective_token(caching.token, device.name, device.version_string, how.preference, how.priority, names)
         return device.prepare(model, how, CacheEntry(caching.folder, token) if token else None)
 
-    def _constants(self, model: Model, steps: Sequence[PlannedStep]) -> dict[int, bytes | None]:
+    def _constants(self, model: Model, steps: Sequence[Step]) -> dict[int, bytes | None]:
         """The values of constants that interpreted steps read."""
         operands = model.main.operands
         read: set[int] = set()

@@ -1,20 +1,16 @@
-"""Bursts over parts: AIDL's objects, and HIDL's packets (facts 2.5)."""
+"""Bursts over parts: AIDL's objects, and HIDL's packets."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from npu_conformance.reference.runtime.planning.hidl_burst import CAPACITY, Slots, answer_of_packet, packet_of
-from npu_conformance.reference.runtime.planning.parts import PartBurst, Terms
+from npu_conformance.reference.runtime.planning.parts import Answer, PartBurst, Terms
 from npu_conformance.reference.runtime.planning.version import time_for
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-
-Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
-"""Status, output shapes, and timing in the form of the version."""
 
 MOST_MEMORIES = 32
 """How much memory a driver is to keep at once: temporaries of steps are new in each execution."""
@@ -82,8 +78,7 @@ class AidlBurst(DriverBurst):
             result = self._burst.execute_synchronously_with_config(request, names, config, deadline_ns)
         else:
             result = self._burst.execute_synchronously(request, names, terms.measure_timing, deadline_ns, loop_timeout)
-        status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        return status, result.output_shapes, result.timing
+        return result.status, result.output_shapes, result.timing
 
 
 class HidlBurst(DriverBurst):
@@ -98,7 +93,7 @@ class HidlBurst(DriverBurst):
         self._context = context
 
     def takes(self, request: types.Request, terms: Terms) -> bool:
-        """Not with a driver's buffer (facts 2.10), nor with a loop timeout, which must hold (FW-QOS-003)."""
+        """Not with a driver's buffer, nor with a loop timeout, which must hold (FW-QOS-003)."""
         return not terms.loop_timeout_ns and all(pool.pool is not None for pool in request.pools)
 
     def _executed(self, request: types.Request, terms: Terms) -> Answer:

@@ -1,4 +1,4 @@
-"""Compilation caching: tokens, names of files, and handles on them (facts 2.3)."""
+"""Compilation caching: tokens, names of files, and handles on them (FW-CAC)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class OpenFiles(Protocol):
         ...
 
 
-def effective_token(token: bytes, device: str, version: str, preference: int, priority: int,
-                    operations: Sequence[tuple[int, int]] = ()) -> bytes:  # fmt: skip
+def effective_token(
+    token: bytes, device: str, version: str, preference: int, priority: int, operations: Sequence[tuple[int, int]] = ()
+) -> bytes:
     """What a driver gets: SHA-256 over all that a prepared model depends on (FW-CAC-004); empty without token.
 
     operations: of a step the number of the graph and the app's index of each operation, in order; none of a whole

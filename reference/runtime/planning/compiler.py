@@ -32,11 +32,11 @@ from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import NEWEST, Version
 
 _NO_FALLBACK = (ResultCode.BAD_DATA, ResultCode.UNEXPECTED_NULL)
-"""Codes of a failed preparation that go to the app at once (facts 2.2)."""
+"""Codes of a failed preparation that go to the app at once."""
 
 
 class ReferenceCompiler:
-    """See Compiler. feature_level: of the runtime; from 5 on it behaves as profile T of the facts, else as R."""
+    """See Compiler. feature_level: of the runtime; from 5 on it behaves as in Android 13 (profile T), else 11 (R)."""
 
     def __init__(
         self, pools: Pools, files: OpenFiles, clock: Clock, properties: Properties, feature_level: Version = NEWEST

@@ -20,7 +20,7 @@ from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MOST_CACHE_FILES, ResultCode, result_of_status
 from npu_conformance.specs.versions import Version
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 _UNKNOWN_VERSION = "UNKNOWN"
 _UNKNOWN_TYPE = 0
@@ -63,7 +63,7 @@ class Driver:
         self._service, self._device = service, device
         service.on_death(self.outstanding.died)
 
-    def call(self, function: Callable[[hal.Device], Answer]) -> Answer:
+    def call(self, function: Callable[[hal.Device], Result]) -> Result:
         """Call the device; where it is dead acquire the service without blocking and retry once (FW-VER-003)."""
         try:
             return function(self._device)
@@ -171,7 +171,7 @@ class Driver:
 
 
 def registered(service: Service, around: Surroundings) -> Driver | None:
-    """The driver, or None where an initial query fails or it wants too many cache files (FW-CAC-001, facts 2.1)."""
+    """The driver, or None where an initial query fails or it wants too many cache files (FW-CAC-001)."""
     device = service.acquire(wait=False)
     if device is None:
         return None

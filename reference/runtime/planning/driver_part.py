@@ -8,17 +8,16 @@ from typing import Protocol
 import msgspec
 
 from npu_conformance.reference.runtime.backend import Argument, Outcome, Pools, RuntimeDevice
-from npu_conformance.reference.runtime.planning.bursts import Answer, DriverBurst, open_burst
+from npu_conformance.reference.runtime.planning.bursts import DriverBurst, open_burst
 from npu_conformance.reference.runtime.planning.caching import CacheFolder
 from npu_conformance.reference.runtime.planning.outstanding import ExecutionReceiver, Outstanding
-from npu_conformance.reference.runtime.planning.parts import NO_TIMING, PartBurst, Terms, failure, operations_of
+from npu_conformance.reference.runtime.planning.parts import NO_TIMING, Answer, PartBurst, Terms, failure, operations_of
 from npu_conformance.reference.runtime.planning.properties import Properties
 from npu_conformance.reference.runtime.planning.requests import outcome_of, request_of
 from npu_conformance.reference.runtime.planning.version import time_for, timing_of
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
@@ -96,11 +95,11 @@ class DriverPart:
         )
 
     def open_burst(self) -> PartBurst | None:
-        """A burst; None where the driver has none or cannot open one (facts 2.5)."""
+        """A burst; None where the driver has none or cannot open one."""
         return open_burst(self.prepared_model, self.device.version)
 
     def failed(self, error: InterfaceError) -> Outcome:
-        """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED (facts 1.1)."""
+        """The outcome of a call that failed: of a death by profile, DEAD_OBJECT or, in R, OP_FAILED."""
         reason = str(error)
         vlog.log("execution", lambda: f"{self.device.name}: {reason}")
         is_strict = self.device.around.feature_level.is_aidl
@@ -142,5 +141,4 @@ class DriverPart:
 
 def answer_of(result: types.ExecutionResult) -> Answer:
     """A synchronous result in the form of an asynchronous one."""
-    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return status, result.output_shapes, result.timing
+    return result.status, result.output_shapes, result.timing

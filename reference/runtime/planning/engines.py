@@ -41,7 +41,7 @@ def _opened(part: Part) -> PartBurst | None:
 
 
 class SynchronousEngine:
-    """Computes parts in the call, and on the CPU where they fail and may (facts 2.2). See Engine."""
+    """Computes parts in the call, and on the CPU where they fail and may (FW-PRT-010). See Engine."""
 
     def __init__(self, terms: Terms, bursts: Bursts | None) -> None:
         self._terms, self._bursts = terms, bursts
@@ -62,7 +62,7 @@ class SynchronousEngine:
 
 
 class FencedEngine(msgspec.Struct):
-    """Launches each part behind the fence of the one before (facts 2.6). See Engine.
+    """Launches each part behind the fence of the one before. See Engine.
 
     pending: what the next part has to wait for; at first the fences of the app. duration_ns: 0 for none. launched: what
     reports on each launched part. succeeded: how many of these have reported success.

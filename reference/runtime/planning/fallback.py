@@ -1,4 +1,4 @@
-"""The CPU in place of drivers that fail (facts 2.2)."""
+"""The CPU in place of drivers that fail (FW-PRT-009, -010)."""
 
 from __future__ import annotations
 

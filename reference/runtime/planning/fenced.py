@@ -1,4 +1,4 @@
-"""Computations that have been started and may not be over (facts 2.6)."""
+"""Computations that have been started and may not be over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of one graph: steps over devices, and IF and WHILE that the runtime interprets (facts 2.11).
+"""The plan of one graph: steps over devices, and IF and WHILE that the runtime interprets.
 
 A plan is a tree: an interpreted IF or WHILE has the plans of the graphs that it refers to.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from npu_conformance.reference.runtime.planning.parts import Answer
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.burst_packets import (
@@ -29,8 +30,6 @@ from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Requ
 
 CAPACITY = 1 << 16
 """Elements of the longest packet."""
-
-Answer = tuple[int, Sequence[OutputShape], Timing | None]
 
 
 class Slots(hal.BurstCallback):

@@ -75,7 +75,7 @@ class Interpreter:
             elif isinstance(step, IfStep):
                 self._if(step, places)
             else:
-                self._while(plan, step, places)
+                self._while(step, places)
         return [places[index] for index in plan.outputs]
 
     def _places_of_temporaries(self, plan: GraphPlan) -> Places:
@@ -103,7 +103,7 @@ class Interpreter:
             places[index] = self._written(plan, index, places[index], shape)
 
     def _written(self, plan: GraphPlan, index: int, place: Argument, shape: OutputShape) -> Argument:
-        """The place of a value, exactly as long as its shape says, or used whole; no empty temporary (facts 2.1, T)."""
+        """The place of a value, exactly as long as its shape says, or used whole; profile T has no empty temporary."""
         size = self._scratch.size_of(plan.graph.operands[index], shape.dimensions)
         if size == 0 and index in plan.temporaries and not self._allows_empty:
             raise StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
@@ -135,7 +135,7 @@ class Interpreter:
         inputs, outputs = ([places[index] for index in indexes] for indexes in (step.inputs, step.outputs))
         places |= zip(step.outputs, self._run(plan, inputs, outputs), strict=True)
 
-    def _while(self, plan: GraphPlan, step: WhileStep, places: Places) -> None:
+    def _while(self, step: WhileStep, places: Places) -> None:
         """Run the rounds between two sets of places in turn, and copy the last values to the outputs."""
         current = [places[index] for index in step.inputs]
         count = len(step.body.outputs)
@@ -162,7 +162,7 @@ class Interpreter:
         return self._scratch.place([graph.operands[index] for index in graph.output_indexes])
 
     def _is_true(self, place: Argument) -> bool:
-        """Read a condition: one byte (facts 2.11)."""
+        """Read a condition: one byte."""
         self._engine.settle()
         return read_bytes(self._scratch.pools, place)[:1] != b"\0"
 

@@ -23,7 +23,7 @@ class LocalFiles:
         self._lock = threading.Lock()
 
     def open_path(self, path: str, *, create: bool) -> int:
-        """See OpenFiles. Made files are for their owner alone (facts 2.3: mode 0600)."""
+        """See OpenFiles. Made files are for their owner alone (mode 0600)."""
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600)
         with self._lock:
             token = next(self._tokens)

@@ -1,4 +1,4 @@
-"""Allocates and copies memory from descriptors (facts 2.7). See backend.MemoryMaker."""
+"""Allocates and copies memory from descriptors (FW-MEM). See backend.MemoryMaker."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _only_driver(steps: Sequence[StepRole]) -> Driver | None:
 def _allocated(
     driver: Driver, description: MemoryDescription, roles: Sequence[tuple[MemoryRole, StepRole]]
 ) -> DeviceMemory | None:
-    """Memory that the driver manages; None where it declines, or answers with no buffer or no token (facts 2.7)."""
+    """Memory that the driver manages; None where it declines, or answers with no buffer or no token (FW-MEM-009)."""
     models: list[hal.PreparedModel] = []
     by_direction: dict[bool, dict[tuple[int, int], types.BufferRole]] = {True: {}, False: {}}
     for role, step in roles:

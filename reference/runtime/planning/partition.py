@@ -1,4 +1,4 @@
-"""Which device computes which operation, and in which steps (facts 2.1)."""
+"""Which device computes which operation, and in which steps (FW-PRT)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Candidate(RuntimeDevice, Protocol):
     capabilities: Capabilities
 
 
-class Step(msgspec.Struct, frozen=True):
+class DeviceStep(msgspec.Struct, frozen=True):
     """Operations that one device computes together. device: index; that behind the last is the interpreter's."""
 
     device: int
@@ -69,7 +69,7 @@ def _or_interpreter(model: Model, index: int, devices: Sequence[Candidate], numb
 
 
 def has_unknown_boundary(model: Model, operation: Operation) -> bool:
-    """True where an IF or WHILE, or a graph that it refers to, takes or gives a value of unknown size (facts 2.11)."""
+    """True where an IF or WHILE, or a graph that it refers to, takes or gives a value of unknown size."""
     operands = model.main.operands
     boundary = [operands[index] for index in (*operation.inputs, *operation.outputs)]
     for graph in referenced_graphs(model, operation):
@@ -94,20 +94,20 @@ def has_unknown_size(operand: Operand) -> bool:
     return is_tensor and (not operand.dimensions or 0 in operand.dimensions)
 
 
-def steps_of(graph: Subgraph, chosen: Sequence[int], interpreter: int) -> list[Step]:
+def steps_of(graph: Subgraph, chosen: Sequence[int], interpreter: int) -> list[DeviceStep]:
     """The steps in their order: a step takes all that is ready on one device, again and again, until nothing is.
 
     The next device is that of the highest index with ready operations. The interpreter's steps are one operation each.
     """
     ready = _Ready(graph, chosen)
-    steps: list[Step] = []
+    steps: list[DeviceStep] = []
     while (device := ready.next_device()) is not None:
         taken: list[int] = []
         while (operation := ready.take(device)) is not None:
             taken.append(operation)
             if device == interpreter:
                 break
-        steps.append(Step(device, tuple(taken)))
+        steps.append(DeviceStep(device, tuple(taken)))
     return steps
 
 

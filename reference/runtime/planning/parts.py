@@ -16,6 +16,9 @@ NO_TIMING = types.Timing(NO_DURATION, NO_DURATION)
 _LATEST_NS = 2**63 - 1
 """Deadlines do not lie behind it (FW-QOS-001: timeouts saturate)."""
 
+Answer = tuple[int, Sequence[types.OutputShape], types.Timing | None]
+"""A driver's answer to an execution: status, output shapes, and timing in the form of its version."""
+
 
 class Terms(msgspec.Struct, frozen=True):
     """How to execute a part. deadline_ns: on the runtime's clock, None for none. loop_timeout_ns: 0 for the default."""
@@ -72,5 +75,5 @@ def operations_of(model: types.Model) -> frozenset[int]:
 
 
 def failure(result: ResultCode) -> Outcome:
-    """An outcome without shapes and times (facts 1.1: they are dropped with every error)."""
+    """An outcome without shapes and times: they are dropped with every error."""
     return Outcome(result, (), NO_TIMING, NO_TIMING)

@@ -128,7 +128,7 @@ class CompoundBody:
     def start(
         self, inputs: Sequence[Argument], outputs: Sequence[Argument], engine: FencedEngine
     ) -> StartedWork | None:
-        """See Body. Temporaries of unknown size rule out fences (facts 2.1, T)."""
+        """See Body. Temporaries of unknown size rule out fences."""
         if self._plan.has_dynamic_temporaries():
             return None
         scratch = Scratch(self._setting.pools, self._sizes)
@@ -182,7 +182,7 @@ class ReferencePlan:
         wait_for: tuple[hal.Fence, ...],
         duration_ns: int,
     ) -> StartedWork:
-        """See Plan. Outputs behind pointers are there when the call returns (facts 2.6)."""
+        """See Plan. Outputs behind pointers are there when the call returns."""
         terms = terms_of(options, self._setting.clock)
         try:
             work = self._body.start(inputs, outputs, FencedEngine(terms, wait_for, duration_ns))
@@ -201,7 +201,7 @@ class ReferencePlan:
         return Bursts(self._body.parts())
 
     def memory_preference(self, is_input: bool, index: int) -> tuple[int, int]:
-        """See Plan. Drivers before feature level 5 have no wish for padding (facts 1.2)."""
+        """See Plan. Drivers before feature level 5 have no wish for padding."""
         devices = [self._setting.cpu if use is None else use[0].device for use in self._body.uses(is_input, index)]
         is_new = any(device.is_cpu or device.feature_level.is_aidl for device in devices)
         return _ALIGNMENT, _PADDING if is_new else _PADDING_OF_HIDL
@@ -240,7 +240,7 @@ class ReferencePlan:
         wait_for: tuple[hal.Fence, ...],
         duration_ns: int,
     ) -> StartedWork:
-        """Wait for the fences and compute in the call; the nearer deadline counts (facts 2.4)."""
+        """Wait for the fences and compute in the call; the nearer deadline counts."""
         if not wait_for_all(wait_for):
             return FinishedWork(failure(ResultCode.OP_FAILED))
         ends = [end for end in (terms.deadline_ns, deadline(duration_ns, self._setting.clock)) if end is not None]

@@ -1,4 +1,4 @@
-"""System properties that steer the runtime (facts 2.1)."""
+"""System properties that steer the runtime."""
 
 from __future__ import annotations
 

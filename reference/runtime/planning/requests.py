@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npu_conformance.reference.device.executor import agrees
 from npu_conformance.reference.runtime.backend import Argument, Outcome
 from npu_conformance.reference.runtime.planning.memory_domains import DeviceMemory, SharedBuffer
 from npu_conformance.reference.runtime.planning.parts import NO_TIMING, failure
@@ -29,7 +30,7 @@ _LARGEST_SIZE = 0xFFFFFFFF
 
 
 def request_of(version: Version, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> Request:
-    """The request. Raises ServiceError(GENERAL_FAILURE) for a driver's buffer before 1.3 (facts 2.10)."""
+    """The request. Raises ServiceError(GENERAL_FAILURE) for a driver's buffer before 1.3."""
     pools = _Pools(version)
     return Request(tuple(map(pools.argument, inputs)), tuple(map(pools.argument, outputs)), tuple(pools.found))
 
@@ -104,15 +105,9 @@ def _without_shapes(result: ResultCode, timing: Timing, arguments: Sequence[Argu
 def _agree(shapes: Sequence[OutputShape], arguments: Sequence[Argument], operands: Sequence[Operand]) -> bool:
     """Whether there are as many shapes as outputs, and none contradicts what is known or is too large."""
     return len(shapes) == len(arguments) and all(
-        _is_refinement(argument.dimensions, shape.dimensions) and _byte_size(operand, shape) <= _LARGEST_SIZE
+        agrees(argument.dimensions, shape.dimensions) and _byte_size(operand, shape) <= _LARGEST_SIZE
         for shape, argument, operand in zip(shapes, arguments, operands, strict=True)
     )
-
-
-def _is_refinement(known: Sequence[int], found: Sequence[int]) -> bool:
-    if not known:
-        return True
-    return len(known) == len(found) and all(size in (0, new) for size, new in zip(known, found, strict=True))
 
 
 def _byte_size(operand: Operand, shape: OutputShape) -> int:

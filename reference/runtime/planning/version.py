@@ -11,10 +11,16 @@ from npu_conformance.reference.runtime.planning.parts import NO_TIMING
 from npu_conformance.specs.neuralnetworks.compliance import convert_to
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, Priority
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import NO_DURATION, RuntimePriority
-from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory, Model, Operand, Timing
+from npu_conformance.specs.neuralnetworks.types import (
+    BLOB_FORMAT,
+    HardwareBufferDescription,
+    Memory,
+    Model,
+    Operand,
+    Timing,
+)
 from npu_conformance.specs.versions import NEWEST, Version
 
-_BLOB = 33
 _IN_AIDL = {"mmap_fd": "mappableFile", "hardware_buffer_blob": "hardwareBuffer", "hardware_buffer": "hardwareBuffer"}
 _PRIORITIES = {RuntimePriority.LOW: Priority.LOW, RuntimePriority.HIGH: Priority.HIGH}
 
@@ -30,7 +36,7 @@ def memory_for(version: Version, memory: Memory) -> Memory:
     if memory.kind == "mappableFile":
         return replace(memory, kind="mmap_fd")
     if memory.kind == "hardwareBuffer":
-        is_blob = memory.description is not None and memory.description.format == _BLOB
+        is_blob = memory.description is not None and memory.description.format == BLOB_FORMAT
         return replace(memory, kind="hardware_buffer_blob" if is_blob else "hardware_buffer")
     return memory
 
@@ -40,7 +46,7 @@ def _in_aidl(memory: Memory) -> Memory:
     if kind is None:
         return memory
     if memory.kind == "hardware_buffer_blob" and memory.description is None:
-        return replace(memory, kind=kind, description=HardwareBufferDescription(memory.size, 1, 1, _BLOB))
+        return replace(memory, kind=kind, description=HardwareBufferDescription(memory.size, 1, 1, BLOB_FORMAT))
     return replace(memory, kind=kind)
 
 
@@ -100,7 +106,7 @@ def _form_of_operand(model: Model, operand: Operand) -> object:
 
 
 def priority_for(version: Version, priority: int) -> int:
-    """The Priority of a RuntimePriority; before 1.3 there are none, and MEDIUM is neutral (facts 2.4)."""
+    """The Priority of a RuntimePriority; before 1.3 there are none, and MEDIUM is neutral."""
     if version < Version.V1_3:
         return Priority.MEDIUM
     return _PRIORITIES.get(RuntimePriority(priority), Priority.MEDIUM)

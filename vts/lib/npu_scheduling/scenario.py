@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
@@ -120,7 +121,7 @@ class WorkScenario:
         self.npu.pass_ms(_LOOK_MS)
         self._note_who_goes_on()
         for run in self.runs:
-            self._must(lambda run=run: self.npu.end_of(run.result, _LOOK_MS))  # type: ignore[misc]
+            self._must(partial(self.npu.end_of, run.result, _LOOK_MS))
         self._must(self.npu.settle)
         self._must(self._judge_events)
         for run in self.runs:

@@ -25,8 +25,10 @@ def read_variable(step: Step) -> None:
     if initial is None:
         raise Unsupported(f"variable {key[1]!r} is read, and nothing initialises it")
     if initial.shape != step.output().shape or elements(operand, initial).dtype.itemsize != initial.dtype.itemsize:
-        raise Unsupported(f"variable {key[1]!r} starts with {initial.dtype.name}{list(initial.shape)}, and is read as "
-                          f"{step.output().type}{list(step.output().shape)}")  # fmt: skip
+        raise Unsupported(
+            f"variable {key[1]!r} starts with {initial.dtype.name}{list(initial.shape)}, and is read as "
+            f"{step.output().type}{list(step.output().shape)}"
+        )
     if key in variables.assigned:
         name = step.translation.builder.input(operand)
         variables.inputs[key] = name, elements(operand, initial)

@@ -1,4 +1,4 @@
-"""Compilation caching: tokens, names, and what drivers are asked (FW-CAC, facts 2.3)."""
+"""Compilation caching: tokens, names, and what drivers are asked (FW-CAC)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IF and WHILE that the runtime interprets (facts 2.11)."""
+"""IF and WHILE that the runtime interprets."""
 
 from __future__ import annotations
 

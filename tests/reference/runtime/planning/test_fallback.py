@@ -1,4 +1,4 @@
-"""What happens when drivers fail (facts 2.2; FW-PRT-009 to -012, -015)."""
+"""What happens when drivers fail (FW-PRT-009 to -012, -015)."""
 
 from __future__ import annotations
 

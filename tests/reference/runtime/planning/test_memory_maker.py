@@ -1,4 +1,4 @@
-"""Memory from descriptors: where it is made, and what executions and copies do with it (FW-MEM, facts 2.7)."""
+"""Memory from descriptors: where it is made, and what executions and copies do with it (FW-MEM)."""
 
 from __future__ import annotations
 

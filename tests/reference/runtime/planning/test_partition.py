@@ -1,4 +1,4 @@
-"""Who gets which operation, and in which steps (FW-PRT-001 to -008, facts 2.1)."""
+"""Who gets which operation, and in which steps (FW-PRT-001 to -008)."""
 
 from __future__ import annotations
 
