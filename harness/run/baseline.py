@@ -69,8 +69,11 @@ class Baseline:
             yield from ((f"{result.case}#{name}", "was pass, now not-supported") for name in lost)
 
 
-def load(path: Path, digests: Digests) -> Baseline:
-    """Read a results.json, or that of a report folder; raises DocumentError for a bad one, and for other vectors."""
+def load(path: Path, digests: Digests, hal_version: str) -> Baseline:
+    """Read a results.json, or that of a report folder.
+
+    Raises DocumentError for a bad one, and for one of other vectors or of another HAL version.
+    """
     earlier = documents.read(folders.results_file(path), Results)
     if earlier.digests.vectors != digests.vectors:
         raise DocumentError(
@@ -78,6 +81,12 @@ def load(path: Path, digests: Digests) -> Baseline:
             "$.digests.vectors",
             "runs of different vectors are not compared: "
             f"expected {digests.vectors[:12]}, found {earlier.digests.vectors[:12]}",
+        )
+    if earlier.hal_version != hal_version:
+        raise DocumentError(
+            str(path),
+            "$.hal_version",
+            f"runs as different HAL versions are not compared: expected {hal_version}, found {earlier.hal_version}",
         )
     return Baseline(earlier)
 

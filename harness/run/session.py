@@ -183,7 +183,7 @@ class Session:
         if options.waivers:
             self._waivers = waivers.load(Path(options.waivers))
         if options.baseline:
-            self._baseline = baseline.load(Path(options.baseline), found)
+            self._baseline = baseline.load(Path(options.baseline), found, self.subject.version.value)
         described = selection or Selection(scope=Scope(options.scope).value)
         engine_options = self._engine_options(found, described)
         header = engine.header(engine_options, self.subject, tuple(case.id for case in cases))

@@ -48,5 +48,6 @@ def prepared(
         if not all(supported):
             pairs = zip(vector.operations, supported, strict=True)
             names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
-            raise NotSupported(f"not supported: {' '.join(names)}")
+            open_sizes = " with outputs of unknown size" if unspecified or unranked else ""
+            raise NotSupported(f"not supported: {' '.join(names)}{open_sizes}")
     return model_of(preparation)

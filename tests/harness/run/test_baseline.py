@@ -81,7 +81,7 @@ def case(name: str, outcome: Outcome, *parts: ConfigurationResult, waived: bool 
 def compared(subject: Any, tmp_path: Path, before: list[CaseResult], now: list[CaseResult]) -> Results:
     path = tmp_path / "results.json"
     results.write(build(log_of(subject, *before)), path)
-    return build(log_of(subject, *now), baseline=baseline.load(path, Digests(vectors="v1")))
+    return build(log_of(subject, *now), baseline=baseline.load(path, Digests(vectors="v1"), "1.2"))
 
 
 def test_known_failures_are_green_and_regressions_red(subject: Any, tmp_path: Path) -> None:
@@ -155,8 +155,10 @@ def test_a_bug_of_the_suite_is_never_known(subject: Any, tmp_path: Path) -> None
     assert compared(subject, tmp_path, [case("a", O.SUITE_ERROR)], [case("a", O.SUITE_ERROR)]).exit_code == 3
 
 
-def test_other_vectors_are_refused(subject: Any, tmp_path: Path) -> None:
+def test_other_vectors_and_other_versions_are_refused(subject: Any, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     results.write(build(log_of(subject, case("a", O.PASS))), path)
     with pytest.raises(DocumentError, match=r"runs of different vectors are not compared: expected v2, found v1"):
-        baseline.load(path, Digests(vectors="v2"))
+        baseline.load(path, Digests(vectors="v2"), "1.2")
+    with pytest.raises(DocumentError, match=r"as different HAL versions are not compared: expected 1\.1, found 1\.2"):
+        baseline.load(path, Digests(vectors="v1"), "1.1")
