@@ -105,7 +105,7 @@ def _results(path: Path) -> Iterator[str]:
     badge.badge(found)
     yield from table.lines(found)
     yield from comparison.lines(comparison.compared(runs, baseline.is_regression))
-    known = baseline.load(path, found.digests)
+    known = baseline.load(path, found.digests, found.hal_version)
     known.compare([known.mark(verdict) for verdict in seeds.VERDICTS])
 
 
