@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 AREA = "cts.random_control_flow"
 SEEDS = 30
+_DEPTHS = (1, 2, 3)
+"""How many graphs lie in each other at most; with one alone a driver may have the memory of both branches."""
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
 _FLOW = {OperationType.IF, OperationType.WHILE}
 _REQUIREMENTS = (
@@ -67,7 +69,7 @@ def _run(context: CaseContext, seed: int) -> None:
 
 def _net(context: CaseContext, seed: int, *, grows: bool) -> Net:
     """The net of a seed; the constants of every third lie in memories of the app."""
-    net = FlowNet(seed, grows=grows).net()
+    net = FlowNet(seed, _DEPTHS[seed // 3 % len(_DEPTHS)], grows=grows).net()
     if seed % 3:
         return net
     wire = build_model(net.vector, NEWEST, create_pool=context.filled_pool, constants="three_pools").model

@@ -29,10 +29,10 @@ _BINARY = ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM")
 _FUSED = ("ADD", "SUB", "MUL")
 _RELU6, _NONE = 3, 0
 _OPERATIONS = (*_BINARY, "LESS", "FILL", "REDUCE_SUM")
-_LARGEST_BOUND = 3
+_BOUNDS = (0, 0, 1, 2, 3)
 _FIGURES = (0.2, 0.4, 0.6, 1.5)
 _HALS = (Version.V1_2, Version.V1_3, Version.FL8)
-_OFTEN, _SELDOM = 0.5, 0.2
+_OFTEN, _SELDOM = 0.5, 0.3
 _LONGEST = VectorOperand(OperandType.TENSOR_FLOAT32, (16,))
 """Longer than any vector that a round makes; the model leaves its length open."""
 
@@ -68,7 +68,8 @@ class FlowNet:
         inner = self._flow(self.deepest)
         builder = NetBuilder(self.graphs)
         given = {name: builder.input(kind) for name, kind in _ARGUMENTS.items()}
-        before = self._chain(builder, given["first"], given["second"])
+        is_first = self.chance.random() < _OFTEN
+        before = given["first"] if is_first else self._chain(builder, given["first"], given["second"])
         after = self._applied(builder, inner, {**given, "first": before})
         return builder.net(self._chain(builder, after[0], before), *after[1:], relaxed=self.chance.randrange(4) == 0)
 
@@ -85,14 +86,13 @@ class FlowNet:
         return len(self.graphs) - 1
 
     def _condition(self) -> int:
-        """The counter is less than the bound; in one of three it is an IF that says so, of one or two rounds more."""
-        builder = NetBuilder(self.graphs)
-        if self.chance.random() > _OFTEN:
-            given = {name: builder.input(kind) for name, kind in _OF_LOOPS.items()}
-            return self._added(builder.graph(builder.apply("LESS", given["count"], given["bound"], result=_TRUTH)))
-        branches = [self._added(_less(earlier)) for earlier in self.chance.choice(((0, 1), (1, 0)))]
+        """The counter is less than the bound; in every second loop an IF says so, or a round earlier."""
+        has_if = self.chance.random() < _OFTEN
+        branches = [self._added(_less(earlier)) for earlier in self.chance.choice(((0, 1), (1, 0)))] if has_if else []
         builder = NetBuilder(self.graphs)
         given = {name: builder.input(kind) for name, kind in _OF_LOOPS.items()}
+        if not has_if:
+            return self._added(builder.graph(builder.apply("LESS", given["count"], given["bound"], result=_TRUTH)))
         references = [builder.builder.reference(number) for number in branches]
         arguments = given["truth"], *references, given["count"], given["bound"]
         return self._added(builder.graph(*builder.builder.apply("IF", arguments, [_TRUTH])))
@@ -137,7 +137,7 @@ class FlowNet:
         if flow.kind == "IF":
             arguments = [values[name] for name in _ARGUMENTS]
             return builder.builder.apply("IF", (values["truth"], *references, *arguments), results)
-        bounded = {**values, "bound": builder.ints(self.chance.randint(0, _LARGEST_BOUND))}
+        bounded = {**values, "bound": builder.ints(self.chance.choice(_BOUNDS))}
         arguments = [bounded[name] for name in _OF_LOOPS]
         return builder.builder.apply("WHILE", (*references, *arguments), [_COUNT, *results])[1:]
 
@@ -145,7 +145,7 @@ class FlowNet:
         """Seldom a constant in place of a value that an IF or WHILE gets."""
         if name not in ("truth", "second", "first") or self.chance.random() >= _SELDOM:
             return value
-        return builder.constant(_ARGUMENTS[name], self.chance.randint(0, 1))
+        return builder.constant(_ARGUMENTS[name], self.chance.choice((0, 3)))
 
 
 def _less(earlier: int) -> Graph:
