@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.cts.lib.runtime.failing_by_chance import failing_by_chance
+from npu_conformance.cts.lib.runtime.failing_by_chance import failing_by_chance, failing_for_good
 from npu_conformance.cts.lib.runtime.failing_runs import FailingRuns, Plan
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet, flow_drivers
 from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
@@ -22,7 +22,7 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 
 AREA = "cts.random_failures"
-SEEDS = 24
+SEEDS = 28
 _IN_SMOKE = 4
 _FIRST = 1000
 """Behind the seeds of the other random models."""
@@ -41,10 +41,18 @@ def cases() -> Iterator[Case]:
 
 
 def _run(context: CaseContext, seed: int) -> None:
-    """Every third seed has a model with IF and WHILE; every second one names its devices."""
+    """Two of three seeds have a model with IF and WHILE; every second one names its devices.
+
+    In every second one of the others drivers fail for good, so that the CPU has their parts in every branch and round.
+    """
     number = _FIRST + seed
-    is_flow = seed % 3 == 0
-    net = FlowNet(number, _DEEPEST).net() if is_flow else RandomNet(number, most=_MOST_OPERATIONS).net()
+    fails_for_good = seed % 4 == 2
+    is_flow = fails_for_good or seed % 3 != 1
+    net = (
+        FlowNet(number, 1 if fails_for_good else _DEEPEST).net()
+        if is_flow
+        else RandomNet(number, most=_MOST_OPERATIONS).net()
+    )
     chance = random.Random(number)
     scripts = flow_drivers(number) if is_flow else random_drivers(number)
     times = chance.sample(_TIMES, len(scripts))  # of equal ones it is open which is chosen
@@ -55,4 +63,5 @@ def _run(context: CaseContext, seed: int) -> None:
         has_cache=chance.randrange(3) == 0,
         is_reusable=chance.randrange(3) == 0,
     )
-    FailingRuns(context, net, failing_by_chance(scripts, number), plan, chance).run()
+    fail = failing_for_good if fails_for_good else failing_by_chance
+    FailingRuns(context, net, fail(scripts, number), plan, chance).run()

@@ -1,7 +1,7 @@
 """Random models with IF and WHILE inside of each other, and drivers for them. Everything follows from a seed.
 
 Every graph takes a truth value, a counter, and two squares of whole numbers; it gives one or both of the squares with
-numbers up to 6, so that whoever computes which part finds the same.
+numbers from -6 to 6, so that whoever computes which part finds the same.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _BOUNDS = (0, 0, 1, 2, 3)
 _FIGURES = (0.2, 0.4, 0.6, 1.5)
 _HALS = (Version.V1_2, Version.V1_3, Version.FL8)
 _OFTEN, _SELDOM = 0.5, 0.3
+_ALONE = VectorOperand(OperandType.TENSOR_FLOAT32, (1,))
 _LONGEST = VectorOperand(OperandType.TENSOR_FLOAT32, (16,))
 """Longer than any vector that a round makes; the model leaves its length open."""
 
@@ -117,12 +118,15 @@ class FlowNet:
         return self._added(_opened(builder.graph(*counted, result, *other), growing))
 
     def _chain(self, builder: NetBuilder, first: str, second: str) -> str:
-        """One to three operations of these and of constants, the last of which brings all numbers to 6 at most."""
+        """Up to two operations of these and of constants, and then those that leave all numbers between -6 and 6."""
         for _ in range(self.chance.randrange(3)):
             other = builder.constant(first=self.chance.randint(1, 5)) if self.chance.random() < _OFTEN else second
             first = self._operation(builder, self.chance.choice(_BINARY), first, other)
         constant = builder.constant(first=self.chance.randint(1, 5))
-        return builder.binary(self.chance.choice(_FUSED), first, constant, _RELU6)
+        if self.chance.random() < _SELDOM:
+            return builder.binary(self.chance.choice(_FUSED), first, constant, _RELU6)
+        last = builder.binary(self.chance.choice(("ADD", "SUB")), first, constant)
+        return builder.apply("MAXIMUM", builder.apply("MINIMUM", last, _number(builder, 6)), _number(builder, -6))
 
     def _operation(self, builder: NetBuilder, name: str, first: str, second: str) -> str:
         if name in _FUSED:
@@ -166,7 +170,9 @@ def _lengthened(builder: NetBuilder, matrix: str, count: str) -> tuple[str, list
 
     Returns the result, and the operand whose size has to be left open.
     """
-    filled = builder.builder.apply("FILL", (_one_more(builder, count), _one(builder)), [_LONGEST])
+    filled = builder.builder.apply(
+        "FILL", (_one_more(builder, count), builder.scalar(1, OperandType.FLOAT32)), [_LONGEST]
+    )
     summed = builder.builder.apply(
         "REDUCE_SUM",
         (*filled, builder.ints(0), builder.scalar(True, OperandType.BOOL)),
@@ -175,8 +181,11 @@ def _lengthened(builder: NetBuilder, matrix: str, count: str) -> tuple[str, list
     return builder.apply("MINIMUM", matrix, *summed), filled
 
 
-def _one(builder: NetBuilder) -> str:
-    return builder.scalar(1, OperandType.FLOAT32)
+def _number(builder: NetBuilder, value: float) -> str:
+    """A constant of one number, which goes with any square."""
+    import numpy
+
+    return builder.builder.constant(_ALONE, numpy.array([value], numpy.float32))
 
 
 def _opened(graph: Graph, names: Sequence[str]) -> Graph:
