@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.cache_model import DEATHS, FROM_CACHE, PREPARE, Numbered
 from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.nets import Net, add, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
@@ -45,7 +46,7 @@ def cases() -> Iterator[Case]:
         yield Case(
             f"{_AREA}.seed_{seed}",
             functools.partial(_run, seed=seed),
-            ("FW-VER-003", "FW-VER-006", "FW-PRT-007", "FW-CAC-003"),
+            ("FW-VER-003", "FW-VER-006", "FW-PRT-007", "FW-CAC-003", "FW-MEM-005"),
             f"The deaths of seed {seed}: a device is asked again, a prepared model is not used again.",
             "runtime",
             since=Version.V1_2,
@@ -98,11 +99,11 @@ class _Lives:
 
     def _compute(self, compiled: Compiled, times: int, *, is_dead: bool) -> None:
         """Compute until the driver dies; from then on the compilation is of no use. is_dead: it is of none at once."""
-        app = self._app
+        app, memory = self._app, self._memory(compiled)
         burst = app.made("burst_create", compiled.handle, True)
         for _ in range(times):
             way, seen = self._chance.choice(self._ways), len(app.executions("mortal"))
-            computed = app.prepared_execution(compiled)
+            computed = app.prepared_execution(compiled, memories=memory)
             if way == "burst":
                 app.take(compiled, computed, int(app.call("execution_burst_compute", computed.handle, burst)))
             else:
@@ -112,6 +113,26 @@ class _Lives:
             is_dead = is_dead or any(call.status for call in app.executions("mortal")[seen:])
             app.expect(f"execution ({way})", computed.result, *(_DEAD if is_dead else (0,)))
             app.judge(compiled.net, computed.outputs, compiled.net.expected())
+            for name, output in memory.items():
+                self._judge_memory(name, output, is_written=not is_dead)
+
+    def _memory(self, compiled: Compiled) -> dict[str, int]:
+        """Memory from a descriptor for the output, every second time; where the runtime gives it."""
+        if self._app.level < Version.V1_3 or self._chance.random() < 0.5:
+            return {}
+        memory = described(self._app, (Role("output", compiled.handle, 0),))
+        return {} if memory is None else {compiled.net.vector.outputs[0]: memory}
+
+    @checks.about("FW-MEM-005")
+    def _judge_memory(self, name: str, memory: int, *, is_written: bool) -> None:
+        """What was computed is there; behind a failure nothing is, whatever was there before."""
+        expected = self._net.expected()[name]
+        target, pool = self._app.shared_memory(expected.nbytes)
+        if not is_written:
+            self._app.refused("memory_copy", ResultCode.BAD_DATA, memory, target)
+            return
+        self._app.succeed("memory_copy", memory, target)
+        checks.equal(pool.read(0, expected.nbytes), expected.tobytes(), "bytes of the output")
 
 
 def _names(net: Net) -> list[str]:

@@ -149,7 +149,7 @@ class ScriptedApp(RuntimeApp):
         """An execution with its arguments set and nothing computed.
 
         inputs: in place of the net's own. rooms: bytes of outputs that are not given what they need. memories: of
-        inputs that lie in memory from a descriptor, to which they are copied first.
+        what lies in memory from a descriptor, to which inputs are copied first.
         """
         vector = compiled.net.vector
         handle = self.execution(compiled.handle)
@@ -161,8 +161,13 @@ class ScriptedApp(RuntimeApp):
             described = _described(compiled.net, name, array) if vector.operands[name].is_open else None
             pointer = place(self.memory, array.tobytes())
             self.succeed("execution_set_input", handle, index, described, pointer, array.nbytes)
-        places = tuple(self._output(compiled.net, handle, name, (rooms or {}).get(name, 0)) for name in vector.outputs)
-        return Computed(handle, ResultCode.INCOMPLETE, places)
+        places = []
+        for index, name in enumerate(vector.outputs):
+            if memories and name in memories:
+                self.succeed("execution_set_output_from_memory", handle, index, None, memories[name], 0, 0)
+            else:
+                places.append(self._output(compiled.net, handle, name, (rooms or {}).get(name, 0)))
+        return Computed(handle, ResultCode.INCOMPLETE, tuple(places))
 
     def _in_memory(self, execution: int, index: int, content: bytes, memory: int) -> None:
         source, _ = self.shared_memory(len(content), content)
