@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 AREA = "cts.random_control_flow"
 SEEDS = 30
-_DEPTHS = (1, 2, 3)
+_DEPTHS = (1, 3, 3)
 """How many graphs lie in each other at most; with one alone a driver may have the memory of both branches."""
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
 _FLOW = {OperationType.IF, OperationType.WHILE}

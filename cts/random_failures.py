@@ -27,7 +27,9 @@ _IN_SMOKE = 4
 _FIRST = 1000
 """Behind the seeds of the other random models."""
 _TIMES = (0.2, 0.4, 0.6, 0.8, 1.5)
-_MOST_OPERATIONS, _DEEPEST = 16, 2
+_MOST_OPERATIONS, _DEEPEST, _SEEDS_OF_FLOW = 16, 2, 4
+_SOON, _LATEST = 4, 12
+"""The last execution from which on a driver fails for good."""
 _REQUIREMENTS = (
     "FW-PRT-010", "FW-PRT-009", "FW-PRT-011", "FW-PRT-007", "FW-PRT-006", "FW-VER-008", "FW-VER-003", "FW-VER-006",
     "FW-CAC-003", "FW-EXE-003", "FW-EXE-015",
@@ -41,15 +43,16 @@ def cases() -> Iterator[Case]:
 
 
 def _run(context: CaseContext, seed: int) -> None:
-    """Two of three seeds have a model with IF and WHILE; every second one names its devices.
+    """Every second seed names its devices, and two of three have a model with IF and WHILE.
 
-    In every second one of the others drivers fail for good, so that the CPU has their parts in every branch and round.
+    In half of the seeds drivers fail for good from some execution on: in a branch, a round, a condition; where no
+    devices are named the CPU has to take over all that comes then.
     """
-    number = _FIRST + seed
-    fails_for_good = seed % 4 == 2
-    is_flow = fails_for_good or seed % 3 != 1
+    number, is_named = _FIRST + seed, seed % 2 == 1
+    fails_for_good = seed % 4 in (1, 2)
+    is_flow = fails_for_good or seed % 8 < _SEEDS_OF_FLOW
     net = (
-        FlowNet(number, 1 if fails_for_good else _DEEPEST).net()
+        FlowNet(number, _DEEPEST if is_named else 1).net()
         if is_flow
         else RandomNet(number, most=_MOST_OPERATIONS).net()
     )
@@ -58,10 +61,13 @@ def _run(context: CaseContext, seed: int) -> None:
     times = chance.sample(_TIMES, len(scripts))  # of equal ones it is open which is chosen
     scripts = tuple(replace(script, exec_time=time) for script, time in zip(scripts, times, strict=True))
     plan = Plan(
-        is_named=seed % 2 == 1,
+        is_named=is_named,
         is_asynchronous=chance.randrange(4) == 0,
         has_cache=chance.randrange(3) == 0,
         is_reusable=chance.randrange(3) == 0,
     )
-    fail = failing_for_good if fails_for_good else failing_by_chance
-    FailingRuns(context, net, fail(scripts, number), plan, chance).run()
+    if fails_for_good:
+        failing = failing_for_good(scripts, number, _LATEST if is_named else _SOON)
+    else:
+        failing = failing_by_chance(scripts, number)
+    FailingRuns(context, net, failing, plan, chance).run()

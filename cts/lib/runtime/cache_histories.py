@@ -16,7 +16,7 @@ from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.cache_model import DEATHS, FROM_CACHE, PREPARE, CacheModel, Files, Numbered
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, two_ifs
 from npu_conformance.cts.lib.runtime.fixture import CPU
-from npu_conformance.cts.lib.runtime.nets import Net, chain
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
 from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, driver
 from npu_conformance.harness.judge import checks
@@ -42,13 +42,25 @@ def _operations(chance: random.Random) -> tuple[str, ...]:
 
 
 def _net(chance: random.Random) -> Net:
-    """A chain, or an IF or two, whose branches are like each other in every second one."""
-    kind = chance.choice((chain, chain, if_net, two_ifs))
-    if kind is chain:
-        return chain(*_operations(chance))
+    """Operations side by side and behind each other; or an IF or two, whose branches are often like each other."""
+    kind = chance.choice((None, None, if_net, two_ifs))
+    if kind is None:
+        return _bush(chance)
     alike = _operations(chance)[:3]
     graphs = [alike if chance.random() < _OFTEN else _operations(chance)[:3] for _ in range(4)]
     return if_net(*graphs[:2], before=alike) if kind is if_net else two_ifs(*graphs)
+
+
+def _bush(chance: random.Random) -> Net:
+    """Operations of inputs or of the last results: which of them are a part is not told by its ends."""
+    builder = NetBuilder()
+    known = [builder.input(), builder.input()]
+    read = set()
+    for operation in _operations(chance):
+        first = chance.choice(known[:2] if chance.random() < _OFTEN else known[-2:])
+        read.add(first)
+        known.append(builder.binary(operation, first, known[1]))
+    return builder.net(*(name for name in known[2:] if name not in read))
 
 
 class CacheHistory:
@@ -84,7 +96,7 @@ class CacheHistory:
     # Drivers
 
     def _set_drivers(self) -> None:
-        """Other versions of the drivers, or the same ones anew; what they support follows from their versions alone."""
+        """Other versions of the drivers, or the same ones anew, which may support something else."""
         names = self._chance.choice(_IDENTITIES), ("two", self._chance.choice("12"))
         self._scripts = [self._app.known(self._script(number, *identity)) for number, identity in enumerate(names)]
         self._app.control.set_drivers(tuple(self._scripts))
@@ -93,7 +105,7 @@ class CacheHistory:
 
     def _script(self, number: int, name: str, version: str) -> DriverScript:
         chance = self._chance
-        supported = random.Random(f"{name} {version}").sample(_OPERATIONS, chance.randint(1, 3))
+        supported = chance.sample(_OPERATIONS, chance.randint(1, len(_OPERATIONS)))
         return driver(
             name, *supported, version_string=version, exec_time=(FAST, MIDDLING)[number], restarts=True,
             hal=_HALS[len(name + version) % len(_HALS)], cache_files=NumberOfCacheFiles(*self._counts[number]),

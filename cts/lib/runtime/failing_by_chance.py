@@ -51,11 +51,18 @@ def failing_by_chance(scripts: Sequence[DriverScript], seed: int) -> tuple[Drive
     return tuple(_failing(script, chance) for script in scripts)
 
 
-def failing_for_good(scripts: Sequence[DriverScript], seed: int) -> tuple[DriverScript, ...]:
-    """The scripts, each of which fails in all executions from some on, and in nothing else."""
+def failing_for_good(scripts: Sequence[DriverScript], seed: int, latest: int = 4) -> tuple[DriverScript, ...]:
+    """The scripts, each of which fails in all executions from some on, and in nothing else. latest: the first one."""
     chance = random.Random(seed)
     return tuple(
-        replace(script, misbehaviours=(Misbehaviour(EXECUTE, chance.choice(_FOR_GOOD), first=chance.randint(1, 4)),))
+        replace(
+            script,
+            misbehaviours=(
+                Misbehaviour(
+                    EXECUTE, chance.choice(_FOR_GOOD), _status(script, chance), first=chance.randint(1, latest)
+                ),
+            ),
+        )
         for script in scripts
     )
 
@@ -72,8 +79,12 @@ def _failing(script: DriverScript, chance: random.Random) -> DriverScript:
 
 
 def _failure(script: DriverScript, chance: random.Random, method: str, kind: str) -> Misbehaviour:
-    status = chance.choice(_STATUSES if script.hal >= Version.V1_3 else _OLD_STATUSES)
+    status = _status(script, chance)
     return Misbehaviour(method, kind, status, chance.randint(1, _LATEST[method]), chance.choice((1, 1, 2)))
+
+
+def _status(script: DriverScript, chance: random.Random) -> int:
+    return chance.choice(_STATUSES if script.hal >= Version.V1_3 else _OLD_STATUSES)
 
 
 @dataclass(frozen=True)
