@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.cts.lib.runtime.failing_by_chance import failing_by_chance, failing_for_good
+from npu_conformance.cts.lib.runtime.failing_by_chance import failing_by_chance, failing_for_good, failing_now_and_then
 from npu_conformance.cts.lib.runtime.failing_runs import FailingRuns, Plan
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet, flow_drivers
 from npu_conformance.cts.lib.runtime.random_nets import RandomNet, random_drivers
@@ -28,8 +28,6 @@ _FIRST = 1000
 """Behind the seeds of the other random models."""
 _TIMES = (0.2, 0.4, 0.6, 0.8, 1.5)
 _MOST_OPERATIONS, _DEEPEST, _SEEDS_OF_FLOW = 16, 2, 4
-_SOON, _LATEST = 4, 12
-"""The last execution from which on a driver fails for good."""
 _REQUIREMENTS = (
     "FW-PRT-010", "FW-PRT-009", "FW-PRT-011", "FW-PRT-007", "FW-PRT-006", "FW-VER-008", "FW-VER-003", "FW-VER-006",
     "FW-CAC-003", "FW-EXE-003", "FW-EXE-015",
@@ -45,12 +43,11 @@ def cases() -> Iterator[Case]:
 def _run(context: CaseContext, seed: int) -> None:
     """Every second seed names its devices, and two of three have a model with IF and WHILE.
 
-    In half of the seeds drivers fail for good from some execution on: in a branch, a round, a condition; where no
-    devices are named the CPU has to take over all that comes then.
+    In half of the seeds drivers fail in executions alone, wherever these come in branches, rounds and conditions: now
+    and then, or where no devices are named for good, so that the CPU has to take over all that comes then.
     """
     number, is_named = _FIRST + seed, seed % 2 == 1
-    fails_for_good = seed % 4 in (1, 2)
-    is_flow = fails_for_good or seed % 8 < _SEEDS_OF_FLOW
+    is_flow = seed % 4 in (1, 2) or seed % 8 < _SEEDS_OF_FLOW
     net = (
         FlowNet(number, _DEEPEST if is_named else 1).net()
         if is_flow
@@ -66,8 +63,5 @@ def _run(context: CaseContext, seed: int) -> None:
         has_cache=chance.randrange(3) == 0,
         is_reusable=chance.randrange(3) == 0,
     )
-    if fails_for_good:
-        failing = failing_for_good(scripts, number, _LATEST if is_named else _SOON)
-    else:
-        failing = failing_by_chance(scripts, number)
-    FailingRuns(context, net, failing, plan, chance).run()
+    fail = failing_by_chance if seed % 4 in (0, 3) else failing_now_and_then if is_named else failing_for_good
+    FailingRuns(context, net, fail(scripts, number), plan, chance).run()

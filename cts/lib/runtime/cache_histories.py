@@ -34,7 +34,7 @@ _IDENTITIES = (("one", "1"), ("one", "11"), ("one1", "1"), ("on", "e1"))
 """Names and versions, some of which read alike behind each other."""
 _LONGEST = 6
 _FAILURES = ("status", "callback", "null", *DEATHS)
-_OFTEN, _MOSTLY = 0.5, 0.7
+_SELDOM, _OFTEN, _MOSTLY = 0.3, 0.5, 0.7
 
 
 def _operations(chance: random.Random) -> tuple[str, ...]:
@@ -78,6 +78,7 @@ class CacheHistory:
         self._said: tuple[int, int, int, int] | None = None
         """Of the last compilation: the net, which token, preference and priority."""
         self._tokens: dict[object, list[bytes]] = {}
+        self._names = chance.choice(_IDENTITIES), ("two", "1")
         self._set_drivers()
 
     def run(self, steps: int) -> None:
@@ -97,8 +98,11 @@ class CacheHistory:
 
     def _set_drivers(self) -> None:
         """Other versions of the drivers, or the same ones anew, which may support something else."""
-        names = self._chance.choice(_IDENTITIES), ("two", self._chance.choice("12"))
-        self._scripts = [self._app.known(self._script(number, *identity)) for number, identity in enumerate(names)]
+        if self._chance.random() < _SELDOM:
+            self._names = self._chance.choice(_IDENTITIES), ("two", self._chance.choice("12"))
+        self._scripts = [
+            self._app.known(self._script(number, *identity)) for number, identity in enumerate(self._names)
+        ]
         self._app.control.set_drivers(tuple(self._scripts))
         self._app.driver_names = tuple(script.name for script in self._scripts)
         self._watches = [Numbered(script) for script in self._scripts]

@@ -41,6 +41,7 @@ _OFTEN = {QUERY: 0.3, PREPARE: 0.4, FROM_CACHE: 0.7, EXECUTE: 0.8, _BURST: 0.3, 
 """How often a driver fails in a method at all, once; in executions in each of three places."""
 _LATEST = {QUERY: 3, PREPARE: 4, FROM_CACHE: 3, EXECUTE: 12, _BURST: 3, f"{_BURST}_on_queues": 3}
 _FOR_GOOD = ("status", "shapes", "dies")
+_OFTEN_DEAD, _MANY = 0.5, 40
 _IN_ANSWERS = ("shapes", "length")
 """Kinds that spoil the shapes of outputs, which drivers tell from HAL 1.2 on, but not behind fences."""
 
@@ -51,19 +52,32 @@ def failing_by_chance(scripts: Sequence[DriverScript], seed: int) -> tuple[Drive
     return tuple(_failing(script, chance) for script in scripts)
 
 
-def failing_for_good(scripts: Sequence[DriverScript], seed: int, latest: int = 4) -> tuple[DriverScript, ...]:
-    """The scripts, each of which fails in all executions from some on, and in nothing else. latest: the first one."""
+def failing_for_good(scripts: Sequence[DriverScript], seed: int) -> tuple[DriverScript, ...]:
+    """The scripts, each of which fails in all executions from some on, and in nothing else."""
+    chance = random.Random(seed)
+    return tuple(
+        replace(script, misbehaviours=(Misbehaviour(EXECUTE, chance.choice(_FOR_GOOD), first=chance.randint(1, 4)),))
+        for script in scripts
+    )
+
+
+def failing_now_and_then(scripts: Sequence[DriverScript], seed: int) -> tuple[DriverScript, ...]:
+    """The scripts, each of which fails in single executions, and in nothing else: many by a code, or some by death."""
     chance = random.Random(seed)
     return tuple(
         replace(
-            script,
-            misbehaviours=(
-                Misbehaviour(
-                    EXECUTE, chance.choice(_FOR_GOOD), _status(script, chance), first=chance.randint(1, latest)
-                ),
-            ),
+            script, restarts=True, misbehaviours=_now_and_then(script, chance, is_mortal=chance.random() < _OFTEN_DEAD)
         )
         for script in scripts
+    )
+
+
+def _now_and_then(script: DriverScript, chance: random.Random, *, is_mortal: bool) -> tuple[Misbehaviour, ...]:
+    numbers = sorted(chance.sample(range(2, _MANY), 3 if is_mortal else 9))
+    kinds = ("dies",) if is_mortal else ("status", "callback")
+    return tuple(
+        Misbehaviour(EXECUTE, chance.choice(kinds), _status(script, chance), first=number, count=1)
+        for number in numbers
     )
 
 
