@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
 AREA = "cts.random_control_flow"
-SEEDS = 30
+SEEDS = 26
 _DEPTHS = (1, 3, 3)
 """How many graphs lie in each other at most; with one alone a driver may have the memory of both branches."""
 _WAYS = ("compute", "asynchronous", "burst", "fenced")

@@ -14,7 +14,7 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 
 AREA = "cts.caching.histories"
-SEEDS = 8
+SEEDS = 6
 _STEPS = 12
 _REQUIREMENTS = ("FW-CAC-003", "FW-CAC-004", "FW-CAC-005", "FW-CAC-006", "FW-VER-003", "FW-PRT-006")
 

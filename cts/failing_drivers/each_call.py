@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LO
 
 AREA = "cts.failing_drivers.each_call"
 _SEEDS = 3
-_DEEPEST, _MOST_CALLS, _MOST_DEATHS = 2, 10, 4
+_DEEPEST, _MOST_CALLS, _MOST_DEATHS = 2, 8, 3
 _DRIVERS = (
     driver("one", "MUL", "MINIMUM", exec_time=FAST, restarts=True),
     driver("two", "ADD", "SUB", "MAXIMUM", exec_time=MIDDLING, restarts=True),
