@@ -1,17 +1,19 @@
 """One call after the other fails, of all that a driver gets in one computation of a model with IF and WHILE.
 
 Where devices are named the computation ends with the code of its driver, whichever part it has in whichever round;
-where none are the CPU has this part, and the result is the oracles'. Models follow from the seed, the number in the id.
+where none are the CPU has this part, and the result is the oracles'. The number in the id says which model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, driver
@@ -23,8 +25,12 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
 
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vector_types import Array
+
 AREA = "cts.failing_drivers.each_call"
-_SEEDS = 3
+_MODELS = (1, 2, 7)
+"""Seeds of models with loops and branches of many parts."""
 _DEEPEST, _MOST_CALLS, _MOST_DEATHS = 2, 8, 3
 _DRIVERS = (
     driver("one", "MUL", "MINIMUM", exec_time=FAST, restarts=True),
@@ -39,12 +45,12 @@ _REQUIREMENTS = ("FW-PRT-011", "FW-PRT-010", "FW-VER-006", "FW-PRT-006")
 
 def cases() -> Iterator[Case]:
     """One case for each seed."""
-    return seeded(AREA, _SEEDS, _run, _REQUIREMENTS, what="model")
+    return seeded(AREA, len(_MODELS), _run, _REQUIREMENTS, what="model")
 
 
 def _run(context: CaseContext, seed: int) -> None:
     """Count the calls of a computation in which nothing fails, and then let each fail in its turn."""
-    each = EachCall(context, seed)
+    each = EachCall(context, _MODELS[seed])
     for name, count in each.counts().items():
         each.fail_named(name, min(count, _MOST_CALLS))
         each.fail_default(name, count)
@@ -54,9 +60,10 @@ def _run(context: CaseContext, seed: int) -> None:
 class EachCall:
     """One model, and the computations of it."""
 
-    def __init__(self, context: CaseContext, seed: int) -> None:
-        self._context, self._net = context, FlowNet(seed, _DEEPEST).net()
-        self._expected = self._net.expected()
+    def __init__(self, context: CaseContext, model: int) -> None:
+        self._context, self._net = context, FlowNet(model, _DEEPEST).net()
+        self._inputs = _with_truth(self._net, model % 2 == 0)
+        self._expected = self._net.expected_of(self._inputs)
 
     def counts(self) -> dict[str, int]:
         """How many executions each driver is asked for in one computation."""
@@ -102,8 +109,16 @@ class EachCall:
 
     def _compute(self, app: ScriptedApp, compiled: Compiled, *codes: int) -> None:
         """Compute; with success, unless it has to end with one of these codes."""
-        computed = app.prepared_execution(compiled)
+        computed = app.prepared_execution(compiled, self._inputs)
         app.succeed("execution_set_loop_timeout", computed.handle, MAXIMUM_LOOP_TIMEOUT_NS)
         app.finish(compiled, computed, "compute")
         app.expect("execution", computed.result, *(codes or (0,)))
         app.judge(self._net, computed.outputs, self._expected)
+
+
+def _with_truth(net: Net, truth: bool) -> dict[str, Array]:
+    """The inputs of a net with this truth value, which is its first one."""
+    import numpy
+
+    first = net.vector.inputs[0]
+    return {**net.inputs, first: numpy.full_like(net.inputs[first], truth)}
