@@ -59,8 +59,9 @@ def _run(context: CaseContext, seed: int) -> None:
     devices = (*app.driver_names, CPU) if grows or seed % 3 == 1 else ()
     preference = ExecutionPreference.LOW_POWER if seed % 2 else ExecutionPreference.FAST_SINGLE_ANSWER
     cache = (CacheFolder(context).argument, bytes([seed]) * BYTE_SIZE_OF_CACHE_TOKEN)
+    built = app.model(net)
     for way in ways:
-        compiled = app.compiled(net, *devices, options=Options(preference, cache=cache))
+        compiled = app.compiled(net, *devices, options=Options(preference, cache=cache), model=built)
         memories = _memories(app, compiled) if devices else {}
         for truth in (0, 1):
             _compute(app, compiled, truth, way, memories)

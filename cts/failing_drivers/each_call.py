@@ -96,9 +96,10 @@ class EachCall:
     def die(self, name: str, count: int) -> None:
         """The same with deaths, behind each of which the app has to compile again."""
         app = self._app(name, "dies", list(accumulate(range(1, count + 1))))
+        model = app.model(self._net)
         with checks.about("FW-VER-006"):
             for _ in range(count):
-                self._compute(app, app.compiled(self._net, *app.driver_names, CPU), *_DEAD)
+                self._compute(app, app.compiled(self._net, *app.driver_names, CPU, model=model), *_DEAD)
         app.close()
 
     def _app(self, name: str, kind: str, numbers: Sequence[int]) -> ScriptedApp:

@@ -120,9 +120,9 @@ class ScriptedApp(RuntimeApp):
         self._configure(compilation, options or Options())
         return Compiled(net, compilation, self.call("compilation_finish", compilation))
 
-    def compiled(self, net: Net, *devices: str, options: Options | None = None) -> Compiled:
-        """Compile a net, which has to succeed."""
-        compiled = self.compile(net, *devices, options=options)
+    def compiled(self, net: Net, *devices: str, options: Options | None = None, model: int = 0) -> Compiled:
+        """Compile a net, which has to succeed. model: where it is built already."""
+        compiled = self.compile(net, *devices, options=options, model=model)
         self.expect("compilation_finish", compiled.result)
         return compiled
 
