@@ -19,7 +19,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 
 AREA = "cts.random_partitioning"
-SEEDS = 225
+SEEDS = 160
 _IN_SMOKE = 10
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
 _REQUIREMENTS = ("FW-PRT-006", "FW-PRT-001", "FW-PRT-013", "FW-PRT-015", "FW-MDL-027")

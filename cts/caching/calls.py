@@ -23,7 +23,7 @@ _COUNTS = ((1, 0), (1, 1), (2, 3), (32, 32))
 _FROM_CACHE = "prepare_model_from_cache"
 _TOKEN = bytes(32)
 _HOUR = 3_600_000_000_000
-_TOKENS = 64
+_TOKENS = 32
 """So many that two of them very likely begin alike, hashed or not."""
 _FAILURES = {
     "general_failure": Misbehaviour(_FROM_CACHE, "status", int(ErrorStatus.GENERAL_FAILURE)),

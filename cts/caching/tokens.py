@@ -5,9 +5,11 @@ What the app gives is hashed with the device, the options and the part of the mo
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net
-from npu_conformance.cts.lib.runtime.nets import Net, chain
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain
 from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
@@ -24,6 +26,7 @@ cases = CaseGroup("cts.caching.tokens", interface="runtime", since=Version.V1_2)
 _FILES = NumberOfCacheFiles(1, 1)
 _TOKEN = bytes(range(BYTE_SIZE_OF_CACHE_TOKEN))
 _OTHER = _TOKEN[::-1]
+_BINARY = ("ADD", "MUL", "SUB")
 
 
 def _caching(name: str = "one", *operations: str, version: str = "1") -> DriverScript:
@@ -150,12 +153,16 @@ def parts(context: CaseContext) -> None:
 @cases.case("parts_and_whole", "FW-CAC-004")
 def parts_and_whole(context: CaseContext) -> None:
     """A part that has other operations of the model has another token, and the whole model another again."""
-    net = chain("ADD", "MUL", "SUB")
-    scripts = (("ADD",), ("MUL",), ("SUB",), ("ADD", "MUL"), ("MUL", "SUB"), ())
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    net = builder.net(
+        *(builder.binary(name, first, second) for name in _BINARY), builder.apply("MAXIMUM", first, second)
+    )
     tokens = {}
-    for operations in scripts:
-        token = checks.single(_tokens(context, _caching("one", *operations), net), "tokens that the driver got")
-        tokens[" ".join(operations) or "everything"] = token
+    for count in range(1, 5):
+        for operations in itertools.combinations((*_BINARY, "MAXIMUM"), count):
+            token = checks.single(_tokens(context, _caching("one", *operations), net), "tokens that the driver got")
+            tokens[" ".join(operations)] = token
     _different(tokens)
 
 

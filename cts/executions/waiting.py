@@ -24,6 +24,7 @@ _HOLDERS = ("one", "two")
 _FASTEST = FAST / 2
 _READERS = {"fences": "reads", "v1_2": "old", "cpu": CPU, "refuses": "refuses"}
 """Devices that compute behind fences, and the names of their configurations."""
+_PARTS = ("MUL", "ADD", "MUL", "ADD")
 _IN_PARTS: Mapping[str, Callable[[], Net]] = {
     "chain": lambda: chain("MUL", "ADD"),
     "cpu_first": lambda: chain("MUL", "ADD"),
@@ -141,6 +142,19 @@ def for_fences_in_parts(context: CaseContext) -> None:
                 chosen = ("add",) if name == "cpu_first" else ("mul", "add")
                 app = ScriptedApp(context, *(drivers[each] for each in chosen))
                 _judge_fences(app, compiled_for=name, made=pending(app, app.compiled(make())), order=1)
+
+
+@cases.case("for_fences_behind_a_failure", "FW-EXE-023", "FW-PRT-010", since=Version.V1_3)
+def for_fences_behind_a_failure(context: CaseContext) -> None:
+    """So does the CPU where it takes over because a part is refused, or its driver dies, whichever part it is."""
+    for kind in ("status", "dies"):
+        for place in range(len(_PARTS)):
+            with context.configuration(f"{kind}_{place}"):
+                fails = misbehaving("execute", kind, first=place // 2 + 1)
+                fields = {_PARTS[place]: fails}
+                drivers = [driver(name.lower(), name, exec_time=FAST, **fields.get(name, {})) for name in _PARTS[:2]]
+                app = ScriptedApp(context, *drivers)
+                _judge_fences(app, compiled_for=kind, made=pending(app, app.compiled(chain(*_PARTS))), order=1)
 
 
 def _judge_fences(app: ScriptedApp, compiled_for: str, made: Pending, order: int) -> None:

@@ -181,6 +181,22 @@ for _name, _devices in (("default", ()), ("named", ("one",))):
         _declare(_name, *_devices)
 
 
+@cases.case("taken_over", "FW-PRT-012", "FW-EXE-018", "FW-PRT-010")
+def taken_over(context: CaseContext) -> None:
+    """So it is where the CPU takes over, for whoever fails or dies, whichever of the parts or outputs it has."""
+    for kind in ("status", "dies"):
+        for failing_one in ("one", "two"):
+            with context.configuration(f"{kind}.{failing_one}"):
+                fails = {failing_one: misbehaving("execute", kind)}
+                names = {"one": "ADD", "two": "MUL"}
+                drivers = [driver(each, names[each], exec_time=FAST, **fails.get(each, {})) for each in names]
+                app = ScriptedApp(context, *drivers)
+                _judge_short(app, _open("ADD" if failing_one == "one" else "MUL"))
+                _judge_short(app, _open("ADD", "MUL"))
+                _judge_one_short(app)
+                app.close()
+
+
 @cases.case("cpu", "FW-PRT-012")
 def cpu(context: CaseContext) -> None:
     """So it is on the runtime's own CPU."""

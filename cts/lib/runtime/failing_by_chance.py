@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall, DriverScript, Misbehaviour
+from npu_conformance.specs.neuralnetworks.runtime.control import FOR_EVER, DriverCall, DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode, result_of_status
 from npu_conformance.specs.versions import Version
 
@@ -40,6 +40,8 @@ _KINDS = {
 _OFTEN = {QUERY: 0.3, PREPARE: 0.4, FROM_CACHE: 0.7, EXECUTE: 0.8, _BURST: 0.3, f"{_BURST}_on_queues": 0.3}
 """How often a driver fails in a method at all, once; in executions in each of three places."""
 _LATEST = {QUERY: 3, PREPARE: 4, FROM_CACHE: 3, EXECUTE: 12, _BURST: 3, f"{_BURST}_on_queues": 3}
+_FOR_GOOD = ("status", "shapes", "dies")
+_OFTEN_DEAD, _MANY = 0.5, 40
 _IN_ANSWERS = ("shapes", "length")
 """Kinds that spoil the shapes of outputs, which drivers tell from HAL 1.2 on, but not behind fences."""
 
@@ -48,6 +50,35 @@ def failing_by_chance(scripts: Sequence[DriverScript], seed: int) -> tuple[Drive
     """The scripts with failures of their own; one driver of four is mortal, and half of these are back at once."""
     chance = random.Random(seed)
     return tuple(_failing(script, chance) for script in scripts)
+
+
+def failing_for_good(scripts: Sequence[DriverScript], seed: int) -> tuple[DriverScript, ...]:
+    """The scripts, each of which fails in all executions from some on, and in nothing else."""
+    chance = random.Random(seed)
+    return tuple(
+        replace(script, misbehaviours=(Misbehaviour(EXECUTE, chance.choice(_FOR_GOOD), first=chance.randint(1, 4)),))
+        for script in scripts
+    )
+
+
+def failing_now_and_then(scripts: Sequence[DriverScript], seed: int) -> tuple[DriverScript, ...]:
+    """The scripts, each of which fails in single executions, and in nothing else: many by a code, or some by death."""
+    chance = random.Random(seed)
+    return tuple(
+        replace(
+            script, restarts=True, misbehaviours=_now_and_then(script, chance, is_mortal=chance.random() < _OFTEN_DEAD)
+        )
+        for script in scripts
+    )
+
+
+def _now_and_then(script: DriverScript, chance: random.Random, *, is_mortal: bool) -> tuple[Misbehaviour, ...]:
+    numbers = sorted(chance.sample(range(2, _MANY), 3 if is_mortal else 9))
+    kinds = ("dies",) if is_mortal else ("status", "callback")
+    return tuple(
+        Misbehaviour(EXECUTE, chance.choice(kinds), _status(script, chance), first=number, count=1)
+        for number in numbers
+    )
 
 
 def _failing(script: DriverScript, chance: random.Random) -> DriverScript:
@@ -62,8 +93,12 @@ def _failing(script: DriverScript, chance: random.Random) -> DriverScript:
 
 
 def _failure(script: DriverScript, chance: random.Random, method: str, kind: str) -> Misbehaviour:
-    status = chance.choice(_STATUSES if script.hal >= Version.V1_3 else _OLD_STATUSES)
+    status = _status(script, chance)
     return Misbehaviour(method, kind, status, chance.randint(1, _LATEST[method]), chance.choice((1, 1, 2)))
+
+
+def _status(script: DriverScript, chance: random.Random) -> int:
+    return chance.choice(_STATUSES if script.hal >= Version.V1_3 else _OLD_STATUSES)
 
 
 @dataclass(frozen=True)
@@ -130,7 +165,10 @@ class Watch:
         found = (
             one
             for one in self.script.misbehaviours
-            if one.method == method and one.first <= number < one.first + one.count and one.kind != "dies"
+            if one.method == method
+            and one.first <= number
+            and (one.count == FOR_EVER or number < one.first + one.count)
+            and one.kind != "dies"
         )
         return Asked(self.script, call, next(found, None))
 

@@ -204,12 +204,15 @@ class FailingRuns:
 
 
 def _turned(net: Net, turn: int) -> dict[str, Array]:
-    """The inputs of a turn: in every second one matrices have the other sign."""
+    """The inputs of a turn: in every second one matrices have the other sign, and in the middle of four truth turns."""
     kinds = {name: net.vector.operands[name].type for name in net.vector.inputs}
-    return {
-        name: -net.inputs[name] if turn % 2 and kind == OperandType.TENSOR_FLOAT32 else net.inputs[name]
-        for name, kind in kinds.items()
-    }
+    found = dict(net.inputs)
+    for name, kind in kinds.items():
+        if kind == OperandType.TENSOR_FLOAT32 and turn % 2:
+            found[name] = -found[name]
+        elif kind == OperandType.TENSOR_BOOL8 and turn % _TURNS in (1, 2):
+            found[name] = (found[name] == 0).astype(found[name].dtype)
+    return found
 
 
 def _is_plain(net: Net) -> bool:

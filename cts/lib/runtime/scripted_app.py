@@ -120,9 +120,9 @@ class ScriptedApp(RuntimeApp):
         self._configure(compilation, options or Options())
         return Compiled(net, compilation, self.call("compilation_finish", compilation))
 
-    def compiled(self, net: Net, *devices: str, options: Options | None = None) -> Compiled:
-        """Compile a net, which has to succeed."""
-        compiled = self.compile(net, *devices, options=options)
+    def compiled(self, net: Net, *devices: str, options: Options | None = None, model: int = 0) -> Compiled:
+        """Compile a net, which has to succeed. model: where it is built already."""
+        compiled = self.compile(net, *devices, options=options, model=model)
         self.expect("compilation_finish", compiled.result)
         return compiled
 
@@ -139,21 +139,40 @@ class ScriptedApp(RuntimeApp):
     # Executions
 
     def prepared_execution(
-        self, compiled: Compiled, inputs: Mapping[str, Array] | None = None, *, rooms: Mapping[str, int] | None = None
+        self,
+        compiled: Compiled,
+        inputs: Mapping[str, Array] | None = None,
+        *,
+        rooms: Mapping[str, int] | None = None,
+        memories: Mapping[str, int] | None = None,
     ) -> Computed:
         """An execution with its arguments set and nothing computed.
 
-        inputs: in place of the net's own. rooms: bytes of outputs that are not given what they need.
+        inputs: in place of the net's own. rooms: bytes of outputs that are not given what they need. memories: of
+        what lies in memory from a descriptor, to which inputs are copied first.
         """
         vector = compiled.net.vector
         handle = self.execution(compiled.handle)
         for index, name in enumerate(vector.inputs):
             array = (inputs or compiled.net.inputs)[name]
+            if memories and name in memories:
+                self._in_memory(handle, index, array.tobytes(), memories[name])
+                continue
             described = _described(compiled.net, name, array) if vector.operands[name].is_open else None
             pointer = place(self.memory, array.tobytes())
             self.succeed("execution_set_input", handle, index, described, pointer, array.nbytes)
-        places = tuple(self._output(compiled.net, handle, name, (rooms or {}).get(name, 0)) for name in vector.outputs)
-        return Computed(handle, ResultCode.INCOMPLETE, places)
+        places = []
+        for index, name in enumerate(vector.outputs):
+            if memories and name in memories:
+                self.succeed("execution_set_output_from_memory", handle, index, None, memories[name], 0, 0)
+            else:
+                places.append(self._output(compiled.net, handle, name, (rooms or {}).get(name, 0)))
+        return Computed(handle, ResultCode.INCOMPLETE, tuple(places))
+
+    def _in_memory(self, execution: int, index: int, content: bytes, memory: int) -> None:
+        source, _ = self.shared_memory(len(content), content)
+        self.succeed("memory_copy", source, memory)
+        self.succeed("execution_set_input_from_memory", execution, index, None, memory, 0, 0)
 
     def _output(self, net: Net, execution: int, name: str, room: int) -> tuple[str, Pointer, int]:
         operand = net.vector.operands[name]
