@@ -74,6 +74,8 @@ def _targets(areas: list[str], models: list[str], case: str = "*") -> list[str]:
     if unknown in AREAS:
         raise UsageError(f"--models: {unknown} is an area; name areas before --models")
     if unknown is not None:
+        if unknown.endswith(".tflite"):
+            raise UsageError(f"--models: {unknown} is a file: add it by `npu-conformance models add {unknown}`")
         raise UsageError(f"--models: there is no model {unknown!r}; `npu-conformance models list` shows all")
     named = [_within(area) for area in areas]
     if not models and case == "*":

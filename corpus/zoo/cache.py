@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path, PurePosixPath
 
 from npu_conformance.corpus.zoo import manifest
@@ -20,8 +19,7 @@ class NotFetched(Exception):
 
 def folder() -> Path:
     """The cache: $NPU_CONFORMANCE_MODELS, else npu-conformance/models below $XDG_CACHE_HOME or ~/.cache."""
-    own = os.environ.get("NPU_CONFORMANCE_MODELS")
-    return Path(own) if own else user_cache.folder() / "models"
+    return user_cache.models()
 
 
 def place(name: str, file: StoredFile) -> Path:

@@ -1,4 +1,6 @@
-"""Models from .tflite files in the cache, with inputs from data sets. They have no labels: engines are compared."""
+"""Models from .tflite files in the cache, with inputs from data sets, or random ones. They have no labels: engines are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _STEPS = 32
 
 
 def load(entry: ZooEntry) -> ZooModel:
-    """A fetched model. Raises NotFetched where its file is not in the cache, and what the importer raises."""
+    """A fetched model, or one that was added. Raises NotFetched without its file, and as the importer does."""
     from npu_conformance.corpus.importers.tflite import importing
 
     if entry.file is None:
@@ -34,15 +36,20 @@ def load(entry: ZooEntry) -> ZooModel:
 
 
 def _samples(entry: ZooEntry, model: TfliteModel, count: int, seed: int) -> Samples:
-    """Inputs of a model with one input proper."""
-    (port,) = model.inputs
-    operand = model.vector.operands[port.operand]
+    """The inputs proper of a model, each of the same kind of data. Those that are fetched have one."""
     steps = _STEPS if model.states else 1
-    shares = _shares(entry, operand.dimensions, count, steps, seed)
+    operands = [(port.operand, model.vector.operands[port.operand]) for port in model.inputs]
+    inputs = {
+        name: _stored(entry, operand, _shares(entry, operand.dimensions, count, steps, seed + number))
+        for number, (name, operand) in enumerate(operands)
+    }
+    return Samples(inputs, sequence_length=steps)
+
+
+def _stored(entry: ZooEntry, operand: VectorOperand, shares: Array) -> Array:
+    """The elements of an input. shares: where they lie in the range of the model's inputs, 0..1."""
     reals = entry.inputs.low + shares * (entry.inputs.high - entry.inputs.low)
-    is_picture = entry.inputs.preprocessing == "picture"
-    stored = truncated(operand, reals) if is_picture else as_stored(operand, reals)
-    return Samples({port.operand: stored}, sequence_length=steps)
+    return truncated(operand, reals) if entry.inputs.preprocessing == "picture" else as_stored(operand, reals)
 
 
 def truncated(operand: VectorOperand, reals: Array) -> Array:

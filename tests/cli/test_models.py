@@ -317,6 +317,6 @@ def test_the_projects_own_models_need_no_file(
 ) -> None:
     monkeypatch.setenv("NPU_CONFORMANCE_MODELS", str(tmp_path / "cache"))
     assert main(["models", "fetch", "digits_conv"]) == 0
-    assert capsys.readouterr().out == "digits_conv: own, needs no file\n"
+    assert capsys.readouterr().out == "digits_conv: own, needs no download\n"
     assert not (tmp_path / "cache").exists()
     assert main(["models", "path", "digits_conv"]) == 2

@@ -1,0 +1,66 @@
+"""Models that a user has added: .tflite files of their own, copied into the cache, and the list of them there."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from npu_conformance.corpus.zoo import cache, manifest
+from npu_conformance.specs import documents, user_cache
+from npu_conformance.specs.documents import storing
+from npu_conformance.specs.documents.zoo import Inputs, Limit, MetricName, StoredFile, ZooEntry, ZooFile
+from npu_conformance.specs.suggestions import did_you_mean
+
+_METRICS: tuple[MetricName, ...] = ("agreement", "cosine", "mean_squared_error", "largest_error", "error_histogram")
+_LIMITS: dict[MetricName, Limit] = {"cosine": Limit(at_least=0.99)}
+"""What outputs beside another implementation's have to be: of the nets that are fetched it is the lowest limit, too."""
+
+
+def entries() -> tuple[ZooEntry, ...]:
+    """The models that were added, in order. Raises DocumentError where the list is broken."""
+    try:
+        path = user_cache.added_models()
+    except RuntimeError:  # this user has no home
+        return ()
+    return documents.read(path, ZooFile).models if path.exists() else ()
+
+
+def add(path: Path, name: str, inputs: Inputs) -> ZooEntry:
+    """Copy a model's file into the cache and list it; one of the same name is replaced.
+
+    Raises TfliteError for a file that is no model or none that NN HAL can express, ValueError for a name of the zoo's
+    own or one that is none, OSError.
+    """
+    from npu_conformance.corpus.importers.tflite import importing
+
+    if name in {each.name for each in manifest.entries()}:
+        raise ValueError(f"the zoo has a model {name!r} of its own: choose another name")
+    importing.read(path)
+    data = path.read_bytes()
+    file = StoredFile((path.name,), hashlib.sha256(data).hexdigest(), len(data))
+    entry = msgspec.convert(  # which checks the name
+        msgspec.to_builtins(ZooEntry(name, f"{path.name}, added.", inputs, _METRICS, _LIMITS, 0, file=file)), ZooEntry
+    )
+    target = cache.place(name, file)
+    shutil.rmtree(cache.folder() / name, ignore_errors=True)  # an earlier file of this name
+    target.parent.mkdir(parents=True)
+    storing.write_whole(target, data)
+    _store([*(one for one in entries() if one.name != name), entry])
+    return entry
+
+
+def remove(name: str) -> None:
+    """Forget a model and delete its file. Raises LookupError where none of that name was added, OSError."""
+    left = [one for one in entries() if one.name != name]
+    if len(left) == len(entries()):
+        raise LookupError(f"no model {name!r} was added{did_you_mean(name, [one.name for one in left])}")
+    _store(left)
+    shutil.rmtree(cache.folder() / name)
+
+
+def _store(models: list[ZooEntry]) -> None:
+    stored = ZooFile(format=1, packages={}, data={}, models=tuple(models))
+    storing.write_whole(user_cache.added_models(), msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n")
