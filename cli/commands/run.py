@@ -24,7 +24,7 @@ from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.session_options import SessionOptions, start_by_options
 
 _SESSION_OPTIONS = (
-    "scope", "time_scale", "waivers", "baseline", "report", "keep", "seed", "shuffle", "resume", "stop_after",
+    "scope", "time_scale", "waivers", "baseline", "require_conformant", "report", "keep", "seed", "shuffle", "resume", "stop_after",
 )  # fmt: skip
 
 
@@ -64,6 +64,9 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
     parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
     parser.add_argument(
         "--baseline", metavar="DIR", help="an earlier report folder or results.json: only regressions are red"
+    )
+    parser.add_argument(
+        "--require-conformant", action="store_true", help="be red where the run does not show conformance"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the run; printed")
     parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")

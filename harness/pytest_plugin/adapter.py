@@ -94,6 +94,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         time_scale=option("--npu-time-scale"),
         waivers=option("--npu-waivers"),
         baseline=option("--npu-baseline"),
+        require_conformant=option("--npu-require-conformant"),
         vectors=option("--npu-vectors"),
         catalogues=tuple(option("--npu-catalogue")),
         report=workers.report_folder(config) if is_worker(config) else option("--npu-report") or "",

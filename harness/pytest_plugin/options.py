@@ -53,6 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--npu-keep", metavar="N", type=int, default=20, help="how many reports of a plug-in are kept")
     group.addoption("--npu-wire-log", metavar="FILE", help="write every message to and from the plug-in, a line each")
     group.addoption("--npu-baseline", metavar="DIR", help="an earlier report: only regressions are red")
+    group.addoption(
+        "--npu-require-conformant",
+        action="store_true",
+        help="fail where the run does not show conformance",
+    )
     group.addoption("--npu-shard", metavar="I/N", default="", help="run the I-th of N parts of the selected cases")
     group.addoption("--npu-budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
     group.addoption("--npu-resume", action="store_true", help="go on with the run that the report folder holds")

@@ -24,12 +24,19 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 _NO_VERDICT = "no verdict was recorded"
 
 
-def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = None) -> Results:
-    """Return the results of a run. With a baseline only regressions against it are red."""
+def build(
+    log: Log, waivers: Waivers | None = None, baseline: Baseline | None = None, *, must_conform: bool = False
+) -> Results:
+    """Return the results of a run. With a baseline only regressions against it are red.
+
+    must_conform: a run that does not show that the subject conforms is red, whatever its cases say.
+    """
     problems = [*log.problems, *bookkeeping_problems(log)]
     verdicts = complete(log, baseline)
     red = [*(waivers.problems(verdicts) if waivers else []), *(baseline.regressions(verdicts) if baseline else [])]
     reasons = conformance.reasons(log, verdicts, red, problems)
+    if must_conform and reasons:
+        red.append("not shown to be conformant, which --require-conformant asks for")
     header = log.header
     return Results(
         format=results.FORMAT,

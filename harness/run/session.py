@@ -257,7 +257,9 @@ class Session:
     def conclude(self, log: Log) -> Summary:
         """Write the report of what was recorded."""
         folder = None if self.options.part_of else self.folder
-        summary = conclude(log, folder, self._waivers, self._baseline, self.options.plugin_words)
+        must_conform = self.options.require_conformant and not self.options.part_of
+        outcome = results.build(log, self._waivers, self._baseline, must_conform=must_conform)
+        summary = conclude(log, outcome, folder, self._baseline, self.options.plugin_words)
         return replace(summary, notice=self._notice)
 
     def close_subject(self) -> None:
@@ -348,12 +350,8 @@ class Session:
         return FailureWriter(whole / FAILURES, __version__, found, self.options.plugin_words)
 
 
-def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None, plugin_words: str) -> Summary:
-    """Build the results of what was recorded, and write results.json, junit.xml and report.html into the folder.
-
-    Raises UnwritableError.
-    """
-    outcome = results.build(log, applied, compared)
+def conclude(log: Log, outcome: Results, folder: Path | None, compared: Baseline | None, plugin_words: str) -> Summary:
+    """Write results.json, junit.xml and report.html of what was recorded into the folder. Raises UnwritableError."""
     verdicts = tuple(results.complete(log, compared))
     if folder is not None:
         from npu_conformance.harness.report import junit, page

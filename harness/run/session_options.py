@@ -55,6 +55,7 @@ class SessionOptions(msgspec.Struct, frozen=True):
     time_scale: float = 1.0
     waivers: str | None = None
     baseline: str | None = None
+    require_conformant: bool = False
     vectors: str | None = None
     catalogues: tuple[str, ...] = ()
     report: str | None = ""

@@ -136,6 +136,15 @@ def test_a_configuration_that_got_worse_in_a_case_that_passes_is_told(command: C
     assert (code, out) == (1, told)
 
 
+@pytest.mark.parametrize("more", [(), ("-n", "2")])
+def test_a_run_that_shows_nothing_is_red_where_conformance_is_required(command: Command, more: tuple[str, ...]) -> None:
+    words = ("run", "vts.queries", "--plugin", "reference", "--report", "report", *more)
+    assert command(*words)[0] == 0
+    code, out, _ = command(*words, "--require-conformant")
+    assert code == 1
+    assert "red: not shown to be conformant, which --require-conformant asks for" in out
+
+
 def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
     assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
     assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
