@@ -24,7 +24,8 @@ from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.session_options import SessionOptions, start_by_options
 
 _SESSION_OPTIONS = (
-    "scope", "time_scale", "waivers", "baseline", "require_conformant", "report", "keep", "seed", "shuffle", "resume", "stop_after",
+    "scope", "time_scale", "waivers", "baseline", "require_conformant", "report", "keep", "seed", "shuffle", "resume",
+    "stop_after",
 )  # fmt: skip
 
 
