@@ -166,7 +166,10 @@ def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) ->
         yield f"stack: {', called at '.join(where[:_LAST_WORDS])}"
     if result.notes.get(DRIVER_SAYS):
         yield f"the driver's last reason: {result.notes[DRIVER_SAYS]}"
-    for line in (ending.stderr or result.stderr).splitlines()[-_LAST_WORDS:]:
+    # What a host said as it died is not said of another one that died in silence.
+    has_own = any(part.stderr for part in result.configurations)
+    printed = ending.stderr if has_own else ending.stderr or result.stderr
+    for line in printed.splitlines()[-_LAST_WORDS:]:
         yield f"stderr: {line}"
     for line in result.stdout.splitlines()[-_LAST_WORDS:]:
         yield f"stdout: {line}"

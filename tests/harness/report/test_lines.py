@@ -55,3 +55,13 @@ def test_the_steps_that_led_to_a_failure_are_told_below_it() -> None:
         "    2. b",
         "  1 of 1 configurations: fail",
     ]
+
+
+def test_the_last_words_of_one_host_are_not_those_of_another() -> None:
+    silent = ConfigurationResult(name="one", outcome=Outcome.CRASH, message="killed by SIGSEGV", signal=11)
+    telling = ConfigurationResult(name="two", outcome=Outcome.CRASH, message="aborted", stderr="npu0: assert")
+    crashed = CaseResult(
+        case="vts.a.b.c", outcome=Outcome.CRASH, configurations=(silent, telling), stderr="npu0: assert"
+    )
+    assert "npu0" not in explain(crashed)
+    assert "stderr: npu0: assert" in explain(replace(crashed, configurations=(telling, silent)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -157,3 +158,17 @@ def _processes_with(argument: str) -> set[int]:
         if argument.encode() in line.split(b"\0"):
             found.add(int(entry))
     return found
+
+
+def test_last_words_are_those_of_the_host_that_died() -> None:
+    with hostile("last_words") as subject:
+        assert isinstance(subject, RemoteSubject)
+        with pytest.raises(Crashed, match="tile != 0"):
+            device_of(subject).get_type()
+        subject.restart()
+        os.kill(subject._endpoint.process(), signal.SIGKILL)
+        with pytest.raises(Crashed) as caught:
+            device_of(subject).get_type()
+        assert "last stderr" not in str(caught.value)
+        assert caught.value.stderr == ""
+        assert "tile != 0" in subject.account().stderr  # of the case, which both belong to
