@@ -53,9 +53,10 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
     method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash, or what
-    it followed from; where the subject itself has answered so, it lives, and has failed. Any other exception is a failure where the plug-in raised it, in the suite's own process; else a
-    bug of the suite. The words of an implementation are those of a stranger: what a terminal would obey is escaped, and
-    no more than LONGEST characters of each text are kept.
+    it followed from; where the subject itself has answered so, it lives, and has failed. Any other exception is a
+    failure where the plug-in raised it, in the suite's own process; else a bug of the suite. The words of an
+    implementation are those of a stranger: what a terminal would obey is escaped, and no more than LONGEST characters
+    of each text are kept.
     """
     return _presentable(_classified(error, behind_restart=behind_restart))
 

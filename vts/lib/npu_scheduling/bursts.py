@@ -141,7 +141,9 @@ class BurstScenario:
         effective = self._configs.priorities(app.uid, run)
         self._meanwhile(step, result)
         reason = self._ended(app, result, step)
-        checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
+        if bool(result.succeeded) != (reason == EndReason.COMPLETED):
+            expected = "success" if reason == EndReason.COMPLETED else "no success, as it was ended early"
+            checks.fail(f"{run} of uid {app.uid}", expected, result.ending)
         effective |= self._configs.priorities(app.uid, run)
         self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
         if self._is_vague:

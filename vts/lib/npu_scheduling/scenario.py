@@ -163,7 +163,7 @@ class WorkScenario:
             self._fail(f"{run.run} of uid {run.app.uid}, which was to end early: expected no success, found success")
         if run.may_work and not run.disturbed:
             if not run.result.succeeded:
-                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found a rejection or a failure")
+                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found {run.result.ending}")
             if not run.app.events():
                 self._fail(f"uid {run.app.uid} has worked, and nothing was notified")
 
