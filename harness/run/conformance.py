@@ -38,7 +38,8 @@ _TO_BRING = {
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
     """Say why a run does not show that the subject conforms; none where it does."""
     interfaces = log.header.manifest.interfaces
-    found = [*_of_outcomes(verdicts), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
+    ending = log.footer.reason if log.footer is not None else ""
+    found = [*_of_outcomes(verdicts, ending), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
     executed, missing = operation_evidence.coverage(verdicts)
     if missing and not executed:
         found.append("no operation was executed with the right values")
@@ -114,12 +115,14 @@ def _lacks(interface: str) -> str:
     return f"the subject has no {interface} interface"
 
 
-def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
+def _of_outcomes(verdicts: Sequence[CaseResult], ending: str) -> list[str]:
+    """How many cases ended badly, and some of their names. ending: why the run ended before some were run."""
     lines = []
     for outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.NOT_RUN, Outcome.SUITE_ERROR):
         names = [result.case for result in verdicts if result.outcome is outcome]
         if names:
-            lines.append(f"{len(names)} {outcome.value}: {_some(names)}")
+            why = f" ({ending})" if ending and outcome is Outcome.NOT_RUN else ""
+            lines.append(f"{len(names)} {outcome.value}{why}: {_some(names)}")
     waived = [result.case for result in verdicts if _has_waived(result)]
     if waived:
         lines.append(f"{len(waived)} waived: {_some(waived)}")

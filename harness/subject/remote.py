@@ -55,7 +55,11 @@ class RemoteSubject:
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
         manifest = self._main.initialized.manifest
         self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
-        self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+        try:
+            self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+        except LoadError:
+            self.close()
+            raise
         self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:

@@ -77,6 +77,12 @@ def test_what_is_wrong_is_named(
     assert (outcome.exit_code, outcome.conformant, outcome.reasons) == (code, False, (reason,))
 
 
+def test_why_cases_were_not_run_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
+    cases = [make_case("x", fails), make_case("y"), make_case("z")]
+    outcome = build(logged(cases, subject, path, stop_after=1))
+    assert "2 not-run (stopped after 1 red case): vts.area.subject.y vts.area.subject.z" in outcome.reasons
+
+
 def test_a_refused_mandatory_group_is_not_conformant_but_green(make_case: MakeCase, subject: Any, path: Path) -> None:
     cases = [*grouped(make_case)[:3], make_case("memory", refuses, group=Group.MEMORY)]
     outcome = build(logged(cases, subject, path))
