@@ -18,7 +18,7 @@ from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-_NAMED = 5
+_NAMED, _REASONS = 5, 2
 _INTERFACES: Mapping[InterfaceName, str] = {
     "device": "the NN HAL", "scheduling": "the npu scheduling HAL", "manager": "the NPU Manager",
     "runtime": "the NNAPI runtime",
@@ -60,7 +60,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     """Say aloud what the passes do not cover: what the subject has no interface for, and what it does not support."""
     ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
     refused = [result for result in ran if result.outcome is Outcome.NOT_SUPPORTED]
-    lines = list(_of_companions(verdicts))
+    lines = [*_of_companions(verdicts), *_of_inapplicable(verdicts)]
     if not refused:
         return lines
     executed, missing = operation_evidence.coverage(ran)
@@ -88,6 +88,21 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
             if count:
                 told = f"{count:,} of {counted(len(concerned), 'case')} of {name} could not be asked"
                 yield f"{told}: {_with_hint(_lacks(companion))}"
+
+
+def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    """Say of how many cases of an interface not all was there that they need, and what most of them lack.
+
+    Where nothing was asked at all, or little is left out, the line would tell nothing.
+    """
+    told = {_lacks(companion) for companion in _COMPANIONS}
+    for interface, name in _INTERFACES.items():
+        concerned = _concerned(interface, verdicts)
+        unasked = [result for result in concerned if _is_unasked(result)]
+        counts = Counter(result.message for result in unasked if result.message not in told)
+        if len(concerned) > len(unasked) > len(concerned) // 10 and counts:
+            reasons = "; ".join(f"{count:,} since {reason}" for reason, count in counts.most_common(_REASONS))
+            yield f"{len(unasked):,} of {counted(len(concerned), 'case')} of {name} do not apply: {reasons}"
 
 
 def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> Iterator[str]:

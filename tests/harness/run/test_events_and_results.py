@@ -77,6 +77,14 @@ def test_what_is_wrong_is_named(
     assert (outcome.exit_code, outcome.conformant, outcome.reasons) == (code, False, (reason,))
 
 
+def test_what_cases_lack_that_do_not_apply_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def lacks(context: Any) -> None:
+        raise NotApplicable("no clock")
+
+    outcome = build(logged([make_case("x"), make_case("y", lacks), make_case("z", lacks)], subject, path))
+    assert outcome.thin_coverage == ("2 of 3 cases of the NN HAL do not apply: 2 since no clock",)
+
+
 def test_why_cases_were_not_run_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
     cases = [make_case("x", fails), make_case("y"), make_case("z")]
     outcome = build(logged(cases, subject, path, stop_after=1))
