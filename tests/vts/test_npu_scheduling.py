@@ -36,6 +36,8 @@ from npu_conformance.specs.npu.workload import InferenceRun, Workload, WorkloadC
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
+from npu_conformance.vts.lib.npu_scheduling import bursts
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
@@ -227,3 +229,18 @@ def test_a_failure_says_what_the_inferences_were_rejected_with() -> None:
     failed.on_run_ended(False)
     with pytest.raises(Failed, match=r"found onRunEnded\(false\)$"):
         SchedulingFixture.succeeds(fixture, failed, "inferences")
+
+
+@pytest.mark.parametrize(
+    ("found", "requirement"),
+    [
+        ((REQUESTED, STARTED, COMPLETED, REQUESTED), "NPU-HAL-025"),
+        ((REQUESTED, STARTED), "NPU-HAL-024"),
+        ((REQUESTED, STARTED, USER), "NPU-HAL-030"),
+        ((REQUESTED, RESUMED, COMPLETED), "NPU-HAL-029"),
+    ],
+)
+def test_events_that_are_not_due_are_told_by_the_rule_that_they_break(
+    found: tuple[Notification, ...], requirement: str
+) -> None:
+    assert bursts._broken(found, (REQUESTED, STARTED, COMPLETED))[0] == requirement
