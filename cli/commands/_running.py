@@ -48,6 +48,7 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
         return _shards.run(options, session, cases, opened)
     with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
         session.start(cases, described, [] if options.part else [progress])
+        progress.resume(session.earlier)
         if not options.part:
             console.say(_headline(options, session, len(cases)))
         return session.run_all()
