@@ -61,14 +61,14 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
     if not selected.cases:
-        raise UsageError(_nothing_selected(wanted))
+        raise UsageError(nothing_selected(wanted))
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
     return cases, replace(described, last_failed=options.last_failed)
 
 
-def _nothing_selected(wanted: Wanted) -> str:
+def nothing_selected(wanted: Wanted) -> str:
     """Say that there is no case, and where some are: in a larger scope, or in the list."""
     for scope in (Scope.DEFAULT, Scope.FULL):
         if count := len(selection.select_ids(replace(wanted, scope=scope))):

@@ -37,7 +37,7 @@ def executed(verdicts: Iterable[CaseResult]) -> set[Region]:
 
 
 def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
-    """Why an operation that is executed is not claimed: how much of it is wrong, or else refused, and the first case."""
+    """Why an operation that is executed is not claimed: how much of it is wrong, or else refused, and a case."""
     seen = list(verdicts)
     wrong = [result.case for result in seen if operation in result.operations and is_red(result.outcome)]
     if wrong:

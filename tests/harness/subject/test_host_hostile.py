@@ -36,6 +36,7 @@ VERDICTS: dict[str, tuple[type[CaseEnded], str]] = {
     "neither": (Failed, "neither method, result nor error"),
     "wrong_type": (Failed, "a result of the wrong type at $: Expected `int`, got `str`"),
     "wrong_id": (Failed, "answer to request 4711, which is not outstanding"),
+    "no_id": (Failed, "an answer without an id, as to a notification, which has none"),
     "null_id": (Failed, "what?"),
     "half_then_exit": (Crashed, "half a line"),
     "half_a_line": (Failed, "half a line, and not its end within 1 s"),
