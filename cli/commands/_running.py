@@ -62,6 +62,9 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     selected = selection.select(wanted)
     if not selected.cases:
         raise UsageError(nothing_selected(wanted))
+    idle = [] if options.part else selection.idle_words(options.expression, [case.id for case in selected.cases])
+    for line in idle:
+        print(line, file=sys.stderr)
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))

@@ -36,11 +36,11 @@ def execute(options: argparse.Namespace) -> int:
     wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
     if not (options.json or options.long or options.vectors):
         names = select_ids(wanted)
-        _require(bool(names), wanted)
+        _require(names, wanted)
         sys.stdout.writelines(f"{name}\n" for name in names)
         return OK
     cases = select(wanted).cases
-    _require(bool(cases), wanted)
+    _require([case.id for case in cases], wanted)
     if options.json:
         import msgspec
 
@@ -51,9 +51,13 @@ def execute(options: argparse.Namespace) -> int:
     return OK
 
 
-def _require(is_there: bool, wanted: Wanted) -> None:
-    """Refuse words that select nothing, as a run does."""
-    if not is_there:
+def _require(names: list[str], wanted: Wanted) -> None:
+    """Refuse words that select nothing, and name those of several that are in no id, as a run does."""
+    from npu_conformance.harness.run.selection import idle_words
+
+    for line in idle_words(wanted.expression, names):
+        print(line, file=sys.stderr)
+    if not names:
         from npu_conformance.cli.commands._running import nothing_selected
 
         raise UsageError(nothing_selected(wanted))
