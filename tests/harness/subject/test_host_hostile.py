@@ -80,6 +80,7 @@ def test_misbehaviour_gets_its_verdict_and_the_next_case_runs(mode: str) -> None
     with hostile(mode) as subject:
         with pytest.raises(CaseEnded) as caught:
             device_of(subject).get_type()
+        assert caught.value.about == (("NNHAL-WIRE-001",) if kind is Failed else ())
         assert type(caught.value) is kind
         assert text in str(caught.value)
         assert "\n" not in str(caught.value)
