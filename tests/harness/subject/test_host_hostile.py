@@ -142,6 +142,7 @@ def test_host_that_does_not_come_up_is_a_load_error(mode: str) -> None:
         open_subject(f"exec:{sys.executable} -IS {HOSTS} {mode}")
     assert START_ERRORS[mode] in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("schemas manifest --check FILE") == (mode == "bad_manifest")
 
 
 def test_host_that_never_speaks_is_a_load_error() -> None:
