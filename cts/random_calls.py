@@ -206,7 +206,7 @@ def _run(machine: ApiMachine, steps: Sequence[Step]) -> None:
         for step in steps:
             STEPS[step.call][0](machine, step)
     except Failed as error:
-        raise Failed(f"{error}, behind these calls:\n{machine.history()}", error.expected, error.found) from None
+        raise Failed(f"{error}\nWhat was called:\n{machine.history()}", error.expected, error.found) from None
     finally:
         machine.app.close()
 

@@ -129,7 +129,7 @@ def _told(history: History) -> Iterator[None]:
         yield
     except Failed as failure:
         listed = "".join(f"\n  {number}. {said}" for number, said in enumerate(history.said, 1))
-        told = Failed(f"{failure}. What was done:{listed}", failure.expected, failure.found)
+        told = Failed(f"{failure}\nWhat was done:{listed}", failure.expected, failure.found)
         told.about = failure.about
         raise told from None
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.outcomes import Outcome
 
 FIRST_CALLS = (
@@ -66,9 +69,22 @@ def meaning_of(letter: str, interfaces: Collection[str], verdicts: Sequence[Case
     """Return what a grade means, and what to do next: what is red comes before what is missing."""
     if letter == "E" and any(is_red(case.outcome, case.dispositions) for case in verdicts):
         return f"{GRADES[letter]}: see the failures"
-    idle = [_WORK[interface].next for interface in _idle(interfaces, verdicts)]
+    idle = [_next(interface, verdicts) for interface in _idle(interfaces, verdicts)]
     following = "; ".join(idle) if letter in ("C", "E") else _NEXT[letter]
     return f"{GRADES[letter]}{': ' if following else ''}{following}"
+
+
+def _next(interface: str, verdicts: Sequence[CaseResult]) -> str:
+    """What to do so that an interface does work: implement the method that most of its cases miss, where one is missed.
+
+    A device that executes nothing yet does not have most of them, and begins with an operation.
+    """
+    told = (case.message for case in verdicts if case.interface == interface and case.outcome is Outcome.NOT_SUPPORTED)
+    missing = Counter(message for message in told if message.endswith(NOT_IMPLEMENTED))
+    if interface == "device" or not missing:
+        return _WORK[interface].next
+    ((message, count),) = missing.most_common(1)
+    return f"implement {message.removesuffix(NOT_IMPLEMENTED).strip()}, which {counted(count, 'case')} tried in vain"
 
 
 def _idle(interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> list[str]:

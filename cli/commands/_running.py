@@ -48,6 +48,7 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> Sum
         return _shards.run(options, session, cases, opened)
     with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
         session.start(cases, described, [] if options.part else [progress])
+        progress.resume(session.earlier)
         if not options.part:
             console.say(_headline(options, session, len(cases)))
         return session.run_all()
@@ -64,14 +65,17 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
     if not selected.cases:
-        raise UsageError(_nothing_selected(wanted))
+        raise UsageError(nothing_selected(wanted))
+    idle = [] if options.part else selection.idle_words(options.expression, [case.id for case in selected.cases])
+    for line in idle:
+        print(line, file=sys.stderr)
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
     return cases, replace(described, last_failed=options.last_failed)
 
 
-def _nothing_selected(wanted: Wanted) -> str:
+def nothing_selected(wanted: Wanted) -> str:
     """Say that there is no case, and where some are: in a larger scope, or in the list."""
     for scope in (Scope.DEFAULT, Scope.FULL):
         if count := len(selection.select_ids(replace(wanted, scope=scope))):

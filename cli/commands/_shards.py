@@ -54,7 +54,8 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
     with interruption, _places(options) as places:
         parts = partition(pending, min(places.shards, len(pending)))
         directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
-        with contextlib.closing(progress_for(len(pending), quiet=options.quiet)) as progress:
+        with contextlib.closing(progress_for(len(cases), quiet=options.quiet)) as progress:
+            progress.resume(opened.earlier.values())
             tails = [Tail(directory / EVENTS) for directory in directories]
 
             def look() -> None:

@@ -11,6 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from npu_conformance.cli.commands._grades import (
     EXECUTIONS,
     FIRST_CALLS,
@@ -50,14 +52,15 @@ _TARGETS = (
 class Grade:
     """How far an adapter has come.
 
-    failed: how many cases apply and do not pass; failures: the red ones of these; uncovered: what the passes do not
-    cover.
+    failed: how many cases are red, which `failures` names; not_supported: how many apply beside these and do not pass;
+    uncovered: what the passes do not cover.
     """
 
     letter: str
     meaning: str
     passed: int
     failed: int
+    not_supported: int
     failures: tuple[str, ...]
     uncovered: tuple[str, ...]
 
@@ -92,7 +95,9 @@ def execute(options: argparse.Namespace) -> int:
             session.start(cases, sinks=[progress])
             summary = _run_whole(session)
         grade = _grade(summary)
-        manifest, version = subject.manifest, subject.version
+        # Where an answer to the handshake names no more, the manifest's default would say too much.
+        manifest = replace(subject.manifest, memory_transports=subject.memory.transports)
+        version = subject.version
     finally:
         session.close()
     if subject.ignores_tool:
@@ -121,7 +126,7 @@ def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str
 
 def _judged(grade: Grade, summary: Summary) -> Iterator[str]:
     """Return how many cases pass, what is wrong with the rule that it breaks, and the grade."""
-    yield f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass"
+    yield f"{grade.passed} of {grade.passed + grade.failed + grade.not_supported} smoke cases pass"
     yield from _failures([case for case in summary.verdicts if is_red(case.outcome, case.dispositions)])
     yield from (f"coverage: {line}" for line in grade.uncovered)
     yield f"grade {grade.letter}: {grade.meaning}"
@@ -148,7 +153,8 @@ def _grade(summary: Summary) -> Grade:
         letter,
         meaning_of(letter, interfaces, verdicts),
         counts[Outcome.PASS],
-        counts.total() - counts[Outcome.PASS] - counts[Outcome.NOT_APPLICABLE],
+        len(red),
+        counts.total() - counts[Outcome.PASS] - counts[Outcome.NOT_APPLICABLE] - len(red),
         red,
         summary.results.thin_coverage,
     )
@@ -174,5 +180,6 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
     left = sorted({name for name, _ in proposals.executed(verdicts)} - claimed)
     print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}: {path}")
     if left:
-        print(f"executed, but something of it is refused or wrong, so not claimed: {' '.join(left)}")
+        print("executed, but something of it is refused or wrong, so not claimed:")
+        print("\n".join(f"  {name}: {proposals.spoken_against(name, verdicts)}" for name in left))
     return OK if found else WRONG

@@ -76,7 +76,8 @@ def _targets(areas: list[str], models: list[str], case: str = "*") -> list[str]:
     if unknown is not None:
         if unknown.endswith(".tflite"):
             raise UsageError(f"--models: {unknown} is a file: add it by `npu-conformance models add {unknown}`")
-        raise UsageError(f"--models: there is no model {unknown!r}; `npu-conformance models list` shows all")
+        near = did_you_mean(unknown, zoo.names()) or "; `npu-conformance models list` shows all"
+        raise UsageError(f"--models: there is no model {unknown!r}{near}")
     named = [_within(area) for area in areas]
     if not models and case == "*":
         return named or [_SUITE]

@@ -97,14 +97,14 @@ def _explained(replayed: Replay, console: Console) -> str:
     lines = [f"was {replayed.failure.result.outcome.value}, now {replayed.outcome.value}"]
     if replayed.outcome is Outcome.PASS:
         lines.append(f"case: {replayed.case.headline}")
-    return "\n".join([*lines, explain(replayed.result, console.paint)])
+    return "\n".join([*lines, explain(replayed.told, console.paint)])
 
 
 def _line(replayed: Replay, console: Console) -> str:
     """One of many."""
     from npu_conformance.harness.report.lines import headline
 
-    return f"was {replayed.failure.result.outcome.value}, now {headline(replayed.result, console.paint)}"
+    return f"was {replayed.failure.result.outcome.value}, now {headline(replayed.told, console.paint)}"
 
 
 def _sum(replays: Sequence[Replay]) -> str:

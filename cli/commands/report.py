@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, is_red
 from npu_conformance.harness.report.console import Console
+from npu_conformance.specs.outcomes import Outcome
 
 if TYPE_CHECKING:
     from npu_conformance.harness.report.lines import ReplayCommands
@@ -43,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")
     show.add_argument("--warnings", action="store_true", help="print every quality warning")
+    show.add_argument("--reasons", action="store_true", help="count why cases gave no verdict: not applicable, not run")
     show.add_argument("--json", action="store_true", help="print the content of results.json, or the comparison")
 
 
@@ -72,6 +75,8 @@ def _show(options: argparse.Namespace, named: Path) -> int:
         _show_failures(console, verdicts, replays)
     elif options.warnings:
         _show_warnings(console, verdicts)
+    elif options.reasons:
+        _show_reasons(console, verdicts)
     elif options.json:
         from npu_conformance.cli.commands._output import print_json
 
@@ -128,3 +133,14 @@ def _show_warnings(console: Console, verdicts: list[CaseResult]) -> None:
 
     told = [f"{result.case}: {line}" for result in verdicts for line in warnings(result)]
     console.say("\n".join(told) or "no quality warnings")
+
+
+def _show_reasons(console: Console, verdicts: list[CaseResult]) -> None:
+    """Print why cases gave no verdict on the subject, the most frequent reason of each outcome first."""
+    from npu_conformance.harness.report.symptoms import reason_of
+
+    told = []
+    for outcome in (Outcome.NOT_APPLICABLE, Outcome.NOT_SUPPORTED, Outcome.NOT_RUN):
+        counts = Counter(reason_of(result) for result in verdicts if result.outcome is outcome)
+        told += [f"{count:>6,} {outcome.value}: {reason or 'no reason'}" for reason, count in counts.most_common()]
+    console.say("\n".join(told) or "every case gave a verdict")

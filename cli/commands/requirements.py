@@ -15,6 +15,7 @@ from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from npu_conformance.harness.run.cases import Case
@@ -88,7 +89,8 @@ def _meant(patterns: Sequence[str]) -> list[Requirement]:
     known = list(requirements.all_requirements())
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(entry.id, pattern) for entry in known):
-            raise UsageError(f"no requirement matches {pattern!r}; ids look like NNHAL-QUERY-003")
+            near = did_you_mean(pattern.upper(), (entry.id for entry in known)) or "; ids look like NNHAL-QUERY-003"
+            raise UsageError(f"no requirement matches {pattern!r}{near}")
     if not patterns:
         return known
     return [entry for entry in known if any(fnmatch.fnmatchcase(entry.id, pattern) for pattern in patterns)]

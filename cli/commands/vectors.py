@@ -12,6 +12,7 @@ from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -175,7 +176,8 @@ def _show(options: argparse.Namespace) -> int:
     try:
         vector = vectors.load(operation, name)
     except KeyError as error:
-        raise UsageError(str(error.args[0])) from None
+        near = did_you_mean(name, (header.name for header in vectors.headers(operation)))
+        raise UsageError(f"{error.args[0]}{near}") from None
     if options.form == "json":
         print(json.dumps(writing.document_of(vector), indent=1))
         return OK
@@ -205,7 +207,8 @@ def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
     available = list(known)
     for operation in asked:
         if operation not in available:
-            raise UsageError(f"no vectors of {operation!r}; there are {' '.join(available)}")
+            near = did_you_mean(operation.upper(), available) or f"; there are {' '.join(available)}"
+            raise UsageError(f"no vectors of {operation!r}{near}")
     return asked or available
 
 

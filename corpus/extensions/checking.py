@@ -29,7 +29,7 @@ class Counts:
 
 def problems(extension: RegisteredExtension) -> Iterator[str]:
     """Every problem of a registered extension, as `file: where: rule`."""
-    yield from map(one_line, _problems(extension))
+    yield from dict.fromkeys(map(one_line, _problems(extension)))  # a bug in the rules shows in each vector
 
 
 def _problems(extension: RegisteredExtension) -> Iterator[str]:

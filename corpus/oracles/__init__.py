@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import keyword
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,20 +45,7 @@ def of_extension(extension: RegisteredExtension, operation: str) -> Oracle | Non
     function = extension_modules.attribute(extension, "oracles", operation, name)
     if not callable(function):
         raise DocumentError(str(path), name, f"expected a function, found a {type(function).__name__}")
-    return _guarded(function, str(path))
-
-
-def _guarded(function: Callable[..., Any], file: str) -> Oracle:
-    """The oracle, with the user's file named where it fails."""
-
-    @functools.wraps(function)
-    def oracle(*arguments: Any) -> Any:
-        try:
-            return function(*arguments)
-        except Exception as error:
-            raise DocumentError(file, function.__name__, f"{type(error).__name__}: {error}") from error
-
-    return oracle
+    return extension_modules.guarded(function, path)
 
 
 @cached_while_registered()

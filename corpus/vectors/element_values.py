@@ -62,7 +62,7 @@ def _floats(values: Sequence[Number], dtype: numpy.dtype[numpy.generic]) -> Arra
         narrow = wide.astype(dtype)
     for given, kept in zip(wide, narrow, strict=True):
         if given != float(str(kept)) and not numpy.isnan(given):
-            raise ValueRuleError(f"{given} is not a {dtype} in its shortest form; the nearest is {kept}")
+            raise ValueRuleError(f"{given} is not a {dtype} in its shortest form; the nearest is {float(str(kept))}")
     return narrow
 
 

@@ -47,7 +47,19 @@ def that(condition: bool, message: str) -> None:
 def equal(actual: object, expected: object, what: str) -> None:
     """Fail unless both are equal."""
     if actual != expected:
-        fail(what, format_value(expected), format_value(actual))
+        fail(what, format_value(expected), format_value(_named_as(expected, actual)))
+
+
+def _named_as(expected: object, actual: object) -> object:
+    """What was found, with the names of the numbers that are expected as members of an enumeration."""
+    if isinstance(expected, enum.Enum) and type(actual) is int:
+        return next((member for member in type(expected) if member.value == actual), actual)
+    if isinstance(expected, list | tuple) and type(actual) is type(expected) in (list, tuple):
+        named = [_named_as(one, other) for one, other in zip(expected, actual, strict=False)]
+        return type(actual)([*named, *actual[len(named) :]])
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {key: _named_as(expected.get(key), value) for key, value in actual.items()}
+    return actual
 
 
 def single(found: Collection[Result], what: str) -> Result:
@@ -106,8 +118,20 @@ def raises(
 
 def format_value(value: object) -> str:
     """Return a value as messages show it, truncated where it is long."""
-    text = f"{value.name} ({value.value})" if isinstance(value, enum.Enum) else repr(value)
+    text = _spelled(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, enum.Enum):
+        return f"{value.name} ({value.value})"
+    if type(value) is list:
+        return f"[{', '.join(map(_spelled, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(_spelled, value))}{',' * (len(value) == 1)})"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{_spelled(key)}: {_spelled(one)}" for key, one in value.items()) + "}"
+    return repr(value)
 
 
 def format_statuses(statuses: Collection[int]) -> str:

@@ -25,7 +25,10 @@ class SubjectLost(Exception):
 
 
 class OutcomeDetails(msgspec.Struct, frozen=True):
-    """An outcome with everything known about why. about: the requirements that the check said it is about."""
+    """An outcome with everything known about why. about: the requirements that the check said it is about.
+
+    says_dead: the subject, which lives, has answered that what it needs is dead: it is in its callback, or behind it.
+    """
 
     outcome: Outcome = Outcome.PASS
     message: str = ""
@@ -35,11 +38,12 @@ class OutcomeDetails(msgspec.Struct, frozen=True):
     stderr: str = ""
     traceback: str = ""
     about: tuple[str, ...] = ()
+    says_dead: bool = False
 
     @property
     def lost_host(self) -> bool:
         """True where the subject has to be restarted before it can be used again."""
-        return self.outcome in (Outcome.CRASH, Outcome.HANG)
+        return self.outcome in (Outcome.CRASH, Outcome.HANG) or self.says_dead
 
 
 def classify_exception(error: Exception, *, behind_restart: bool = False) -> OutcomeDetails:
@@ -49,9 +53,10 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
     method it does not have is not-supported, what an adapter cannot show not-applicable, a dead object a crash, or what
-    it followed from. Any other exception is a failure where the plug-in raised it, in the suite's own process; else a
-    bug of the suite. The words of an implementation are those of a stranger: what a terminal would obey is escaped, and
-    no more than LONGEST characters of each text are kept.
+    it followed from; where the subject itself has answered so, it lives, and has failed. Any other exception is a
+    failure where the plug-in raised it, in the suite's own process; else a bug of the suite. The words of an
+    implementation are those of a stranger: what a terminal would obey is escaped, and no more than LONGEST characters
+    of each text are kept.
     """
     return _presentable(_classified(error, behind_restart=behind_restart))
 
@@ -98,6 +103,9 @@ def _of_interface_error(error: InterfaceError) -> OutcomeDetails:
         return OutcomeDetails(Outcome.NOT_APPLICABLE, str(error))
     if isinstance(error, Unsupported):
         return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
+    if isinstance(error, DeadObject) and error.method:
+        found = _format_error(error)
+        return OutcomeDetails(Outcome.FAIL, f"{error.method} answered {found}", "no error", found, says_dead=True)
     if isinstance(error, DeadObject):
         return OutcomeDetails(Outcome.CRASH, f"the process behind an object is gone: {error}")
     call = f"the call {error.method}" if error.method else "a call"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult, ModelUse
 from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.versions import Version
@@ -33,6 +34,21 @@ def executed(verdicts: Iterable[CaseResult]) -> set[Region]:
     """The regions of which a model was executed; nothing is claimed of operations without tensors."""
     passed = (result for result in verdicts if result.executed)
     return {(name, frozenset(types)) for result in passed for name, types in result.executed.items() if types}
+
+
+def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
+    """Why an operation that is executed is not claimed: how much of it is wrong, or else refused, and a case."""
+    seen = list(verdicts)
+    wrong = [result.case for result in seen if operation in result.operations and is_red(result.outcome)]
+    if wrong:
+        return f"{counted(len(wrong), 'case')} wrong, {wrong[0]} for one"
+    refused = [result.case for result in seen if any(operation == use[0] for use in _uses(result))]
+    return f"refused in {counted(len(refused), 'case')}, {refused[0]} for one" if refused else "not known"
+
+
+def _uses(result: CaseResult) -> Iterator[Region]:
+    """The operations of the models of a case that are refused."""
+    return (use for model in _refusals([result]) for use, _ in model)
 
 
 def text(claims: Iterable[Claim]) -> str:

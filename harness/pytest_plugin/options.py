@@ -1,12 +1,14 @@
-"""pytest options of the suites. Loaded in every pytest run where the package is installed: nothing else lives here."""
+"""pytest options of the suites, and what their fixtures say without them.
+
+Loaded in every pytest run where the package is installed: nothing else lives here.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,9 +78,19 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for word in config.args:
         if _is_of_a_suite(word.partition("::")[0]):
-            import pytest
-
             raise pytest.UsageError(f"{word}: give --npu-plugin=P, the implementation under test")
+
+
+@pytest.fixture
+def npu_subject() -> NoReturn:
+    """Say what is missing; the adapter, which is loaded later, has the fixture itself."""
+    pytest.fail("npu_subject: give --npu-plugin=P, the implementation under test", pytrace=False)
+
+
+@pytest.fixture
+def npu_device(npu_subject: object) -> object:
+    """As npu_subject."""
+    return npu_subject
 
 
 def _is_of_a_suite(word: str) -> bool:

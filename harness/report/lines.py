@@ -21,7 +21,8 @@ from npu_conformance.specs.documents.results import (
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 _LONGEST, _LAST_WORDS = 12, 3
-"""The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra."""
+"""The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra, and
+so are the steps that led to a failure."""
 
 
 class ReplayCommands(msgspec.Struct, frozen=True):
@@ -87,7 +88,7 @@ def explain(result: CaseResult, paint: Paint = plain, replay: str = "") -> str:
 
 
 def details(result: CaseResult, replay: str = "") -> list[str]:
-    """Return what stands below the headline; together they have at most _LONGEST lines."""
+    """Return what stands below the headline: at most _LONGEST lines, and what a message has below its first line."""
     parts = [part for part in result.configurations if part.outcome is result.outcome]
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
@@ -97,6 +98,7 @@ def details(result: CaseResult, replay: str = "") -> list[str]:
     below = [*words, *([replay] if replay else [])]
     return [
         *above,
+        *ending.message.splitlines()[1:],
         *counted,
         *_by_message(result, parts, max(1, room - len(words))),
         *below,
@@ -142,7 +144,8 @@ def _by_message(result: CaseResult, parts: Sequence[ConfigurationResult], most: 
     said = "" if result.message else next((part.message for part in parts if part.message), "")
     if said and len(by_message[said]) == 1:
         del by_message[said]
-    lines = [_names(names) + (f": {text}" if text not in ("", said) else "") for text, names in by_message.items()]
+    firsts = ((text.partition("\n")[0] if text != said else "", names) for text, names in by_message.items())
+    lines = [_names(names) + (f": {text}" if text else "") for text, names in firsts]
     if len(lines) <= most:
         return lines
     others = sum(map(len, list(by_message.values())[most - 1 :]))
@@ -163,7 +166,10 @@ def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) ->
         yield f"stack: {', called at '.join(where[:_LAST_WORDS])}"
     if result.notes.get(DRIVER_SAYS):
         yield f"the driver's last reason: {result.notes[DRIVER_SAYS]}"
-    for line in (ending.stderr or result.stderr).splitlines()[-_LAST_WORDS:]:
+    # What a host said as it died is not said of another one that died in silence.
+    has_own = any(part.stderr for part in result.configurations)
+    printed = ending.stderr if has_own else ending.stderr or result.stderr
+    for line in printed.splitlines()[-_LAST_WORDS:]:
         yield f"stderr: {line}"
     for line in result.stdout.splitlines()[-_LAST_WORDS:]:
         yield f"stdout: {line}"

@@ -6,7 +6,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Console
@@ -47,6 +47,8 @@ class Progress:
         self._names_red = names_red
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
+        self._done_before = self._red_before = 0
+        """In the run that is resumed."""
         self._causes: set[Cause] = set()
         self._clock = clock
         self._started = self._painted = clock()
@@ -55,6 +57,12 @@ class Progress:
         self._lock, self._closed = threading.Lock(), threading.Event()
         if self._live and not quiet:
             threading.Thread(target=self._tick, name="progress", daemon=True).start()
+
+    def resume(self, earlier: Iterable[CaseResult]) -> None:
+        """Count what the run that is resumed has done; the rate is that of this one alone."""
+        for result in earlier:
+            self._done_before += 1
+            self._red_before += is_red(result.outcome, result.dispositions)
 
     def write(self, event: Event) -> None:
         """Show one event."""
@@ -75,7 +83,7 @@ class Progress:
 
     @property
     def red(self) -> int:
-        """Red cases so far; those that were not run are none."""
+        """Red cases so far, in this run; those that were not run are none."""
         return self._red
 
     @property
@@ -86,13 +94,14 @@ class Progress:
     def line(self) -> str:
         """Bar, share, count, red cases, rate and the time that is left, as far as they are known."""
         seconds = self._clock() - self._started
-        share = self._done / self._total if self._total else 1.0
+        done = self._done_before + self._done
+        share = done / self._total if self._total else 1.0
         filled = int(share * _BAR)
         bar = f"[{'=' * filled}{' ' * (_BAR - filled)}]"
-        parts = [f"{bar} {share:4.0%} {self._done}/{self._total}", f"{self._red} red", _duration(seconds)]
+        parts = [f"{bar} {share:4.0%} {done}/{self._total}", f"{self._red_before + self._red} red", _duration(seconds)]
         if self._done >= _ESTIMATE_CASES and seconds >= _ESTIMATE_SECONDS:
             rate = self._done / seconds
-            parts += [f"{rate:.0f}/s", f"about {_duration((self._total - self._done) / rate)} left"]
+            parts += [f"{rate:.0f}/s", f"about {_duration((self._total - done) / rate)} left"]
         return ", ".join(parts)
 
     def _tick(self) -> None:

@@ -82,7 +82,12 @@ def _own_rule(result: CaseResult) -> str:
 
 def _essence(result: CaseResult) -> str:
     """What a case says first, without the configuration and what is particular to the case."""
-    return _PARTICULARS.split(_CONFIGURATION.sub("", first_reason(result)), maxsplit=1)[0]
+    return _PARTICULARS.split(reason_of(result), maxsplit=1)[0]
+
+
+def reason_of(result: CaseResult) -> str:
+    """The first thing that explains a verdict, without the configuration that it is from."""
+    return _CONFIGURATION.sub("", first_reason(result))
 
 
 def _common(texts: Sequence[str]) -> str:

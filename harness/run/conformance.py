@@ -18,7 +18,7 @@ from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-_NAMED = 5
+_NAMED, _REASONS = 5, 2
 _INTERFACES: Mapping[InterfaceName, str] = {
     "device": "the NN HAL",
     "scheduling": "the npu scheduling HAL",
@@ -40,7 +40,8 @@ _TO_BRING = {
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
     """Say why a run does not show that the subject conforms; none where it does."""
     interfaces = log.header.manifest.interfaces
-    found = [*_of_outcomes(verdicts), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
+    ending = log.footer.reason if log.footer is not None else ""
+    found = [*_of_outcomes(verdicts, ending), *_of_groups(interfaces, verdicts), *_of_most(interfaces, verdicts)]
     executed, missing = operation_evidence.coverage(verdicts)
     if missing and not executed:
         found.append("no operation was executed with the right values")
@@ -61,7 +62,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     """Say aloud what the passes do not cover: what the subject has no interface for, and what it does not support."""
     ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
     refused = [result for result in ran if result.outcome is Outcome.NOT_SUPPORTED]
-    lines = list(_of_companions(verdicts))
+    lines = [*_of_companions(verdicts), *_of_inapplicable(verdicts)]
     if not refused:
         return lines
     executed, missing = operation_evidence.coverage(ran)
@@ -91,6 +92,21 @@ def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
                 yield f"{told}: {_with_hint(_lacks(companion))}"
 
 
+def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    """Say of how many cases of an interface not all was there that they need, and what most of them lack.
+
+    Where nothing was asked at all, or little is left out, the line would tell nothing.
+    """
+    told = {_lacks(companion) for companion in _COMPANIONS}
+    for interface, name in _INTERFACES.items():
+        concerned = _concerned(interface, verdicts)
+        unasked = [result for result in concerned if _is_unasked(result)]
+        counts = Counter(result.message for result in unasked if result.message not in told)
+        if len(concerned) > len(unasked) > len(concerned) // 10 and counts:
+            reasons = "; ".join(f"{count:,} since {reason}" for reason, count in counts.most_common(_REASONS))
+            yield f"{len(unasked):,} of {counted(len(concerned), 'case')} of {name} do not apply: {reasons}"
+
+
 def _of_most(interfaces: Sequence[InterfaceName], verdicts: Sequence[CaseResult]) -> Iterator[str]:
     """Say of which interfaces that the subject offers most cases show nothing."""
     for interface, name in _INTERFACES.items():
@@ -116,12 +132,14 @@ def _lacks(interface: str) -> str:
     return f"the subject has no {interface} interface"
 
 
-def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
+def _of_outcomes(verdicts: Sequence[CaseResult], ending: str) -> list[str]:
+    """How many cases ended badly, and some of their names. ending: why the run ended before some were run."""
     lines = []
     for outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.NOT_RUN, Outcome.SUITE_ERROR):
         names = [result.case for result in verdicts if result.outcome is outcome]
         if names:
-            lines.append(f"{len(names)} {outcome.value}: {_some(names)}")
+            why = f" ({ending})" if ending and outcome is Outcome.NOT_RUN else ""
+            lines.append(f"{len(names)} {outcome.value}{why}: {_some(names)}")
     waived = [result.case for result in verdicts if _has_waived(result)]
     if waived:
         lines.append(f"{len(waived)} waived: {_some(waived)}")

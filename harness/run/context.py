@@ -298,7 +298,7 @@ class CaseContext(Resources):
         details = record.details
         suspicious = always or details.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
         lost = details.lost_host or (suspicious and not self.is_alive())
-        if lost and details.outcome is Outcome.FAIL:
+        if lost and details.outcome is Outcome.FAIL and not details.says_dead:
             record.details = replace(details, message=f"{details.message}; the subject does not answer any more")
         elif lost and not details.lost_host:
             what = details.message or details.outcome.value

@@ -37,6 +37,12 @@ def compile_expression(expression: str) -> Callable[[str], bool]:
     return lambda case_id: bool(matches(case_id.lower()))
 
 
+def words_of(expression: str) -> list[str]:
+    """The words of an expression that can be read, each once."""
+    texts = (match["word"] for match in _TOKEN.finditer(expression))
+    return list(dict.fromkeys(text for text in texts if text and text not in OPERATORS))
+
+
 class _Parser:
     def __init__(self, expression: str) -> None:
         self._expression = expression

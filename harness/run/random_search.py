@@ -96,8 +96,7 @@ def search(
 
 def fail(problem: str, steps: Sequence[Any]) -> None:
     """Raise Failed with all steps so far."""
-    listed = "".join(f"\n  {number}. {step}" for number, step in enumerate(steps, 1))
-    checks.that(False, f"{problem}. Steps:{listed}")
+    checks.that(False, f"{problem}\n{_listed(steps)}")
 
 
 def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
@@ -105,7 +104,12 @@ def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
     try:
         check()
     except Failed as failure:
-        fail(str(failure), steps)
+        failure.args = (f"{failure}\n{_listed(steps)}",)
+        raise
+
+
+def _listed(steps: Sequence[Any]) -> str:
+    return "\n".join(["Steps:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))])
 
 
 def case_of_steps(

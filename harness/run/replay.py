@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge.outcome_table import row
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case, Scope
@@ -47,6 +49,14 @@ class Replay:
             return self.result.outcome
         found = {part.name: part.outcome for part in self.result.configurations}
         return worst(*(found.get(name, Outcome.NOT_RUN) for name in self.failure.configurations))
+
+    @property
+    def told(self) -> CaseResult:
+        """The result of what had failed: other configurations of the case, refused ones say, are no news of it."""
+        if not self.failure.configurations or self.result.own_outcome is not Outcome.PASS:
+            return self.result
+        parts = tuple(part for part in self.result.configurations if part.name in self.failure.configurations)
+        return replace(self.result, outcome=self.outcome, configurations=parts)
 
     @property
     def exit_code(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import index, suites
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
-from npu_conformance.harness.run.expression import OPERATORS, compile_expression
+from npu_conformance.harness.run.expression import OPERATORS, compile_expression, words_of
 from npu_conformance.specs import ids
 from npu_conformance.specs.documents import DocumentError, results
 from npu_conformance.specs.manifest import Manifest
@@ -232,6 +232,19 @@ def _near(text: str) -> list[str]:
     for name in _all_ids():
         known.update(dict.fromkeys(accumulate(name.split("."), "{}.{}".format)))
     return difflib.get_close_matches(text, known, n=3, cutoff=0.8 if "." in text else 0.6)
+
+
+def idle_words(expression: str, chosen: Collection[str]) -> list[str]:
+    """A line for each word of several in an expression that is in no id, of the suites or of the cases chosen."""
+    from npu_conformance.specs.suggestions import did_you_mean
+
+    words = words_of(expression)
+    if len(words) < 2:
+        return []  # nothing is selected then, or everything
+    known = "\n".join((*_all_ids(), *chosen))
+    idle = [word for word in words if not compile_expression(word)(known)]
+    parts = {part for name in known.split("\n") for part in name.split(".")[:3]} if idle else ()
+    return [f"-k: no case has {word}{did_you_mean(word, sorted(parts))}" for word in idle]
 
 
 def _all_ids() -> Iterator[str]:

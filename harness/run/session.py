@@ -210,6 +210,11 @@ class Session:
         # What was made until now lives as long as the run: the collector need not go through it again and again.
         gc.freeze()
 
+    @property
+    def earlier(self) -> tuple[CaseResult, ...]:
+        """The verdicts of the run that is resumed, before this one has any."""
+        return tuple(self._running().outcome.results)
+
     def run_all(self) -> Summary:
         """Run every case and write the report."""
         with self._interruption:

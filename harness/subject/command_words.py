@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import os
+
 from npu_conformance.specs.documents import DocumentError
+
+
+def no_command(word: str) -> str:
+    """Why a word is no command: nothing is there, it may not be run, or it is in a folder where none are looked for.
+
+    Empty for one that can be started.
+    """
+    import shutil
+
+    if shutil.which(word) is not None:
+        return ""
+    if not os.path.isfile(word):
+        return f"no command {word}"
+    if not os.access(word, os.X_OK):
+        return f"{word} is not executable"
+    return f"no command {word} (did you mean ./{word}?)"
 
 
 def words_of(source: str, command: str) -> tuple[str, ...]:

@@ -33,10 +33,12 @@ class SilenceHint:
 
 
 def hint_after(spec: str, ended: CaseEnded) -> str:
-    """Return the end of the line about a driver that has ended, or was killed, before its first answer.
+    """Return the end of the line about a driver that has ended, or was killed, before its first answer, or by it.
 
     One that says on stderr why it ended needs no hint.
     """
+    if "$.manifest" in str(ended):
+        return "; all that is wrong with a manifest: npu-conformance schemas manifest --check FILE"
     has_exited = isinstance(ended, Crashed) and ended.signal == 0 and not ended.stderr.strip()
     is_silent = isinstance(ended, Hung) or has_exited
     return f"; {HINT}" if is_silent and spec.startswith("exec:") else ""

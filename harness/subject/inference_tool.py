@@ -60,6 +60,14 @@ class ToolRun:
         """True where it ended with exit code 0, false where it failed, None while it runs."""
         return end_group(self._process) == 0 if has_ended(self._process) else None
 
+    @property
+    def ending(self) -> str:
+        """How it ended, for failures."""
+        if not has_ended(self._process):
+            return "no end yet"
+        status = end_group(self._process)
+        return "success" if status == 0 else f"exit status {status} of the inference tool"
+
     def kill(self) -> None:
         """End it, if it still runs, and all that it has started."""
         end_group(self._process)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -10,7 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.command_words import no_command, words_of
 from npu_conformance.harness.subject.endpoints import (
     USUAL,
     Endpoint,
@@ -123,24 +122,13 @@ def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[E
 
 
 def _command(spec: str) -> tuple[str, ...]:
-    import shutil
-
     try:
         command = words_of(f"plug-in {spec}", spec.removeprefix("exec:"))
     except DocumentError as error:
         raise LoadError(str(error)) from None
-    if shutil.which(command[0]) is None:
-        raise LoadError(f"plug-in {spec}: {_no_command(command[0])}")
+    if problem := no_command(command[0]):
+        raise LoadError(f"plug-in {spec}: {problem}")
     return command
-
-
-def _no_command(word: str) -> str:
-    """Why a word is no command: nothing is there, it may not be run, or it is in a folder where none are looked for."""
-    if not os.path.isfile(word):
-        return f"no command {word}"
-    if not os.access(word, os.X_OK):
-        return f"{word} is not executable"
-    return f"no command {word} (did you mean ./{word}?)"
 
 
 def _read_key(path: str) -> str:

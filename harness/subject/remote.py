@@ -32,6 +32,8 @@ from npu_conformance.specs.versions import Version
 _LOOK_AGAIN_SECONDS = 0.1
 """Between two attempts to connect to a driver that somebody else starts."""
 
+_KEY = "--plugin-option key-file=FILE"
+
 
 class RemoteSubject:
     """The handle of a subject in another process. See SubjectHandle."""
@@ -52,10 +54,17 @@ class RemoteSubject:
             raise LoadError(f"plug-in {endpoint.spec}: {ended}{hint_after(endpoint.spec, ended)}") from None
         except (errors.InterfaceError, LoadError, OSError) as error:
             self._endpoint.close()
-            raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
+            if isinstance(error, LoadError):
+                raise
+            hint_of_key = f" (it is given with {_KEY})" if isinstance(error, errors.SecurityDenied) else ""
+            raise LoadError(f"plug-in {endpoint.spec}: {error}{hint_of_key}") from None
         manifest = self._main.initialized.manifest
         self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
-        self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+        try:
+            self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+        except LoadError:
+            self.close()
+            raise
         self.ignores_tool = self.manifest.inference_tool is None and manifest.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:

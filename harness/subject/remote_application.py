@@ -151,8 +151,8 @@ class RemoteApplication:
             return self._hung(method, *stacks.split(stderr), deaf)
         if isinstance(problem, TimedOut):
             within = f"within {self.seconds_for(method):g} s"
-            return Failed(f"{method}: half a line, and not its end {within}: {truncated(partial)}")
-        return Failed(f"{method}: {problem}")
+            return _breach(f"{method}: half a line, and not its end {within}: {truncated(partial)}")
+        return _breach(f"{method}: {problem}")
 
     def _hung(self, method: str, words: str, stack: str, deaf: str) -> Hung:
         place = stacks.place(stack)
@@ -160,6 +160,13 @@ class RemoteApplication:
         within = f"{self.seconds_for(method):g} s"
         end = "host killed" if self._endpoint.is_ours else "connection closed"
         return Hung(f"{method}: no answer within {within} ({end}){deaf}{where}", words, stack)
+
+
+def _breach(problem: str) -> Failed:
+    """The verdict on a broken message, which is none on what the case is about."""
+    failure = Failed(problem)
+    failure.about = ("NNHAL-WIRE-001",)
+    return failure
 
 
 def run_remotely_concurrently(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.command_words import no_command, words_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.process_group import end_group
 from npu_conformance.specs.documents import DocumentError
@@ -64,10 +64,15 @@ class Reset(msgspec.Struct, frozen=True):
 
 
 def reset_of(manifest: Manifest, given: Reset | None, *, is_loaded_here: bool) -> Reset | None:
-    """The command that may be run: the given one, or that of a plug-in loaded here; None for none."""
-    if given is None and is_loaded_here and manifest.reset_command:
-        return Reset(manifest.reset_command, manifest.reset_seconds)
-    return given
+    """The command that may be run: the given one, or that of a plug-in loaded here; None for none.
+
+    Raises LoadError where it could not be started: it is wanted behind the first crash, which may be hours away.
+    """
+    is_own = given is None and is_loaded_here and manifest.reset_command
+    found = Reset(manifest.reset_command, manifest.reset_seconds) if is_own else given
+    if found is not None and (problem := no_command(found.command[0])):
+        raise LoadError(f"{'the manifest: reset_command' if is_own else OPTION}: {problem}")
+    return found
 
 
 def hint(manifest: Manifest, reset: Reset | None) -> str:

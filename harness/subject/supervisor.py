@@ -49,6 +49,8 @@ class Supervisor:
         self._serial = 0
         self._exited: Exited | None = None
         self._printed = Printed()
+        self._own_words = Printed()
+        """What the newest host has printed, of all that."""
         self._reads = 0
         """How many answers to Read are to come."""
         self._output = b""
@@ -74,6 +76,7 @@ class Supervisor:
                 self._take(self._receive(socket.MSG_DONTWAIT))
         self._serial += 1
         self._exited = None
+        self._own_words = Printed()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             try:
@@ -97,7 +100,7 @@ class Supervisor:
         return children[0] if children else 0
 
     def kill(self, *, with_stacks: bool = False) -> str:
-        """Kill the host, with everything it has started, and return its standard error since `forget_printed`.
+        """Kill the host, with everything it has started, and return its own standard error since `forget_printed`.
 
         with_stacks: a Python host may first write where its threads are.
         """
@@ -106,7 +109,7 @@ class Supervisor:
                 self._control.send(msgspec.json.encode(Kill(with_stacks)))
             if self._wait_exited(_LIMIT_SECONDS) is None:
                 self._give_up()
-        return self.printed()[1]
+        return _readable(self._own_words.stderr)
 
     def _give_up(self) -> None:
         """End a zygote that does not react, as one that a host has stopped; the hosts die with it."""
@@ -117,14 +120,13 @@ class Supervisor:
     def forget_printed(self) -> None:
         """What hosts print counts from here on."""
         self._read_printed()
-        self._printed = Printed()
+        self._printed = self._own_words = Printed()
 
     def printed(self) -> tuple[str, str]:
         """The end of what hosts have printed since `forget_printed`, on standard output and on standard error."""
         if self._exited is None:
             self._read_printed()
-        stdout, stderr = self._printed.stdout, self._printed.stderr
-        return stacks.printable(stdout.decode(errors="replace")), stacks.printable(stderr.decode(errors="replace"))
+        return _readable(self._printed.stdout), _readable(self._printed.stderr)
 
     def _read_printed(self) -> None:
         """Take in what the host has printed until now. A zygote that has died has nothing to tell."""
@@ -149,7 +151,7 @@ class Supervisor:
         killed = f"was killed by {signal_name(number)} (signal {number})"
         how = killed if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""
-        words, stack = stacks.split(self.printed()[1])
+        words, stack = stacks.split(_readable(self._own_words.stderr))
         place = stacks.place(stack)
         where = f" at {place}" if place else ""
         return Crashed(f"{doing}: the host process {how}{where}{half}{_last_words(words)}", number, words, stack)
@@ -217,16 +219,17 @@ class Supervisor:
             self._reads = max(0, self._reads - 1)
             self._keep(message)
             return
-        self._keep(message.printed)
         # A host that a restart has replaced may be reported late.
-        if message.serial == self._serial:
+        is_newest = message.serial == self._serial
+        self._keep(message.printed, is_newest=is_newest)
+        if is_newest:
             self._exited = message
 
-    def _keep(self, printed: Printed) -> None:
+    def _keep(self, printed: Printed, *, is_newest: bool = True) -> None:
         if printed.stdout or printed.stderr:
-            before = self._printed
-            stdout, stderr = before.stdout + printed.stdout, before.stderr + printed.stderr
-            self._printed = Printed(stdout[-TAIL_LIMIT:], stderr[-TAIL_LIMIT:])
+            self._printed = _joined(self._printed, printed)
+            if is_newest:
+                self._own_words = _joined(self._own_words, printed)
 
     def _drain_output(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -256,6 +259,15 @@ def _spawn(control: int, output: int) -> int:
         return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setpgroup=0)
     finally:
         os.close(null)
+
+
+def _joined(before: Printed, after: Printed) -> Printed:
+    stdout, stderr = before.stdout + after.stdout, before.stderr + after.stderr
+    return Printed(stdout[-TAIL_LIMIT:], stderr[-TAIL_LIMIT:])
+
+
+def _readable(printed: bytes) -> str:
+    return stacks.printable(printed.decode(errors="replace"))
 
 
 def _last_words(stderr: str) -> str:

@@ -309,6 +309,8 @@ class Connection(Answering):
     def _route(self, envelope: protocol.Envelope, line: bytes) -> None:
         if envelope.result is msgspec.UNSET and envelope.error is None:
             self._breach(f"a message with neither method, result nor error: {truncated(line)}", envelope.id)
+        elif envelope.id is None and envelope.error is None:
+            self._breach(f"an answer without an id, as to a notification, which has none: {truncated(line)}", None)
         elif not self._outstanding.give(envelope):
             known = ", ".join(map(str, self._outstanding.numbers()))
             expected = f"; waited for {known}" if known else ""

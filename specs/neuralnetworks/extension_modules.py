@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
 def attribute(extension: RegisteredExtension, part: str, operation: str, name: str) -> Any:
@@ -19,6 +24,21 @@ def attribute(extension: RegisteredExtension, part: str, operation: str, name: s
     if not hasattr(extension.modules[path], name):
         raise DocumentError(str(path), name, "there is no such name in the file")
     return getattr(extension.modules[path], name)
+
+
+def guarded(function: Callable[_Arguments, _Result], path: Path) -> Callable[_Arguments, _Result]:
+    """A function of an extension's file, which is named, with the line, where it raises: DocumentError."""
+
+    @functools.wraps(function)
+    def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*arguments, **named)
+        except DocumentError:
+            raise
+        except Exception as error:
+            raise DocumentError(str(path), _line(error, path), f"{type(error).__name__}: {error}") from error
+
+    return call
 
 
 def _execute(path: Path, package: str) -> ModuleType:

@@ -148,6 +148,13 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "--baseline", "typed.json"], "typed.json: $"),
         ([*RUN, FIRST_DAY, "--vectors", "empty"], "empty: "),
         ([*RUN, FIRST_DAY, "--vectors", "broken.json"], "broken.json: not JSON"),
+        (["vectors", "show", "PADD.x"], "no vectors of 'PADD' (did you mean PAD"),
+        (["requirements", "nnhal-prepare-004"], "'nnhal-prepare-004' (did you mean NNHAL-PREPARE-004"),
+        (
+            ["mlts", "--plugin", "reference", "--models", "digits_con"],
+            "(did you mean digits_conv",
+        ),
+        (["list", "-k", "zzzz"], "nothing is selected by -k 'zzzz'"),
         (["check", "nonsense"], "unknown plug-in 'nonsense'"),
         (["replay", "empty", "--plugin", FIRST_DAY], "empty: no failure file is here"),
         (["replay", "broken.json", "--plugin", FIRST_DAY], "broken.json: not JSON"),

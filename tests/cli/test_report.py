@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_runs import EVERYTHING, LATENCIES, case, keep
+from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
 from npu_conformance.specs.outcomes import Outcome
@@ -73,13 +74,19 @@ def test_a_run_is_not_compared_with_itself(
     assert "these are one run" in err
 
 
-@pytest.mark.parametrize("option", ["--failures", "--warnings", "--junit=x", "--badge=x"])
+@pytest.mark.parametrize("option", ["--failures", "--warnings", "--reasons", "--junit=x", "--badge=x"])
 def test_what_shows_one_run_wants_one_folder(
     option: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = report(capsys, *runs, option)
     assert code == 2
     assert err.startswith(f"npu-conformance: {option.partition('=')[0]}: shows one run, found 2 folders")
+
+
+def test_reasons_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [replace(case(f"PAD.{name}", Outcome.NOT_APPLICABLE), message="no clock") for name in "ab"]
+    run = keep(tmp_path / "run", case("PAD.c"), *cases)
+    assert report(capsys, run, "--reasons") == (0, "     2 not-applicable: no clock\n", "")
 
 
 def test_a_badge(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -224,6 +224,22 @@ def test_what_is_red_comes_before_what_is_missing() -> None:
         assert meaning_of("E", ("scheduling",), verdicts) == f"{GRADES['E']}: {following}"
 
 
+def test_an_interface_that_misses_a_method_is_told_which() -> None:
+    case = CaseResult(
+        case="cts.npu_manager.lifecycle.grant", outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED,
+        interface="manager", message="Manager.setPolicy is not implemented",
+    )  # fmt: skip
+    told = f"{GRADES['E']}: implement Manager.setPolicy, which 1 case tried in vain"
+    assert meaning_of("E", ("manager",), [case]) == told
+
+
+def test_check_as_json_tells_what_is_wrong_from_what_is_not_supported(command: Command) -> None:
+    told = json.loads(command("check", "vendor_plugins:first_day", "--json")[1])
+    grade = told["grade"]
+    assert grade["failed"] == len(grade["failures"])
+    assert grade["not_supported"] > 0
+
+
 def test_the_help_of_check_has_the_table_of_grades(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command("check", "--help")

@@ -49,6 +49,12 @@ def _text(file: str, text: str) -> Edit:
     return write
 
 
+def _replaced(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
 def _other_rules(folder: Path) -> None:
     shutil.copy(folder / "rules" / "example_requantize.py", folder / RULES)
 
@@ -218,7 +224,15 @@ UNTRUE: dict[str, tuple[Edit, str]] = {
     ),
     "oracle_that_fails": (
         _text(ORACLE, "def example_clamp(inputs, outputs):\n    return 1 / 0"),
-        "example_clamp.py: example_clamp: ZeroDivisionError: division by zero",
+        "oracles/example_clamp.py: line 2: ZeroDivisionError: division by zero",
+    ),
+    "rules_that_fail": (
+        lambda folder: _replaced(folder / RULES, 'view.real("low")', 'view.raal("low")'),
+        "rules/example_clamp.py: line 11: AttributeError: 'OperationView' object has no attribute 'raal'",
+    ),
+    "shapes_that_fail": (
+        lambda folder: _replaced(folder / RULES, '"C2", shapes.same_as_input', '"C2", lambda view: 1 / 0'),
+        "rules/example_clamp.py: line 21: ZeroDivisionError: division by zero",
     ),
     "no_vectors": (
         lambda folder: (folder / VECTORS).unlink(),

@@ -118,6 +118,7 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "unknown type": (_operand("a", type="TENSOR"), r"\$\.operands\.a\.type: unknown operand type 'TENSOR'"),
     "too few values": (_operand("b", value=[1.0]), r"\$\.operands\.b\.value: expected 2 elements .* found 1"),
     "not the shortest float": (_operand("b", value=[0.1, 0.30000000000000004]), r"b\.value: .* is not a float32"),
+    "a longer float of the same value": (_operand("b", value=[0.10000000149011612, 0.0]), r"the nearest is 0\.1$"),
     "too large for the type": (_operand("b", value=[1e39, 0.0]), r"b\.value: 1e\+39 is not a float32"),
     "a float as an integer": (_operand("none", value=[0.5]), r"none\.value: expected an integer, found 0.5"),
     "outside the type": (_operand("none", value=[2**31]), r"none\.value: 2147483648 is outside int32"),

@@ -148,6 +148,7 @@ MODES: dict[str, Callable[[int], None]] = {
     "neither": raw(b'{"jsonrpc": "2.0", "id": ID}\n'),
     "wrong_type": raw(b'{"jsonrpc": "2.0", "id": ID, "result": "one"}\n'),
     "wrong_id": raw(b'{"jsonrpc": "2.0", "id": 4711, "result": 1}\n'),
+    "no_id": raw(b'{"jsonrpc": "2.0", "result": null}\n'),
     "null_id": raw(b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}}\n'),
     "half_then_exit": half_then_exit,
     "half_a_line": half_a_line,

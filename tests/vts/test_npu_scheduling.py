@@ -29,13 +29,16 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.manifest import InferenceTool, Manifest
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.npu.workload import InferenceRun, Workload, WorkloadCallback
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
-from npu_conformance.vts.lib.npu_scheduling.fixture import Run, SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling import bursts
+from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
 IN_REAL_TIME = {
@@ -211,3 +214,33 @@ def test_apps_reach_work_and_not_what_steers_it() -> None:
         assert subject.interfaces.scheduling_control is not None
     finally:
         subject.close()
+
+
+def test_a_failure_says_what_the_inferences_were_rejected_with() -> None:
+    class Denying(Workload):
+        def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
+            raise SecurityDenied("no direct access")
+
+    run = App._by_interface(cast(App, None), Denying(), InferenceRun())
+    fixture = cast(SchedulingFixture, SimpleNamespace(end_of=lambda run, step_ms: run.succeeded))
+    with pytest.raises(Failed, match=r"^inferences: expected success, found a rejection: SecurityDenied no direct a"):
+        SchedulingFixture.succeeds(fixture, run, "inferences")
+    failed = Run()
+    failed.on_run_ended(False)
+    with pytest.raises(Failed, match=r"found onRunEnded\(false\)$"):
+        SchedulingFixture.succeeds(fixture, failed, "inferences")
+
+
+@pytest.mark.parametrize(
+    ("found", "requirement"),
+    [
+        ((REQUESTED, STARTED, COMPLETED, REQUESTED), "NPU-HAL-025"),
+        ((REQUESTED, STARTED), "NPU-HAL-024"),
+        ((REQUESTED, STARTED, USER), "NPU-HAL-030"),
+        ((REQUESTED, RESUMED, COMPLETED), "NPU-HAL-029"),
+    ],
+)
+def test_events_that_are_not_due_are_told_by_the_rule_that_they_break(
+    found: tuple[Notification, ...], requirement: str
+) -> None:
+    assert bursts._broken(found, (REQUESTED, STARTED, COMPLETED))[0] == requirement

@@ -232,7 +232,7 @@ def during_work(context: CaseContext) -> None:
         npu.need_running(first)
         second = camera.start()
         for run in (first, second):
-            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+            npu.succeeds(run, "inferences")
         npu.settle()
         if npu.is_in_real_time and camera.received() == list(TWICE):
             raise NotApplicable("the second run began only after the first was over")
@@ -275,7 +275,7 @@ def any_duration(context: CaseContext) -> None:
         for duration_ms in _DURATIONS_MS:
             npu.register_recorder(duration_ms)
             seen = len(camera.events())
-            checks.that(npu.end_of(camera.start()), "inferences: expected success, found a failure")
+            npu.succeeds(camera.start(), "inferences")
             npu.pass_ms(max(0, duration_ms - _MARGIN_MS))
             if duration_ms > _MARGIN_MS:
                 received = [event.notification for event in camera.events()[seen:]]
@@ -299,7 +299,7 @@ def rejected_registration(context: CaseContext) -> None:
             pass
         else:
             raise NotApplicable("a negative debounce time is taken")
-        checks.that(npu.end_of(camera.start()), "inferences: expected success, found a failure")
+        npu.succeeds(camera.start(), "inferences")
         npu.pass_ms(_DURATIONS_MS[-1] - _MARGIN_MS)
         checks.equal(camera.received(), [REQUESTED, STARTED], "events within the time of the registration that counts")
         npu.pass_ms(2 * _MARGIN_MS)

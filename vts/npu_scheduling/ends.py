@@ -100,7 +100,7 @@ def _is_last(context: CaseContext, end: End, notification: Notification) -> None
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.register_recorder()
-        checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
+        npu.succeeds(camera.start(), "inferences", step_ms=1)
         npu.pass_ms(10)
         run = camera.start()
         npu.pass_ms(15)
@@ -135,7 +135,7 @@ def _leaves_others(context: CaseContext, end: End, notification: Notification) -
         other = assistant.start()
         npu.pass_ms(5)
         _ended_early(npu, camera, end)
-        checks.that(npu.end_of(other), "inferences of the other uid: expected success, found a failure")
+        npu.succeeds(other, "inferences of the other uid")
         npu.settle()
         npu.expect(camera, REQUESTED, STARTED, notification)
 
@@ -154,7 +154,7 @@ def _while_waiting(context: CaseContext, end: End, notification: Notification) -
         started = [STARTED] if STARTED in assistant.received() else []
         end(npu, assistant)
         checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")
-        checks.that(npu.end_of(strong), "the stronger inferences: expected success, found a failure")
+        npu.succeeds(strong, "the stronger inferences")
         npu.settle()
         npu.expect(assistant, REQUESTED, *started, notification)
 
@@ -209,7 +209,7 @@ def _while_paused(context: CaseContext, end: End, notification: Notification) ->
             raise NotApplicable("the weaker work waits between two inferences and is not paused")
         end(npu, weak)
         checks.that(not npu.end_of(run), "inferences that were ended while paused: expected no success, found success")
-        checks.that(npu.end_of(interrupting), "inferences of the stronger app: expected success, found a failure")
+        npu.succeeds(interrupting, "inferences of the stronger app")
         npu.settle()
         checks.equal(weak.received()[-1], notification, "the last event of work that was ended while paused")
 
@@ -228,7 +228,7 @@ def _soon_after_a_pause(context: CaseContext, end: End, notification: Notificati
             npu.need_running(run)
             end(npu, weak)
             checks.that(not npu.end_of(run), "inferences that were ended while paused: expected no success")
-            checks.that(npu.end_of(interrupting), "inferences of the stronger app: expected success, found a failure")
+            npu.succeeds(interrupting, "inferences of the stronger app")
             npu.settle()
             told = without_pauses([event.notification for event in weak.events()[seen:]])
             what = f"events of work that was ended {promised + soon_ms} ms after stronger work had come"
@@ -272,7 +272,7 @@ def cancelled_leaves_work_for_the_canceller(context: CaseContext) -> None:
         npu.pass_ms(15)
         npu.need_running(run)
         camera.cancel()
-        checks.that(npu.end_of(run), "inferences for the uid that cancels: expected success, found a failure")
+        npu.succeeds(run, "inferences for the uid that cancels")
 
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")

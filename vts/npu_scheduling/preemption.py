@@ -71,7 +71,7 @@ def in_time(context: CaseContext) -> None:
             npu.pass_ms(offset)
             runs.append(strong.start())
             for run in runs:
-                checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+                npu.succeeds(run, "inferences")
             npu.settle()
             ours, theirs = strong.events()[seen_strong:], weak.events()[seen_weak:]
             waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)
@@ -299,7 +299,7 @@ def cleared(context: CaseContext) -> None:
         runs.append(weak.start())
         npu.configure()
         for run in runs:
-            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+            npu.succeeds(run, "inferences")
         npu.settle()
         npu.expect(strong, *UNDISTURBED)
         npu.expect(weak, *UNDISTURBED)
@@ -339,7 +339,7 @@ def on_each_device(context: CaseContext) -> None:
             npu.pass_ms(INTO_WORK_MS)
             runs.append(strong.start(run))
             for each in runs:
-                checks.that(npu.end_of(each), f"inferences on device {device}: expected success, found a failure")
+                npu.succeeds(each, f"inferences on device {device}")
             npu.settle()
             ours = strong.events()[seen:]
             waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)

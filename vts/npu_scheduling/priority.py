@@ -59,7 +59,7 @@ def _weak_and_strong(
         raise NotApplicable("the weaker run was over before the stronger can be expected to have begun")
     npu.wait(look, "end of both runs", step_ms=1)
     for name, run in runs.items():
-        checks.that(bool(run.succeeded), f"the {name} inferences: expected success, found a failure")
+        checks.that(bool(run.succeeded), f"the {name} inferences: expected success, found {run.ending}")
     return order
 
 
@@ -173,7 +173,7 @@ def _paused(npu: SchedulingFixture, debounce_ms: int | None = None) -> App:
     npu.pass_ms(_WITHIN_MS)
     runs.append(strong.start())
     for run in runs:
-        checks.that(npu.end_of(run, step_ms=1), "inferences: expected success, found a failure")
+        npu.succeeds(run, "inferences", step_ms=1)
     npu.settle(debounce_ms)
     npu.expect(strong, *UNDISTURBED)
     return weak
@@ -200,7 +200,7 @@ def paused_twice(context: CaseContext) -> None:
         for _ in range(2):
             npu.pass_ms(_WITHIN_MS)
             npu.need_running(weak_run)
-            checks.that(npu.end_of(strong.start(), step_ms=1), "the stronger inferences: expected success, found none")
+            npu.succeeds(strong.start(), "the stronger inferences", step_ms=1)
         npu.settle()
         checks.equal(without_pauses(weak.received()), list(UNDISTURBED), "events without pauses that were resumed from")
 
@@ -271,7 +271,7 @@ def paused_and_cancelled(context: CaseContext) -> None:
             raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
         weak.cancel()
         checks.that(not npu.end_of(weak_run), "inferences that were cancelled: expected no success, found success")
-        checks.that(npu.end_of(strong_run), "the stronger inferences: expected success, found a failure")
+        npu.succeeds(strong_run, "the stronger inferences")
         npu.settle()
         npu.expect(weak, REQUESTED, STARTED, PAUSED, USER)
 
@@ -285,6 +285,6 @@ def no_pause_for_weaker(context: CaseContext) -> None:
         npu.pass_ms(_WITHIN_MS)
         runs.append(weak.start())
         for run in runs:
-            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+            npu.succeeds(run, "inferences")
         npu.settle()
         npu.expect(strong, *UNDISTURBED)

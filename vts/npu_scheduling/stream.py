@@ -113,7 +113,7 @@ def times_of_the_events(context: CaseContext) -> None:
         camera = npu.app(npu.camera)
         npu.register_recorder()
         run = camera.start()
-        checks.that(npu.end_of(run, step_ms=1), "inferences: expected success, found a failure")
+        npu.succeeds(run, "inferences", step_ms=1)
         took = npu.passed_ms
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -133,7 +133,7 @@ def resumed_each_time(context: CaseContext) -> None:
         for _ in range(_INTERRUPTIONS):
             npu.pass_ms(3)
             strong.works()
-        checks.that(npu.end_of(run), "inferences that others interrupt: expected success, found a failure")
+        npu.succeeds(run, "inferences that others interrupt")
         npu.settle()
         checks.equal(without_pauses(weak.received()), list(UNDISTURBED), f"events of uid {weak.uid}, without pauses")
 
@@ -147,7 +147,7 @@ def many_apps(context: CaseContext) -> None:
         apps = [npu.app(_FIRST_UID + index) for index in range(_MANY)]
         runs = [app.start(InferenceRun(job_priority=10 * index)) for index, app in enumerate(apps)]
         for run in runs:
-            checks.that(npu.end_of(run), "inferences among those of many apps: expected success, found a failure")
+            npu.succeeds(run, "inferences among those of many apps")
         npu.settle()
         for index, app in enumerate(apps):
             received = without_pauses(app.received())
@@ -180,7 +180,7 @@ def many_of_one_app(context: CaseContext) -> None:
         camera = npu.app(npu.camera)
         runs = [camera.start(InferenceRun(job_priority=index)) for index in range(_CROWD)]
         for run in runs:
-            checks.that(npu.end_of(run, 1000), f"one of {_CROWD} runs of an app: expected success, found a failure")
+            npu.succeeds(run, f"one of {_CROWD} runs of an app", 1000)
         npu.settle()
         checks.equal(without_pauses(camera.received()), list(UNDISTURBED), f"events of uid {camera.uid}")
 

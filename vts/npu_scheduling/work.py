@@ -300,7 +300,7 @@ def devices_consecutive(context: CaseContext) -> None:
                 break
             npu.settle()
             count += 1
-        checks.that(count > 0, "device 0: expected success, found a rejection")
+        checks.that(count > 0, f"device 0: expected success, found {run.ending}")
         for number in (count, count + 1, count + 2, -1):
             camera.is_rejected(InferenceRun(device_number=number))
         for number in range(count):

@@ -72,13 +72,20 @@ def verdict(results: Results) -> Verdict:
     if results.exit_code:
         wrong = sum(is_red(case.outcome, case.dispositions) for case in results.cases)
         beside = f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline."
-        sentence = f"{wrong:,} of {cases} failed or did not run." if wrong else beside
+        sentence = f"{wrong:,} of {cases} failed or did not run{_beside(results.counts)}." if wrong else beside
         return Verdict("fail", "not shown to be conformant", sentence)
     return Verdict(
         "not-supported",
         "not shown to be conformant",
         f"Nothing that counts is wrong in {cases}, but that does not show all.",
     )
+
+
+def _beside(counts: Counts) -> str:
+    """How many cases passed, and how many tell nothing, so that nobody reads the rest as passed."""
+    silent = counts.get(Outcome.NOT_SUPPORTED.value, 0) + counts.get(Outcome.NOT_APPLICABLE.value, 0)
+    passed = f"; {counts.get(Outcome.PASS.value, 0):,} passed"
+    return passed + (f", {silent:,} are not supported or do not apply" if silent else "")
 
 
 def _bar(counts: Mapping[str, int]) -> Iterator[tuple[str, float, float]]:

@@ -93,6 +93,8 @@ def cell(counts: Counts | None, warned: int = 0) -> Cell | None:
     """A cell of such a table; None where nothing was asked."""
     if counts is None:
         return None
-    others = ", ".join(f"{count} {name}" for name, count in counts.items() if name != Outcome.PASS.value)
-    passed = counts.get(Outcome.PASS.value, 0)
-    return Cell(worst(*map(Outcome, counts)).value, passed, sum(counts.values()), others, warned)
+    passed, gravest = counts.get(Outcome.PASS.value, 0), worst(*map(Outcome, counts)).value
+    told = (f"{count} {name}" for name, count in counts.items() if name != Outcome.PASS.value)
+    # Where all others are not supported, the sign says so already.
+    others = "" if gravest == Outcome.NOT_SUPPORTED.value else ", ".join(told)
+    return Cell(gravest, passed, sum(counts.values()), others, warned)

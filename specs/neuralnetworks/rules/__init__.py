@@ -4,6 +4,8 @@ import functools
 import importlib
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import extension_modules
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -38,7 +40,8 @@ def of_extension(extension: RegisteredExtension, operation: str) -> Rules | None
     for clause in found.clauses:
         if not clause.id.startswith(f"{operation}."):
             raise DocumentError(str(path), "RULES", f"the clauses are of {operation}, found {clause.id}")
-    return found
+    checked = tuple(replace(one, check=extension_modules.guarded(one.check, path)) for one in found.clauses)
+    return replace(found, clauses=checked, output_shapes=extension_modules.guarded(found.output_shapes, path))
 
 
 def clauses(name: str) -> tuple[Clause, ...]:

@@ -100,6 +100,13 @@ def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, le
     assert {(name, kind) for claim in found for name in claim.operations for kind in claim.types} == left
 
 
+def test_what_speaks_against_a_claim_is_told() -> None:
+    refused = verdict(Outcome.NOT_SUPPORTED, ((use("MUL", FLOAT32, supported=False),),))
+    verdicts = [*PASSED, verdict(Outcome.FAIL, ADD=(FLOAT32,)), refused]
+    assert proposals.spoken_against("ADD", verdicts) == "1 case wrong, vts.generated.X.y for one"
+    assert proposals.spoken_against("MUL", verdicts) == "refused in 1 case, vts.generated.X.y for one"
+
+
 def test_the_command_writes_claims_that_a_manifest_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_CLAIMABLE", ("vts.generated.FLOOR", "vts.generated.RELU"))
     file = tmp_path / "claims.json"

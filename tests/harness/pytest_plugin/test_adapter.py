@@ -277,3 +277,11 @@ def test_what_verbose_prints_can_be_pasted_back(run: Run, workers: str) -> None:
     shown = run("vts.queries.liveness.ping", "-vv", "-n", workers).outlines
     (node,) = {word for line in shown for word in line.split() if "::" in word}
     run(node).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("fixture", ["npu_subject", "npu_device"])
+def test_a_fixture_without_a_plug_in_says_what_is_missing(pytester: pytest.Pytester, fixture: str) -> None:
+    pytester.makepyfile(f"def test_own({fixture}): pass")
+    result = pytester.runpytest_inprocess()
+    result.stdout.fnmatch_lines(["npu_subject: give --npu-plugin=P, the implementation under test"])
+    assert result.parseoutcomes() == {"errors": 1}

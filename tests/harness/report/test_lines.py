@@ -36,3 +36,32 @@ def test_a_crash_shows_signal_and_last_words() -> None:
     assert explain(crashed).splitlines() == ["CRASH vts.a.b.c: died", "  signal 11", "  stderr: one", "  stderr: last"]
     said = replace(crashed, message="killed by SIGSEGV (signal 11)")
     assert "  signal 11" not in explain(said).splitlines()
+
+
+def test_the_steps_that_led_to_a_failure_are_told_below_it() -> None:
+    stepwise = CaseResult(case="vts.a.b.c", outcome=Outcome.FAIL, message="3 ms, expected 5\nSteps:\n  1. a\n  2. b")
+    assert explain(stepwise, replay="again").splitlines() == [
+        "FAIL vts.a.b.c: 3 ms, expected 5",
+        "  Steps:",
+        "    1. a",
+        "    2. b",
+        "  again",
+    ]
+    part = ConfigurationResult(name="one", outcome=Outcome.FAIL, message=stepwise.message)
+    assert explain(CaseResult(case="vts.a.b.c", outcome=Outcome.FAIL, configurations=(part,))).splitlines() == [
+        "FAIL vts.a.b.c: #one: 3 ms, expected 5",
+        "  Steps:",
+        "    1. a",
+        "    2. b",
+        "  1 of 1 configurations: fail",
+    ]
+
+
+def test_the_last_words_of_one_host_are_not_those_of_another() -> None:
+    silent = ConfigurationResult(name="one", outcome=Outcome.CRASH, message="killed by SIGSEGV", signal=11)
+    telling = ConfigurationResult(name="two", outcome=Outcome.CRASH, message="aborted", stderr="npu0: assert")
+    crashed = CaseResult(
+        case="vts.a.b.c", outcome=Outcome.CRASH, configurations=(silent, telling), stderr="npu0: assert"
+    )
+    assert "npu0" not in explain(crashed)
+    assert "stderr: npu0: assert" in explain(replace(crashed, configurations=(telling, silent)))

@@ -40,6 +40,17 @@ def finished(name: str, outcome: Outcome = Outcome.PASS, *dispositions: Disposit
     )
 
 
+def test_a_run_that_is_resumed_counts_on() -> None:
+    clock = Clock()
+    progress = Progress(400, Console(io.StringIO()), clock=clock)
+    progress.resume([finished(f"e{number}", Outcome.FAIL).result for number in range(100)])
+    for number in range(100):
+        progress.write(finished(f"c{number}"))
+    clock.now += 50.0
+    assert progress.line() == "[==========          ]  50% 200/400, 100 red, 50 s, 2/s, about 1:40 left"
+    assert progress.red == 0  # what `-x N` counts
+
+
 def test_a_line_has_bar_share_reds_rate_and_what_is_left() -> None:
     clock = Clock()
     progress = Progress(400, Console(io.StringIO()), clock=clock)

@@ -17,6 +17,7 @@ from npu_conformance.specs.errors import DeadObject, IllegalArgument, ServiceErr
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
+from npu_conformance.specs.npu.types import LoadStatus
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 
@@ -110,6 +111,14 @@ def raising(error: Exception) -> Callable[[], None]:
     ("check", "message"),
     [
         (lambda: checks.equal(1, 2, "x"), "x: expected 2, found 1"),
+        (
+            lambda: checks.equal([0, 9], [LoadStatus.NOT_PRIORITIZED, LoadStatus.NOT_PRIORITIZED], "x"),
+            "x: expected [NOT_PRIORITIZED (2), NOT_PRIORITIZED (2)], found [CAN_LOAD_NOW (0), 9]",
+        ),
+        (
+            lambda: checks.equal({7: 0}, {7: LoadStatus.NOT_PRIORITIZED}, "x"),
+            "x: expected {7: NOT_PRIORITIZED (2)}, found {7: CAN_LOAD_NOW (0)}",
+        ),
         (
             lambda: checks.equal(DeviceStatus.BUSY, DeviceStatus.AVAILABLE, "status"),
             "status: expected AVAILABLE (0), found BUSY (1)",

@@ -77,6 +77,20 @@ def test_what_is_wrong_is_named(
     assert (outcome.exit_code, outcome.conformant, outcome.reasons) == (code, False, (reason,))
 
 
+def test_what_cases_lack_that_do_not_apply_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def lacks(context: Any) -> None:
+        raise NotApplicable("no clock")
+
+    outcome = build(logged([make_case("x"), make_case("y", lacks), make_case("z", lacks)], subject, path))
+    assert outcome.thin_coverage == ("2 of 3 cases of the NN HAL do not apply: 2 since no clock",)
+
+
+def test_why_cases_were_not_run_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
+    cases = [make_case("x", fails), make_case("y"), make_case("z")]
+    outcome = build(logged(cases, subject, path, stop_after=1))
+    assert "2 not-run (stopped after 1 red case): vts.area.subject.y vts.area.subject.z" in outcome.reasons
+
+
 def test_a_refused_mandatory_group_is_not_conformant_but_green(make_case: MakeCase, subject: Any, path: Path) -> None:
     cases = [*grouped(make_case)[:3], make_case("memory", refuses, group=Group.MEMORY)]
     outcome = build(logged(cases, subject, path))

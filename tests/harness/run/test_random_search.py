@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import random_search
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import MOST_SECONDS, cut_down, search
+from npu_conformance.harness.run.random_search import MOST_SECONDS, cut_down, must, search
 
 STEPS = list(range(40))
 
@@ -84,3 +85,14 @@ def test_seconds_are_bounded_in_real_time_and_where_a_case_says_so(
     with pytest.raises(Failed):
         search(cast(CaseContext, context), 1, attempt, Clock().replay, declared)
     assert found == [bound]
+
+
+def test_what_a_check_says_is_kept_beside_the_steps() -> None:
+    def check() -> None:
+        with checks.about("NPU-HAL-024"):
+            checks.equal(1, 2, "ms")
+
+    with pytest.raises(Failed) as caught:
+        must(check, ["a pause", "a run"])
+    assert str(caught.value).splitlines() == ["ms: expected 2, found 1", "Steps:", "  1. a pause", "  2. a run"]
+    assert (caught.value.about, caught.value.expected, caught.value.found) == (("NPU-HAL-024",), "2", "1")

@@ -112,6 +112,18 @@ def test_other_configurations_do_not_count(make_case: MakeCase, subject: Any, re
     assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == 0
 
 
+def test_what_is_told_is_what_had_failed(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    def now(context: Any) -> None:
+        with context.configuration("refused"):
+            raise NotSupported("no")
+        with context.configuration("bad"):
+            pass
+
+    found = replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path)
+    assert found.told.outcome is found.outcome is Outcome.PASS
+    assert [part.name for part in found.told.configurations] == ["bad"]
+
+
 def test_a_configuration_that_is_gone_proves_nothing(
     make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
 ) -> None:

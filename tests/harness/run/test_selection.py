@@ -210,3 +210,11 @@ def test_external_vectors_come_from_areas_that_read_them(imported: list[str], mo
     monkeypatch.setattr(suites, "area", area)
     chosen = selection.select(Wanted(("vts",), expression="outside", vectors=Path("outside.json")))
     assert [case.id for case in chosen.cases] == ["vts.generated.PAD.outside"]
+
+
+def test_words_of_an_expression_that_are_in_no_id_are_told() -> None:
+    assert selection.idle_words("RELUX or ADD and not zzzz", []) == [
+        "-k: no case has RELUX (did you mean RELU or RELU6 or RELU1?)",
+        "-k: no case has zzzz",
+    ]
+    assert selection.idle_words("mine or ADD", ["vts.external.mine.0"]) == []

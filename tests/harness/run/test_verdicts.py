@@ -56,6 +56,17 @@ def test_an_exception_becomes_the_verdict_and_the_next_case_runs(
     assert subject.restarts == (1 if outcome in (Outcome.CRASH, Outcome.HANG) else 0)
 
 
+def test_a_subject_that_answers_dead_object_lives_and_has_failed(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    answered = DeadObject("callback.onEnded: the connection was closed")
+    answered.method = "control.advanceClock"
+    verdict = run([make_case("a", raising(answered))], subject, recorder).results[0]
+    words = "control.advanceClock answered DeadObject: callback.onEnded: the connection was closed"
+    assert (verdict.outcome, verdict.message) == (Outcome.FAIL, words)
+    assert subject.restarts == 1  # what is dead may be the driver behind it
+
+
 @pytest.mark.parametrize("first", [Hung("silent"), Crashed("died", signal=11)])
 def test_what_cannot_be_closed_behind_a_lost_subject_changes_no_verdict(
     make_case: MakeCase, subject: Any, recorder: Any, first: Exception

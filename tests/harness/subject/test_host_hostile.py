@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ VERDICTS: dict[str, tuple[type[CaseEnded], str]] = {
     "neither": (Failed, "neither method, result nor error"),
     "wrong_type": (Failed, "a result of the wrong type at $: Expected `int`, got `str`"),
     "wrong_id": (Failed, "answer to request 4711, which is not outstanding"),
+    "no_id": (Failed, "an answer without an id, as to a notification, which has none"),
     "null_id": (Failed, "what?"),
     "half_then_exit": (Crashed, "half a line"),
     "half_a_line": (Failed, "half a line, and not its end within 1 s"),
@@ -78,6 +80,7 @@ def test_misbehaviour_gets_its_verdict_and_the_next_case_runs(mode: str) -> None
     with hostile(mode) as subject:
         with pytest.raises(CaseEnded) as caught:
             device_of(subject).get_type()
+        assert caught.value.about == (("NNHAL-WIRE-001",) if kind is Failed else ())
         assert type(caught.value) is kind
         assert text in str(caught.value)
         assert "\n" not in str(caught.value)
@@ -139,6 +142,7 @@ def test_host_that_does_not_come_up_is_a_load_error(mode: str) -> None:
         open_subject(f"exec:{sys.executable} -IS {HOSTS} {mode}")
     assert START_ERRORS[mode] in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("schemas manifest --check FILE") == (mode == "bad_manifest")
 
 
 def test_host_that_never_speaks_is_a_load_error() -> None:
@@ -157,3 +161,17 @@ def _processes_with(argument: str) -> set[int]:
         if argument.encode() in line.split(b"\0"):
             found.add(int(entry))
     return found
+
+
+def test_last_words_are_those_of_the_host_that_died() -> None:
+    with hostile("last_words") as subject:
+        assert isinstance(subject, RemoteSubject)
+        with pytest.raises(Crashed, match="tile != 0"):
+            device_of(subject).get_type()
+        subject.restart()
+        os.kill(subject._endpoint.process(), signal.SIGKILL)
+        with pytest.raises(Crashed) as caught:
+            device_of(subject).get_type()
+        assert "last stderr" not in str(caught.value)
+        assert caught.value.stderr == ""
+        assert "tile != 0" in subject.account().stderr  # of the case, which both belong to

@@ -182,12 +182,20 @@ def test_a_plug_in_that_is_loaded_here_may_name_its_own(tmp_path: Path, monkeypa
 
 
 def test_whose_command_counts() -> None:
-    named, plain = (Manifest(name="x", vendor="v", version="1", reset_command=words) for words in (("own",), ()))
-    given = Reset(("given",), 1.0)
-    assert reset_of(named, None, is_loaded_here=True) == Reset(("own",), named.reset_seconds)
+    named, plain = (Manifest(name="x", vendor="v", version="1", reset_command=words) for words in (("true",), ()))
+    given = Reset(("false",), 1.0)
+    assert reset_of(named, None, is_loaded_here=True) == Reset(("true",), named.reset_seconds)
     assert reset_of(named, None, is_loaded_here=False) is None
     assert reset_of(plain, None, is_loaded_here=True) is None
     assert reset_of(named, given, is_loaded_here=True) == given
+
+
+@pytest.mark.parametrize("given", [Reset(("./reset.sh",), 1.0), None])
+def test_a_command_that_cannot_be_started_is_refused_at_once(given: Reset | None, tmp_path: Path) -> None:
+    source = "the manifest: reset_command" if given is None else "--reset-command"
+    named = Manifest(name="x", vendor="v", version="1", reset_command=("./reset.sh",))
+    with pytest.raises(LoadError, match=f"^{source}: no command ./reset.sh$"):
+        reset_of(named, given, is_loaded_here=True)
 
 
 def test_what_a_driver_below_the_runtime_names_is_not_run(board: Board, tmp_path: Path) -> None:
@@ -215,12 +223,12 @@ def test_a_run_goes_on_behind_the_death_of_the_device(board: Board, tmp_path: Pa
 
 def test_pytest_has_options_of_its_own_for_it(tmp_path: Path) -> None:
     words = ["-p", "no:cacheprovider", "--npu-plugin=reference", str(ROOT / "vts" / "queries.py"), "-k", "ping"]
-    chosen = ["--npu-reset-command=up", "--npu-reset-seconds=7"]
+    chosen = ["--npu-reset-command=true", "--npu-reset-seconds=7"]
     found = subprocess.run(
         [sys.executable, "-m", "pytest", *words, *chosen],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=_LIMIT, check=False,
     )  # fmt: skip
-    assert "--plugin reference --reset-command up --reset-seconds 7\n" in found.stdout, found.stdout
+    assert "--plugin reference --reset-command true --reset-seconds 7\n" in found.stdout, found.stdout
 
 
 def test_a_command_as_on_a_command_line() -> None:

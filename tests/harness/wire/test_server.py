@@ -139,7 +139,7 @@ def test_tcp_with_key(tmp_path: Path) -> None:
     key_file = tmp_path / "key"
     address = start_server("tcp:127.0.0.1:0", read_or_make_key(str(key_file)))
     assert key_file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(LoadError, match="needs a key or a ticket"):
+    with pytest.raises(LoadError, match=r"needs a key or a ticket \(it is given with --plugin-option key-file=FILE\)$"):
         open_subject(address)
     (tmp_path / "wrong").write_text("wrong")
     with pytest.raises(LoadError, match="the key is wrong"):

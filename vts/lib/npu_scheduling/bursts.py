@@ -6,7 +6,7 @@ uid, callbacks that are replaced with another debounce time, and a second proces
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,7 @@ from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     Step,
 )
 from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
-from npu_conformance.vts.lib.npu_scheduling.events import Event, Recorder
+from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, may_describe
@@ -96,15 +96,19 @@ class BurstScenario:
     def _judge(self) -> None:
         self._receive()
         for recorder, told in self._replaced:
-            checks.equal(len(recorder.events), told, "number of events at a callback that was replaced")
+            with checks.about("NPU-HAL-017"):
+                checks.equal(len(recorder.events), told, "number of events at a callback that was replaced")
         for uid, bursts in self._bursts.items():
             own = [event for event in self._events if event.work.uid == uid]
             due = [one for burst in bursts for one in burst.due()]
-            checks.equal([event.notification for event in own], due, f"events of uid {uid}")
+            found = [event.notification for event in own]
+            with checks.about(*_broken(found, due)):
+                checks.equal(found, due, f"events of uid {uid}")
             for burst, its_events in zip(bursts, observation.split(own), strict=False):
                 self._judge_burst(burst, its_events)
         strangers = {event.work.uid for event in self._events} - {*self._bursts}
-        checks.equal(strangers, set(), "uids with events that have not worked")
+        with checks.about("NPU-HAL-015"):
+            checks.equal(strangers, set(), "uids with events that have not worked")
         observation.check_times(self._events)
         observation.check_ids(self._events)
 
@@ -112,12 +116,14 @@ class BurstScenario:
         works = (burst.works[0], burst.works[0], burst.works[-1])
         for event, work in zip(told, works, strict=False):
             is_told = may_describe(event.work, work.run, work.app.uid, work.pid, work.effective)
-            checks.that(is_told, f"{event}: expected it of {work.run}, pid {work.pid}")
+            with checks.about("NPU-HAL-015"):
+                checks.that(is_told, f"{event}: expected it of {work.run}, pid {work.pid}")
         if burst.is_over and not self._is_vague:
             took = told[-1].work.timestamp_ms - told[0].work.timestamp_ms
             most = burst.works[-1].ended_ms - burst.works[0].started_ms
             is_right = most - _LOOK_MS - 1 <= took <= most + 1
-            checks.that(is_right, f"time between a request and the end of the burst: {took} ms, expected {most}")
+            with checks.about("NPU-HAL-024"):
+                checks.that(is_right, f"time between a request and the end of the burst: {took} ms, expected {most}")
 
     def _receive(self) -> None:
         new = self._recorder.events[self._read :]
@@ -141,7 +147,9 @@ class BurstScenario:
         effective = self._configs.priorities(app.uid, run)
         self._meanwhile(step, result)
         reason = self._ended(app, result, step)
-        checks.equal(result.succeeded, reason == EndReason.COMPLETED, f"success of {run} of uid {app.uid}")
+        if bool(result.succeeded) != (reason == EndReason.COMPLETED):
+            expected = "success" if reason == EndReason.COMPLETED else "no success, as it was ended early"
+            checks.fail(f"{run} of uid {app.uid}", expected, result.ending)
         effective |= self._configs.priorities(app.uid, run)
         self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
         if self._is_vague:
@@ -218,6 +226,7 @@ class BurstScenario:
     def _by_failure(self, uid: int) -> None:
         asked(lambda: self.npu.control().fail_work(uid), "failWork")
 
+    @checks.about("NPU-HAL-011", "NPU-HAL-012")
     def _is_rejected(self, app: App, run: InferenceRun) -> None:
         """Work that is refused has no events, or those of work that fails."""
         self._close_all()
@@ -342,9 +351,9 @@ class BurstScenario:
         self._leave(dies=step.replace)
         app = self._app(step.app, step.process)
         may_work = self._configs.may_work(app.uid, OWN_WORK)
-        checks.equal(
-            app.ends(InferenceRun(step.number), 10 * _LOOK_MS), may_work, f"success of inferences of uid {app.uid}"
-        )
+        result = app.start(InferenceRun(step.number))
+        if self.npu.end_of(result, 10 * _LOOK_MS) != may_work:
+            checks.fail(f"inferences of uid {app.uid}", "success" if may_work else "a rejection", result.ending)
         self.npu.pass_ms(max(self._newest, self.npu.debounce_ms) + 2 * MARGIN_MS)
         self._replaced.append((old, told))
         duration = DURATIONS_MS[step.number % len(DURATIONS_MS)] if self._is_page else -1
@@ -359,6 +368,17 @@ class BurstScenario:
                 listener.close()
                 return
         self.npu.register_callback(None)
+
+
+def _broken(found: Sequence[Notification], due: Sequence[Notification]) -> tuple[str, ...]:
+    """What events break that are not those that are due: reasons, the end behind the debounce time, or their number."""
+    if [one.event_type for one in found] == [one.event_type for one in due]:
+        wrong = next((one.event_type for one, other in zip(found, due, strict=True) if one != other), "")
+        return ("NPU-HAL-029" if wrong == "started" else "NPU-HAL-030",)
+    shorter, longer = sorted((list(found), list(due)), key=len)
+    if shorter == longer[:-1] and longer[-1].event_type == "ended":
+        return ("NPU-HAL-024",)
+    return ("NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-022")
 
 
 _DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {

@@ -10,7 +10,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
@@ -36,9 +36,17 @@ _NS_PER_MS = 1_000_000
 
 
 class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: None while it goes on."""
+    """A run by the Workload interface. succeeded: None while it goes on. refusal: what it was rejected with."""
 
     succeeded: bool | None = None
+    refusal: InterfaceError | None = None
+
+    @property
+    def ending(self) -> str:
+        """How it ended, for failures."""
+        if self.refusal is not None:
+            return f"a rejection: {checks.format_error(self.refusal)}"
+        return {None: "no end yet", True: "success", False: "onRunEnded(false)"}[self.succeeded]
 
     def on_run_ended(self, succeeded: bool) -> None:
         """Keep how it ended."""
@@ -69,9 +77,7 @@ class App:
 
     def works(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> None:
         """Run inferences to their successful end."""
-        checks.that(
-            self.ends(run, step_ms), f"inferences of uid {self.uid}: expected success, found a rejection or a failure"
-        )
+        self._fixture.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
 
     def is_rejected(self, run: InferenceRun | None = None) -> None:
         """See a run end without success."""
@@ -107,8 +113,8 @@ class App:
         found = Run()
         try:
             asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
-        except (SecurityDenied, IllegalArgument):
-            found.succeeded = False
+        except (SecurityDenied, IllegalArgument) as error:
+            found.succeeded, found.refusal = False, error
         return found
 
 
@@ -282,6 +288,11 @@ class SchedulingFixture:
             raise
         return bool(run.succeeded)
 
+    def succeeds(self, run: Run | ToolRun, what: str, step_ms: int = _STEP_MS) -> None:
+        """Wait for the end of a run, and see that it is success."""
+        if not self.end_of(run, step_ms):
+            checks.fail(what, "success", run.ending)
+
     def rest(self, duration_ms: int) -> None:
         """In real time, let exactly so much of it pass, however slow the subject is said to be."""
         self.context.subject.wait_until(lambda: False, duration_ms / 1000)
@@ -302,7 +313,8 @@ class SchedulingFixture:
         """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
         if self._clock is None and run.succeeded is not None:
             raise NotApplicable("the run was over before the harness could go on")
-        checks.equal(run.succeeded, None, "end of a run of several hundred milliseconds, early in it")
+        if run.succeeded is not None:
+            checks.fail("a run of several hundred milliseconds, early in it", "that it goes on", run.ending)
 
     def first_event(self, app: App, seen: int = 0) -> Event:
         """The next event of an app's work after so many of them. Failed where there never is one."""

@@ -102,9 +102,11 @@ def check_reasons(events: Sequence[Event]) -> None:
     """Every start and every end has a reason that exists (NPU-HAL-029, -030)."""
     legal = {"requested": {None}, "started": {*StartReason}, "ended": {*EndReason}}
     for event in events:
-        checks.member(event.reason, legal[event.event_type], f"reason of a {event.event_type} event")
+        with checks.about("NPU-HAL-030" if event.event_type == "ended" else "NPU-HAL-029"):
+            checks.member(event.reason, legal[event.event_type], f"reason of a {event.event_type} event")
 
 
+@checks.about("NPU-HAL-019")
 def check_order(events: Sequence[Event], ended_early: Collection[int] = ()) -> None:
     """Each work is requested, started and ended, in this order; only a pause is followed by a start as RESUMED.
 
@@ -168,6 +170,7 @@ def check_times(events: Sequence[Event]) -> None:
         checks.equal(times, sorted(times), f"timestamps of uid {uid} in order of arrival")
 
 
+@checks.about("NPU-HAL-024")
 def check_gaps(events: Sequence[Event], least_ms: int) -> None:
     """A burst is requested so long after the end of the one before it, at least (NPU-HAL-022, -024)."""
     for uid, own in bursts_of(events).items():
@@ -181,13 +184,18 @@ def check_gaps(events: Sequence[Event], least_ms: int) -> None:
 def check_fields(events: Sequence[Event]) -> None:
     """Numbers of work are within their ranges, and a group id has its length (NPU-HAL-008, -032 to -034)."""
     for work in (event.work for event in events):
-        checks.that(0 <= work.job_priority <= 1000, f"job priority of uid {work.uid}: found {work.job_priority}")
-        checks.that(0 <= work.effective_priority <= 2000, f"effective priority: found {work.effective_priority}")
-        checks.that(work.device_number >= 0, f"device number: found {work.device_number}")
-        length = 16 if work.group_id is None else len(work.group_id.uuid)
-        checks.equal(length, 16, "length of a group id")
+        with checks.about("NPU-HAL-034"):
+            checks.that(0 <= work.job_priority <= 1000, f"job priority of uid {work.uid}: found {work.job_priority}")
+        with checks.about("NPU-HAL-008"):
+            checks.that(0 <= work.effective_priority <= 2000, f"effective priority: found {work.effective_priority}")
+        with checks.about("NPU-HAL-032"):
+            checks.that(work.device_number >= 0, f"device number: found {work.device_number}")
+        with checks.about("NPU-HAL-033"):
+            length = 16 if work.group_id is None else len(work.group_id.uuid)
+            checks.equal(length, 16, "length of a group id")
 
 
+@checks.about("NPU-HAL-023")
 def check_starts(events: Sequence[Event]) -> None:
     """The first start of a burst is that of the work whose request was notified (rule 2 of ISchedulingCallback).
 

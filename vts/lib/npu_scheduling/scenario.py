@@ -145,10 +145,12 @@ class WorkScenario:
         observation.check_starts(events)
         for event in events:
             is_known = any(may_describe(event.work, run.run, run.app.uid, run.pid, run.effective) for run in self.runs)
-            checks.that(is_known, f"{event}: of no work that was submitted")
+            with checks.about("NPU-HAL-015"):
+                checks.that(is_known, f"{event}: of no work that was submitted")
         for event in _final_ends(events):
             self._judge_reason(event)
 
+    @checks.about("NPU-HAL-030")
     def _judge_reason(self, event: Event) -> None:
         """Each end has a reason that there was (NPU-HAL-030); work without the right to it may fail."""
         own = [run for run in self.runs if run.app.uid == event.work.uid]
@@ -159,15 +161,21 @@ class WorkScenario:
 
     def _judge_end(self, run: Submitted) -> None:
         if not run.may_work and run.result.succeeded:
-            self._fail(f"{run.run} of uid {run.app.uid}: expected a rejection, found success")
+            with checks.about("NPU-HAL-011", "NPU-HAL-012"):
+                self._fail(f"{run.run} of uid {run.app.uid}: expected a rejection, found success")
         if run.has_gone_on and run.result.succeeded:
-            self._fail(f"{run.run} of uid {run.app.uid}, which was to end early: expected no success, found success")
+            with checks.about("NPU-HAL-030"):
+                self._fail(
+                    f"{run.run} of uid {run.app.uid}, which was to end early: expected no success, found success"
+                )
         if run.may_work and not run.disturbed:
             if not run.result.succeeded:
-                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found a rejection or a failure")
+                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found {run.result.ending}")
             if not run.app.events():
-                self._fail(f"uid {run.app.uid} has worked, and nothing was notified")
+                with checks.about("NPU-HAL-019"):
+                    self._fail(f"uid {run.app.uid} has worked, and nothing was notified")
 
+    @checks.about("NPU-HAL-019")
     def _judge_what_is_left(self) -> None:
         self.npu.configure()
         for app in self.apps:
