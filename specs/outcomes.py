@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 
 
 class Outcome(enum.Enum):
@@ -31,9 +32,21 @@ _SEVERITY = (
     Outcome.FAIL, Outcome.HANG, Outcome.CRASH, Outcome.SUITE_ERROR,
 )  # fmt: skip
 """From mild to grave. What passed outweighs what does not apply, or is not supported: a driver may decline one form of
-a model and execute the others. Where nothing passed, a skip stays a skip."""
+a model and execute the others."""
 
 
 def worst(*outcomes: Outcome) -> Outcome:
     """Return the gravest of the outcomes: what a case with these sub-verdicts ends as. None at all is a pass."""
     return max(outcomes, key=_SEVERITY.index, default=Outcome.PASS)
+
+
+def of_case(own: Outcome, parts: Sequence[Outcome]) -> Outcome:
+    """Return how a case ends: its body, and its configurations.
+
+    A body that ended well adds no verdict to theirs. One that found that the case is not supported is no pass, whatever
+    passed before.
+    """
+    if own is Outcome.PASS and parts:
+        return worst(*parts)
+    whole = worst(own, *parts)
+    return own if own is Outcome.NOT_SUPPORTED and whole is Outcome.PASS else whole

@@ -20,14 +20,14 @@ from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
 from npu_conformance.harness.report.progress import Progress, progress_for
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import commands, shards, workers
-from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.commands import FOLDER, Ended
 from npu_conformance.harness.run.engine import stopped_after
 from npu_conformance.harness.run.events import EventLog
 from npu_conformance.harness.run.folders import EVENTS, SHARDS, STOP
 from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.run.partition import partition
-from npu_conformance.harness.run.selection import Wanted, select
+from npu_conformance.harness.run.selection import of_ids
 from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
@@ -211,7 +211,7 @@ def part(options: argparse.Namespace) -> list[Case]:
     """The cases of this process, which is a shard: it ends with the run that it is a part of."""
     end_with_parent()
     mine = frozenset((options.part / _CASES).read_text(encoding="utf-8").splitlines())
-    return select(Wanted(scope=Scope.FULL, vectors=options.vectors, only=mine)).cases
+    return of_ids(mine, options.vectors)
 
 
 def _command(options: argparse.Namespace, directory: Path) -> list[str]:

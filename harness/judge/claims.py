@@ -11,7 +11,7 @@ from npu_conformance.specs.documents.results import CaseResult, ConfigurationRes
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.outcomes import Outcome, worst
+from npu_conformance.specs.outcomes import Outcome, of_case
 from npu_conformance.specs.suggestions import did_you_mean
 from npu_conformance.specs.versions import Version
 
@@ -51,7 +51,7 @@ def enforce(result: CaseResult, claims: Sequence[Claim], version: Version) -> Ca
     )
     return replace(
         result,
-        outcome=worst(own, *(part.outcome for part in parts)),
+        outcome=of_case(own, [part.outcome for part in parts]),
         own_outcome=own,
         configurations=parts,
         message=_claimed(result.message) if own_broken else result.message,

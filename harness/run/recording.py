@@ -15,7 +15,7 @@ from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import DRIVER_SAYS, CaseResult, ConfigurationResult, ModelUse
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.outcomes import Disposition, Outcome, worst
+from npu_conformance.specs.outcomes import Disposition, Outcome, of_case
 
 _REASON = re.compile(r'\{"code":-32001,"message":"(?P<reason>(?:[^"\\]|\\.)+)","data":\{"status":(?P<status>-?\d+)\}\}')
 """An answer with an ErrorStatus for which the driver gives a reason."""
@@ -24,23 +24,17 @@ _CHARACTERS = 4000
 
 
 def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
-    """The verdict of a case that ran: the worst of its own and of its configurations'.
-
-    A body that ended well adds no verdict of its own where it opened configurations.
-    """
+    """The verdict of a case that ran: of its body and of its configurations."""
     own = context.own
     requirements = tuple(dict.fromkeys((*own.broken, *own.requirements)))  # of what broke each is one, named or not
     configurations = tuple(
         _configuration_result(case, own, record, frozenset(requirements)) for record in context.configurations.values()
     )
-    outcomes = [configuration.outcome for configuration in configurations]
-    if own.details.outcome is not Outcome.PASS or not outcomes:
-        outcomes.append(own.details.outcome)
     models = [one for record in (own, *context.configurations.values()) for one in record.models]
     named = _named(case, operations_of(models))
     return CaseResult(
         case=case.id,
-        outcome=worst(*outcomes),
+        outcome=of_case(own.details.outcome, [configuration.outcome for configuration in configurations]),
         message=own.details.message,
         expected=own.details.expected,
         found=own.details.found,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Set
 from pathlib import Path
 
@@ -87,6 +88,20 @@ def select_ids(wanted: Wanted) -> list[str]:
     if not choice.has_meaning:
         select(wanted)  # says why: an area may know what the index does not
     return found
+
+
+def of_ids(wanted: Set[str], vectors: Path | None = None) -> list[Case]:
+    """Return the cases of these ids, which there are, in the order of the suites; no case of another subject is made.
+
+    vectors: external ones that some of them may be of.
+    """
+    subjects: dict[str, set[str]] = defaultdict(set)
+    for name in wanted:
+        suite, area, subject, *_ = name.split(".")
+        subjects[f"{suite}.{area}"].add(subject)
+    made = (case for area in suites.all_areas() for case in cases_under(area, subjects[area]))
+    external = () if vectors is None else suites.external(vectors, suites.present())
+    return [case for case in (*made, *external) if case.id in wanted]
 
 
 def cases_under(prefix: str, subjects: Set[str] | None) -> Iterator[Case]:

@@ -242,8 +242,14 @@ def test_a_case_passes_by_what_was_executed_where_the_driver_declines_the_rest(
         with context.configuration("unspecified"):
             raise NotSupported("not supported: ADD")
 
-    found = run([make_case("a", body), make_case("b", nothing)], subject, recorder).results
-    assert [one.outcome for one in found] == [Outcome.PASS, Outcome.NOT_SUPPORTED]
+    def ends(context: Any) -> None:
+        with context.configuration("specified"):
+            pass
+        raise NotSupported("the extension is not listed")
+
+    cases = [make_case("a", body), make_case("b", nothing), make_case("c", ends)]
+    found = run(cases, subject, recorder).results
+    assert [one.outcome for one in found] == [Outcome.PASS, Outcome.NOT_SUPPORTED, Outcome.NOT_SUPPORTED]
     assert found[0].configurations[1].outcome is Outcome.NOT_SUPPORTED
 
 
