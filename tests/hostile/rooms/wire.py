@@ -220,7 +220,7 @@ KINDS = (
         ("id_string", "answers with a string for a number", _NOT_A_MESSAGE, _answers("null", '"ID"')),
         ("id_object", "answers with an object for a number", _NOT_A_MESSAGE, _answers("null", "{}")),
         ("id_true", "answers with true for a number", _NOT_A_MESSAGE, _answers("null", "true")),
-        ("id_null", "answers nobody", _NOT_OUTSTANDING, _answers("null", "null")),
+        ("id_null", "answers nobody", "an answer without an id", _answers("null", "null")),
         ("id_wrong", "answers a request that nobody made", _NOT_OUTSTANDING, _answers("null", "4711")),
         ("id_negative", "answers a request before the first", _NOT_OUTSTANDING, _answers("null", "-1")),
         ("id_huge", "answers a request of 300 digits", _NOT_OUTSTANDING, _answers("null", "9" * 300)),
