@@ -33,8 +33,7 @@ class Cell(msgspec.Struct, frozen=True):
     @property
     def sign(self) -> str:
         """What tells the gravest outcome without colour."""
-        is_partly = self.gravest == Outcome.PASS.value and Outcome.NOT_SUPPORTED.value in self.others
-        return _PARTLY if is_partly else SIGNS[self.gravest]
+        return _PARTLY if self.gravest == Outcome.NOT_SUPPORTED.value and self.passed else SIGNS[self.gravest]
 
 
 class Matrix(msgspec.Struct, frozen=True):
@@ -94,6 +93,8 @@ def cell(counts: Counts | None, warned: int = 0) -> Cell | None:
     if counts is None:
         return None
     passed, gravest = counts.get(Outcome.PASS.value, 0), worst(*map(Outcome, counts)).value
+    if gravest == Outcome.PASS.value and Outcome.NOT_SUPPORTED.value in counts:
+        gravest = Outcome.NOT_SUPPORTED.value  # partly: what is missing is what a reader looks for
     told = (f"{count} {name}" for name, count in counts.items() if name != Outcome.PASS.value)
     # Where all others are not supported, the sign says so already.
     others = "" if gravest == Outcome.NOT_SUPPORTED.value else ", ".join(told)

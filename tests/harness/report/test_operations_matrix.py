@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from npu_conformance.faults import plugin
-from npu_conformance.harness.report.sections.operations import matrix
+from npu_conformance.harness.report.sections.operations import cell, matrix
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
@@ -68,3 +68,18 @@ def test_only_what_was_executed_is_green_and_only_in_its_types() -> None:
 def test_a_driver_is_measured_against_the_operations_of_its_version() -> None:
     outcome = run("supports-nothing", "1.0")
     assert "0 of 3 operations have a passing case; none: ADD FLOOR RELU" in outcome.thin_coverage
+
+
+@pytest.mark.parametrize(
+    ("counts", "sign"),
+    [
+        ({"pass": 3}, "✓"),
+        ({"pass": 3, "not-supported": 2}, "◐"),
+        ({"not-supported": 2}, "–"),
+        ({"pass": 3, "not-supported": 2, "fail": 1}, "✗"),
+    ],
+)
+def test_a_cell_says_what_a_reader_looks_for(counts: dict[str, int], sign: str) -> None:
+    found = cell(counts)
+    assert found is not None
+    assert found.sign == sign
