@@ -36,7 +36,7 @@ a model and execute the others."""
 
 
 def worst(*outcomes: Outcome) -> Outcome:
-    """Return the gravest of the outcomes: what a case with these sub-verdicts ends as. None at all is a pass."""
+    """Return the gravest of the outcomes. None at all is a pass."""
     return max(outcomes, key=_SEVERITY.index, default=Outcome.PASS)
 
 

@@ -66,8 +66,7 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     selected = selection.select(wanted)
     if not selected.cases:
         raise UsageError(nothing_selected(wanted))
-    idle = [] if options.part else selection.idle_words(options.expression, [case.id for case in selected.cases])
-    for line in idle:
+    for line in selection.idle_words(options.expression, [case.id for case in selected.cases]):
         print(line, file=sys.stderr)
     cases = _part(options, selected.cases)
     subject = session.subject

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -116,6 +117,8 @@ def _add(options: argparse.Namespace) -> int:
 
     if not options.low < options.high:
         raise UsageError(f"--low: expected less than --high, {options.high:g}, found {options.low:g}")
+    if math.isinf(options.low) or math.isinf(options.high):
+        raise UsageError(f"--low, --high: expected finite numbers, found {options.low:g} and {options.high:g}")
     name = options.name or re.sub(r"[^a-z0-9]+", "_", options.file.stem.lower()).strip("_")
     try:
         added.add(options.file, name, Inputs("uniform", low=options.low, high=options.high))
@@ -139,6 +142,8 @@ def _remove(name: str) -> int:
         added.remove(name)
     except LookupError as error:
         raise UsageError(str(error.args[0])) from None
+    except OSError as error:
+        raise UsageError(f"{error.filename}: cannot be removed: {error.strerror}") from None
     print(f"{name}: removed")
     return OK
 

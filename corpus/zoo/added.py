@@ -31,13 +31,15 @@ def entries() -> tuple[ZooEntry, ...]:
 def add(path: Path, name: str, inputs: Inputs) -> ZooEntry:
     """Copy a model's file into the cache and list it; one of the same name is replaced.
 
-    Raises TfliteError for a file that is no model or none that NN HAL can express, ValueError for a name of the zoo's
-    own or one that is none, OSError.
+    Raises TfliteError for a file that is no model or none that NN HAL can express, ValueError for a name that the zoo
+    has for a model or data of its own, or one that is none, OSError.
     """
     from npu_conformance.corpus.importers.tflite import importing
 
-    if name in {each.name for each in manifest.entries()}:
-        raise ValueError(f"the zoo has a model {name!r} of its own: choose another name")
+    own = manifest.zoo(manifest.FILE)
+    if name in own.data or name in {each.name for each in own.models}:  # their files have folders of these names
+        kind = "data" if name in own.data else "a model"
+        raise ValueError(f"the zoo has {kind} {name!r} of its own: choose another name")
     importing.read(path)
     data = path.read_bytes()
     file = StoredFile((path.name,), hashlib.sha256(data).hexdigest(), len(data))
@@ -54,11 +56,13 @@ def add(path: Path, name: str, inputs: Inputs) -> ZooEntry:
 
 def remove(name: str) -> None:
     """Forget a model and delete its file. Raises LookupError where none of that name was added, OSError."""
-    left = [one for one in entries() if one.name != name]
-    if len(left) == len(entries()):
-        raise LookupError(f"no model {name!r} was added{did_you_mean(name, [one.name for one in left])}")
-    _store(left)
-    shutil.rmtree(cache.folder() / name)
+    known = {one.name: one for one in entries()}
+    if name not in known:
+        raise LookupError(f"no model {name!r} was added{did_you_mean(name, known)}")
+    del known[name]
+    _store(list(known.values()))
+    if (folder := cache.folder() / name).exists():
+        shutil.rmtree(folder)
 
 
 def _store(models: list[ZooEntry]) -> None:

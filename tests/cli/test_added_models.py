@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,9 @@ def test_adding_again_replaces(model: Path) -> None:
             2,
             "--name: expected small letters, digits",
         ),
+        (("add", "My Model.tflite", "--name", "photographs"), 2, "--name: the zoo has data 'photographs'"),
         (("add", "My Model.tflite", "--low", "1"), 2, "--low: expected less than --high, 1, found 1"),
+        (("add", "My Model.tflite", "--high", "inf"), 2, "--low, --high: expected finite numbers, found -1 and inf"),
         (("remove", "mine"), 2, "no model 'mine' was added"),
     ],
 )
@@ -83,6 +86,13 @@ def test_what_cannot_be_added_is_one_line(
     assert main(["models", *words]) == code
     told = capsys.readouterr().err
     assert (told.count("\n"), line in told) == (1, True), told
+    assert added.entries() == ()
+
+
+def test_a_model_is_removed_whose_file_is_gone_already(model: Path) -> None:
+    assert main(["models", "add", str(model), "--name", "mine"]) == 0
+    shutil.rmtree(model.parent / "models" / "mine")
+    assert main(["models", "remove", "mine"]) == 0
     assert added.entries() == ()
 
 

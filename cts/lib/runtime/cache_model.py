@@ -121,11 +121,11 @@ def _judge_part(script: DriverScript, entry: Entry, left: list[Preparation], tok
         last = _taken(script, left, token)
         if last.found is None and entry.files is Files.COMPLETE:
             return
-        if last.found is None and not (left and left[0].call.token == token and not left[0].is_from_cache):
+        follows = bool(left) and left[0].call.token == token and not left[0].is_from_cache
+        if last.found is None and not follows:
             return  # of no use or not, the driver says
         with checks.about("FW-CAC-003"):
-            follows = left and left[0].call.token == token and not left[0].is_from_cache
-            checks.that(bool(follows), f"{script.name} could not use its cache: expected prepareModel with its token")
+            checks.that(follows, f"{script.name} could not use its cache: expected prepareModel with its token")
     last = _taken(script, left, token)
     _judge_model(entry, last.call)
     is_saved = last.call.model_cache + last.call.data_cache > 0 and last.found is None
