@@ -40,10 +40,6 @@ class FakePool:
         """Remember that it was closed."""
         self.closed = True
 
-    def take_overrun(self) -> bool:
-        """Nothing is ever written behind it."""
-        return False
-
 
 @dataclass
 class FakeSubject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.subject.pools import aidl_form
+from npu_conformance.harness.subject.pools import Pool, aidl_form
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -13,7 +13,6 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.files import CacheFile
     from npu_conformance.harness.subject.handle import Application, SubjectHandle
-    from npu_conformance.harness.subject.pools import Pool
 
 
 class Closeable(Protocol):
@@ -34,7 +33,6 @@ class Resources:
         self.subject = subject
         self.restarts = 0
         self._to_close: list[Closeable] = []
-        self._pools: list[Pool] = []
 
     def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
         """Create a memory pool of `size` bytes, closed when the case ends.
@@ -45,7 +43,6 @@ class Resources:
         pool = (application or self.subject).memory.create(kind, size)
         pool.memory = aidl_form(pool.memory, self.subject.version)
         self._to_close.append(pool)
-        self._pools.append(pool)
         return pool
 
     def filled_pool(self, data: bytes) -> Memory:
@@ -87,7 +84,8 @@ class Resources:
 
         Behind a restart, what was made before it is dead. Raises Failed where something was written behind a pool.
         """
-        overrun = [str(pool.memory.size) for pool in self._pools if pool.take_overrun()]
+        pools = [one for one in self._to_close if isinstance(one, Pool)]
+        overrun = [str(pool.memory.size) for pool in pools if pool.take_overrun()]
         while self._to_close:
             try:
                 self._to_close.pop().close()

@@ -30,9 +30,6 @@ class FakePool:
         """Remember it."""
         self.closed = True
 
-    def take_overrun(self) -> bool:
-        return False
-
 
 @dataclass
 class FakePools:
