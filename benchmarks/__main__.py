@@ -113,7 +113,7 @@ def _print_machine() -> None:
 
 def _row(figure: Figure) -> str:
     value = f"{figure.value:.3g}" if figure.value < 1000 else f"{figure.value:.0f}"
-    text = f"{figure.name:34}{value:>8} {figure.unit:4}{figure.aimed_at:14}{figure.verdict:7}{figure.compared}"
+    text = f"{figure.name:42} {value:>8} {figure.unit:8} {figure.aimed_at:18} {figure.verdict:6} {figure.compared}"
     return text.rstrip()
 
 

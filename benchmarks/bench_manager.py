@@ -80,10 +80,10 @@ def figures() -> Iterator[Figure]:
     """The time of a load decision, decisions a second, the growth of a step's cost, and the memory of an app."""
     yield Figure("p99 of a load decision, 200 apps", _percentile(200) * 1000, "ms", aim=1.0)
     cost = {apps: seconds_a_step(apps) for apps in _APPS}
-    yield Figure("load decisions, 1,000 apps", _decisions_a_second(1000), "a second", aim=20_000, at_least=True)
+    yield Figure("load decisions, 1,000 apps", _decisions_a_second(1000), "/s", aim=20_000, at_least=True)
     for apps in _APPS[1:]:
         aim = _GROWTH if apps == _APPS[-1] else None
-        yield Figure(f"four events of one in {apps:,} apps", cost[apps] / cost[10], "times those of 10", aim=aim)
+        yield Figure(f"four events of one in {apps:,} apps", cost[apps] / cost[10], "x", "those in 10", aim)
     yield Figure("memory of an app with a live request", _bytes_an_app(), "bytes", aim=2000)
 
 

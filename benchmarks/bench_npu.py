@@ -38,9 +38,9 @@ class _Count(SchedulingCallback):
 def figures() -> Iterator[Figure]:
     """The events per second with few and with many apps, all of which have work that waits."""
     few, many = (max(_events_per_second(apps) for _ in range(3)) for apps in (10, 10_000))
-    yield Figure("npu events of 10 apps", few, "a second", aim=_EVENTS_PER_SECOND, at_least=True)
-    yield Figure("npu events of 10,000 apps", many, "a second", aim=_EVENTS_PER_SECOND, at_least=True)
-    yield Figure("an npu event of 10,000 apps", few / many, "times one of 10", aim=_GROWTH)
+    yield Figure("npu events of 10 apps", few, "/s", aim=_EVENTS_PER_SECOND, at_least=True)
+    yield Figure("npu events of 10,000 apps", many, "/s", aim=_EVENTS_PER_SECOND, at_least=True)
+    yield Figure("an npu event of 10,000 apps", few / many, "x", "one of 10", _GROWTH)
 
 
 def _events_per_second(apps: int) -> float:

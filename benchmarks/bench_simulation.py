@@ -20,4 +20,4 @@ def figures() -> Iterator[Figure]:
         started = time.process_time()
         events = World(scenario, choice).run().events
         rate = events / (time.process_time() - started)
-        yield Figure(f"simulated events, {choice.title}", rate, "a second", aim=_EVENTS_PER_SECOND, at_least=True)
+        yield Figure(f"simulated events, {choice.title}", rate, "/s", aim=_EVENTS_PER_SECOND, at_least=True)
