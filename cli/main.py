@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from npu_conformance.cli.parser import parser_of
 from npu_conformance.cli.streams import open_closed_streams, tell, unwritable
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, USAGE
+from npu_conformance.harness.systems import refusal
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     open_closed_streams()
+    if refusal():
+        tell(refusal())
+        return USAGE
     try:
         wanted = next((word for word in given if not word.startswith("-")), "")
         options = parser_of((wanted,)).parse_args(given)
