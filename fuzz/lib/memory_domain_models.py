@@ -20,7 +20,7 @@ from npu_conformance.harness.run.preparation import PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
 from npu_conformance.specs.neuralnetworks.types import Model, Operand
 from npu_conformance.specs.versions import Version
 
@@ -77,7 +77,7 @@ class Kind:
         """The shapes of inputs in a request of a shape, which counts where the model leaves it open."""
         if self.vector is not None:
             return [self.vector.operands[name].dimensions for name in self.vector.inputs]
-        whole = self.dimensions if self.dimensions and 0 not in self.dimensions else shape
+        whole = self.dimensions if self.dimensions and 0 not in self.dimensions else sensible(shape)
         return [whole] * (2 * self.count) + [()] * self.activation
 
     def data(self, number: int, operand_type: int, shape: Shape, values: int) -> Array:
@@ -85,6 +85,11 @@ class Kind:
         if self.vector is not None:
             return self.vector.examples[0].inputs[self.vector.inputs[number]]
         return elements(operand_type, shape, values + number)
+
+
+def sensible(shape: Shape) -> Shape:
+    """The shape, or the usual one where it has no elements or more than an argument may have."""
+    return shape if all(size > 0 for size in shape) and element_count(shape) <= LARGEST // 4 else USUAL
 
 
 def elements(operand_type: int, shape: Shape, values: int) -> Array:

@@ -30,6 +30,7 @@ from npu_conformance.fuzz.lib.memory_domain_models import (
     elements,
     kinds,
     prepared,
+    sensible,
 )
 from npu_conformance.fuzz.lib.memory_domain_requests import request_of
 from npu_conformance.fuzz.lib.memory_domain_states import BufferState, Content, Wish
@@ -240,7 +241,7 @@ class _Play:
         if state is None:
             return "nothing"
         shape = tuple(step.dimensions) or self._shape(state)
-        array = elements(state.operand.type, _sensible(shape), step.values)
+        array = elements(state.operand.type, sensible(shape), step.values)
         data = (array.tobytes() + bytes(LARGEST))[: max(array.nbytes + min(step.more, LARGEST), 1)]
         with closing(self._fixture.pool(len(data), MEMORIES[step.memory % len(MEMORIES)])) as pool:
             pool.write(0, data)
@@ -337,11 +338,3 @@ class _Play:
 def _of(state: BufferState) -> hal.Buffer:
     assert state.made is not None
     return state.made.buffer
-
-
-def _sensible(shape: Shape) -> Shape:
-    """The shape, or a usual one where it is none or too large."""
-    count = 1
-    for size in shape:
-        count *= size
-    return shape if all(size > 0 for size in shape) and count <= LARGEST // 4 else USUAL

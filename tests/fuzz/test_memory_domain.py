@@ -111,6 +111,16 @@ def test_a_copy_with_dimensions_of_a_scalar_is_refused() -> None:
     opened.close()
 
 
+@pytest.mark.parametrize("shape", ["[3,2147483647]", "[-1,-1]", "[2147483647,2147483647]"])
+def test_shapes_that_no_memory_holds_are_not_made(shape: str) -> None:
+    """The fuzzer asked for 48 GiB itself."""
+    opened = open_subject("reference", {}, "inprocess")
+    steps = f'{{"do":"prepare","model":1,"kind":"open"}},{{"do":"execute","model":1,"shape":{shape}}}'
+    seen = MemoryDomainTarget(opened).run(f"[{steps}]".encode())
+    assert any(sight.startswith("Execute open 0 valid") for sight in seen)
+    opened.close()
+
+
 def test_before_there_were_buffers_there_is_nothing_to_attack() -> None:
     opened = open_subject("reference", {}, "inprocess", version=Version.V1_2)
     with pytest.raises(NotApplicable, match="no memory domains"):
