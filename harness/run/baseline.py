@@ -16,6 +16,7 @@ from npu_conformance.specs.documents.results import CaseResult, Digests
 from npu_conformance.specs.documents.summary import CaseSummary, Comparison, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
+_NO_VERDICT = frozenset({Outcome.NOT_RUN, Outcome.SUITE_ERROR})
 _LOST_SUBJECT = frozenset({Outcome.CRASH, Outcome.HANG})
 
 
@@ -94,12 +95,15 @@ def load(path: Path, digests: Digests, hal_version: str) -> Baseline:
 def is_regression(before: Outcome | None, now: Outcome) -> bool:
     """True where an outcome is worse than before (None: a new case).
 
-    Red after green is; so is a crash or a hang after an ordinary failure, and not-supported after a pass.
+    Red after green is; so is a crash or a hang after an ordinary failure, and not-supported after a pass. Where the
+    earlier run has no verdict on the subject (not-run, suite-error) nothing is known, and red is worse.
     """
     if now is Outcome.NOT_SUPPORTED:
         return before is Outcome.PASS
     if not is_red(now):
         return False
+    if before in _NO_VERDICT:
+        return now not in _NO_VERDICT
     return before is None or not is_red(before) or (now in _LOST_SUBJECT and before is Outcome.FAIL)
 
 

@@ -38,6 +38,11 @@ def digests(
     )
 
 
+def of_file(path: Path) -> str:
+    """The digest of a document that decides what is excused, such as waivers."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _of_installation() -> tuple[str, str]:
     """The digests of the suite's sources, and of the vectors that are stored with it."""
     sources = (path for folder in SUITE_FOLDERS for path in sorted((ROOT / folder).rglob("*.py")))

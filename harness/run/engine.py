@@ -69,6 +69,8 @@ class EngineOptions(msgspec.Struct, frozen=True):
     plugin_words: str = ""
     digests: results.Digests = msgspec.field(default_factory=results.Digests)
     selection: results.Selection = msgspec.field(default_factory=results.Selection)
+    waivers: str = ""
+    baseline: str = ""
 
 
 class Run(msgspec.Struct):
@@ -292,6 +294,8 @@ def header(
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         resumed=resumed,
         plugin_words=options.plugin_words,
+        waivers=options.waivers,
+        baseline=options.baseline,
     )
 
 

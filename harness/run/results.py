@@ -89,7 +89,7 @@ def read(path: Path) -> Results:
 def complete(log: Log, baseline: Baseline | None = None) -> list[CaseResult]:
     """Return a verdict for each selected case, in order of the header; one without it, not left out, is not-run.
 
-    baseline: marks what is known; verdicts of a run that was resumed may not be marked yet.
+    baseline: marks what is known of the cases that the engine had no verdict for, too.
     """
     verdicts = []
     for name in selected(log):

@@ -19,7 +19,7 @@ _PLURAL = ("the options", "the cases")
 def require_same(before: RunStarted, now: RunStarted, document: str) -> None:
     """Raise DocumentError where a run was of something else than what is asked for now; it names the first difference.
 
-    Time, budget, waivers, baseline and the number of processes may be others.
+    Time, budget and the number of processes may be others. What excuses failures may not: verdicts have it in them.
     """
     for (name, was), (_, is_now) in zip(_identity(before), _identity(now), strict=True):
         if was != is_now:
@@ -43,6 +43,8 @@ def _identity(header: RunStarted) -> Iterator[tuple[str, str]]:
     yield "the order", "shuffled" if header.shuffled else "not shuffled"
     for name in ("suite", "vectors", "subject"):
         yield f"the digest of the {name}", getattr(header.digests, name)[:_DIGEST]
+    for name in ("waivers", "baseline"):
+        yield f"the digest of the {name}", getattr(header, name)[:_DIGEST]
     yield "the cases", _cases(header.cases)
 
 

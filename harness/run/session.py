@@ -320,6 +320,8 @@ class Session:
             plugin_words=options.plugin_words,
             digests=found,
             selection=selection,
+            waivers=digests.of_file(Path(options.waivers)) if options.waivers else "",
+            baseline=digests.of_file(folders.results_file(Path(options.baseline))) if options.baseline else "",
         )
 
     def _open_folder(self, header: RunStarted) -> dict[str, CaseResult]:

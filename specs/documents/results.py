@@ -205,7 +205,8 @@ class Selection(Document, frozen=True, omit_defaults=True):
 class RunStarted(Document, frozen=True, tag="run-started", tag_field="event"):
     """The header: first line of a run, and again of each resumption. cases: every id that owes a verdict.
 
-    plugin_words: the options that name the plug-in, as on the command line of the run.
+    plugin_words: the options that name the plug-in, as on the command line of the run. waivers, baseline: digests of
+    their files, empty where the run has none.
     """
 
     format: Format
@@ -220,6 +221,8 @@ class RunStarted(Document, frozen=True, tag="run-started", tag_field="event"):
     time: Annotated[str, Meta(description="UTC, ISO 8601")]
     resumed: bool = False
     plugin_words: str = ""
+    waivers: str = ""
+    baseline: str = ""
 
 
 class CaseStarted(Document, frozen=True, tag="case-started", tag_field="event"):

@@ -118,7 +118,9 @@ def test_only_the_same_run_is_resumed(command: Command) -> None:
     assert command(*target)[0] == 0
     assert command(*target, "--resume")[0] == 0
     (folder,) = runs()
+    Path("waivers.json").write_text('{"format": 1, "waivers": []}')
     for changed, told in (
+        ((*target, "--waivers", "waivers.json"), "the digest of the waivers was none, and is "),
         (("run", "vts.queries", *PLUGIN, "--seed", "5"), "the seed was 0, and is 5 now"),
         (("run", RED, *PLUGIN), f"the selection was vts.queries, and is {RED} now"),
         ((*target, "--plugin-option", "speed=1"), "the options of the plug-in were --plugin vendor_plugins:first_day"),

@@ -91,6 +91,13 @@ def test_known_failures_are_green_and_regressions_red(subject: Any, tmp_path: Pa
     assert (outcome.exit_code, outcome.red) == (1, ("regression: vts.a.b.a was pass, now not-supported",))
 
 
+@pytest.mark.parametrize("before", [O.NOT_RUN, O.SUITE_ERROR])
+def test_what_was_never_judged_before_is_not_known_to_fail(subject: Any, tmp_path: Path, before: Outcome) -> None:
+    outcome = compared(subject, tmp_path, [case("a", before)], [case("a", O.FAIL)])
+    assert outcome.red == (f"regression: vts.a.b.a was {before.value}, now fail",)
+    assert compared(subject, tmp_path, [case("a", before)], [case("a", before)]).red == ()
+
+
 def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp_path: Path) -> None:
     def parts(second: Outcome) -> tuple[ConfigurationResult, ...]:
         return ConfigurationResult(name="x", outcome=O.FAIL), ConfigurationResult(name="y", outcome=second)
