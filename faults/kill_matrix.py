@@ -22,7 +22,7 @@ from npu_conformance.harness.run.selection import in_scope
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs.documents.results import CaseResult
-from npu_conformance.specs.outcomes import Disposition
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
@@ -33,7 +33,8 @@ SECONDS, _SECONDS_A_CASE = 300.0, 0.2
 class Row(msgspec.Struct, frozen=True):
     """The result of one fault. noticed: cases that detected it, in order. missed: globs of which no case did.
 
-    wrong: cases that are red though only a quality warning is due, or in another way than the fault has to be.
+    wrong: cases that are red though only a quality warning is due, or in another way than the fault has to be; a bug of
+    the suite is never due.
     problem: why the fault could not be judged.
     """
 
@@ -165,9 +166,9 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     warning_due = fault.detected_as == "quality-warning"
 
     def look(result: CaseResult) -> bool:
-        red = is_red(result.outcome, result.dispositions)
+        red = is_red(result.outcome, result.dispositions) and result.outcome is not Outcome.NOT_RUN
         warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and (warning_due or not _ends_as(fault, result)):
+        if red and (result.outcome is Outcome.SUITE_ERROR or warning_due or not _ends_as(fault, result)):
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._output import print_json
-from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.specs.diagnostics.counted import counted
 
@@ -41,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Print each case whose verdict changed; exit 1 where one got worse."""
     from npu_conformance.harness.run import folders, results
+    from npu_conformance.harness.run.baseline import require_comparable
 
     before, after = (results.read(folders.results_file(path)) for path in (options.before, options.after))
-    if before.digests.vectors != after.digests.vectors:
-        raise UsageError("the two runs used different vectors and are not compared")
+    require_comparable(before, after.digests, after.hal_version, str(options.before))
     changes = _changes(before, after)
     worse = sum(change.worse for change in changes)
     if options.json:

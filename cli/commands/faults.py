@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,19 +26,20 @@ _MODELS = "mlts."
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("ids", metavar="ID", nargs="*", help="ids of faults (or variants), or globs; default all")
-    parser.add_argument("--list", action="store_true", help="list faults and variants")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true", help="list faults and variants, all or those that IDs mean")
+    instead.add_argument(
+        "--reach", action="store_true", help="tell which cases no fault turns red, by area; IDs are areas, default all"
+    )
+    instead.add_argument("--variants", action="store_true", help="run the conforming variants: none may be red")
     parser.add_argument(
         "--all-cases", action="store_true", help="run every case, not only those that should catch the fault"
     )
-    parser.add_argument(
-        "--reach", action="store_true", help="tell which cases no fault turns red, by area; IDs are areas, default all"
-    )
-    parser.add_argument("--variants", action="store_true", help="run the conforming variants: none may be red")
-    parser.add_argument(
+    instead.add_argument(
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
     )
-    parser.add_argument("--operation", metavar="OP", default="", help="mutants of one operation's modules only")
-    parser.add_argument("--part", default="", help="mutants of one part of the reference only, such as driver")
+    parser.add_argument("--operation", metavar="OP", default="", help="with --mutants: of one operation's modules only")
+    parser.add_argument("--part", default="", help="with --mutants: of one part of the reference only, such as driver")
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
@@ -60,9 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run; return WRONG for a fault that is not caught, a variant that is not green, too few mutants killed."""
-    if options.list:
-        return _list(as_json=options.json)
     _require_sense(options)
+    if options.list:
+        return _list(options)
     if options.mutants is not None:
         from npu_conformance.cli.commands import _mutants
 
@@ -76,6 +77,8 @@ def execute(options: argparse.Namespace) -> int:
 
 def _require_sense(options: argparse.Namespace) -> None:
     of_mutants = {
+        "--operation": options.operation,
+        "--part": options.part,
         "--per-operation": options.per_operation,
         "--scheduler": options.scheduler,
         "-n": options.processes is not None,
@@ -90,14 +93,20 @@ def _require_sense(options: argparse.Namespace) -> None:
     }
     for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
         raise UsageError(f"{flag}: only with --variants")
+    if options.all_cases and (options.variants or options.reach or options.mutants is not None):
+        raise UsageError("--all-cases: only where faults are run")
     require_positive("--sample-cases", options.sample_cases)
     require_positive("--sample", options.sample)
     require_not_negative("--mutants", options.mutants or 0)
 
 
-def _list(*, as_json: bool) -> int:
-    faults, variants = registry.faults().values(), registry.conforming().values()
-    if as_json:
+def _list(options: argparse.Namespace) -> int:
+    """Print what the globs of ids mean, in the order of the registries."""
+    known = (registry.faults(), registry.fuzz_only(), registry.conforming())
+    every: dict[str, str] = {name: name for registered in known for name in registered}
+    meant = frozenset(_chosen(every, options))
+    faults, only_fuzzed, variants = (_of(known[0], meant), _of(known[1], meant), _of(known[2], meant))
+    if options.json:
         names = ("id", "description", "breaks", "caught_by")
         print_json(
             {
@@ -108,11 +117,15 @@ def _list(*, as_json: bool) -> int:
         return OK
     for fault in faults:
         print(f"{fault.id}: {fault.description} [{' '.join(fault.breaks)}] -> {' '.join(fault.caught_by)}")
-    for only in registry.fuzz_only().values():
+    for only in only_fuzzed:
         print(f"{only.id} (fuzzers only): {only.description} [{' '.join(only.breaks)}] -> fuzz {only.fuzzer}")
     for variant in variants:
         print(f"{variant.id} (conforms): {variant.description}")
     return OK
+
+
+def _of(registered: Mapping[str, Thing], names: Collection[str]) -> list[Thing]:
+    return [thing for name, thing in registered.items() if name in names]
 
 
 def _faults(options: argparse.Namespace) -> int:
@@ -147,6 +160,8 @@ def _variants(options: argparse.Namespace) -> int:
     chosen: list[Variant] = _chosen(registry.conforming(), options)
     few = _few(kill_matrix.all_cases(), options)
     asked = [variant for variant in chosen if kill_matrix.is_asked(variant, few)]
+    if not asked:
+        raise UsageError("none of the cases applies to any of these variants")
     rows = []
     for variant in asked:
         row = kill_matrix.run_variant(variant, few, options.isolation)

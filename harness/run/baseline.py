@@ -76,20 +76,25 @@ def load(path: Path, digests: Digests, hal_version: str) -> Baseline:
     Raises DocumentError for a bad one, and for one of other vectors or of another HAL version.
     """
     earlier = documents.read(folders.results_file(path), Results)
+    require_comparable(earlier, digests, hal_version, str(path))
+    return Baseline(earlier)
+
+
+def require_comparable(earlier: Results, digests: Digests, hal_version: str, document: str) -> None:
+    """Raise DocumentError where an earlier run was of other vectors, or of another HAL version."""
     if earlier.digests.vectors != digests.vectors:
         raise DocumentError(
-            str(path),
+            document,
             "$.digests.vectors",
             "runs of different vectors are not compared: "
             f"expected {digests.vectors[:12]}, found {earlier.digests.vectors[:12]}",
         )
     if earlier.hal_version != hal_version:
         raise DocumentError(
-            str(path),
+            document,
             "$.hal_version",
             f"runs as different HAL versions are not compared: expected {hal_version}, found {earlier.hal_version}",
         )
-    return Baseline(earlier)
 
 
 def is_regression(before: Outcome | None, now: Outcome) -> bool:

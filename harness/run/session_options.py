@@ -134,6 +134,7 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
 def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
     require_descriptors()
+    _require_sense(options)
     patience.require_positive(options.longest_wait)
     named = parse_options(options.plugin_options)
     version = None
@@ -156,6 +157,14 @@ def start_by_options(options: SessionOptions) -> Starting:
             reset=given_reset(options.reset_command, options.reset_seconds),
         ),
     )
+
+
+def _require_sense(options: SessionOptions) -> None:
+    """Raise DocumentError for an option that would do nothing beside the others."""
+    if options.beside_options and options.beside is None:
+        raise DocumentError("--beside-option", "", "goes with --beside")
+    if options.shuffle and options.seconds is not None:
+        raise DocumentError("--shuffle", "", "cannot go with --budget, which runs the most worthwhile cases first")
 
 
 def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:

@@ -167,6 +167,11 @@ def files(tmp_path: Path) -> None:
         (["schemas", "waivers", "--check", "broken.json"], "broken.json: not JSON"),
         (["schemas", "waivers", "--check", "deep.json"], "deep.json: nested too deeply"),
         (["faults", "--sample", "-1"], "--sample: expected a positive number, found -1"),
+        (["faults", "--part", "driver"], "--part: only with --mutants"),
+        (["faults", "--operation", "ADD"], "--operation: only with --mutants"),
+        (["faults", "--variants", "--all-cases"], "--all-cases: only where faults are run"),
+        (["faults", "--list", "no-such-*"], "no fault is called no-such-*"),
+        (["faults", "--variants", "npu-narrow", "-k", "vts.burst.slots"], "none of the cases applies to any of these"),
         (["faults", "--mutants", "-5"], "--mutants: expected a number from 0 up, found -5"),
         (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
         (["vectors", "table", "--write", "no/table.md"], "no/table.md: cannot be written: No such file or directory"),
@@ -203,10 +208,36 @@ def test_reports_of_other_vectors_are_not_compared(command: Command, tmp_path: P
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "results.json").write_text(json.dumps(stored))
     code, _, told = command("diff", "report", "other")
-    assert (code, told) == (2, "npu-conformance: the two runs used different vectors and are not compared\n")
+    assert (code, told.count("\n")) == (2, 1)
+    assert told.startswith("npu-conformance: report: $.digests.vectors: runs of different vectors are not compared")
     code, _, told = command(*RUN, FIRST_DAY, "--baseline", "other/results.json")
     assert code == 2
     assert "other/results.json: $.digests.vectors: runs of different vectors are not compared" in told
+
+
+def test_reports_of_another_hal_version_are_not_compared(command: Command) -> None:
+    assert command(*RUN, FIRST_DAY)[0] == 0
+    stored = json.loads(Path("report/results.json").read_text()) | {"hal_version": "1.1"}
+    Path("other.json").write_text(json.dumps(stored))
+    code, _, told = command("diff", "other.json", "report")
+    assert (code, told.count("\n")) == (2, 1)
+    assert "other.json: $.hal_version: runs as different HAL versions are not compared" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--beside-option", "x=1"), "--beside-option: goes with --beside"),
+        (
+            ("--budget", "9s", "--shuffle"),
+            "--shuffle: cannot go with --budget, which runs the most worthwhile cases first",
+        ),
+    ],
+)
+def test_options_that_do_nothing_beside_each_other_are_refused(
+    command: Command, words: tuple[str, ...], told: str
+) -> None:
+    assert command(*RUN, FIRST_DAY, *words) == (2, "", f"npu-conformance: {told}\n")
 
 
 def test_a_bug_of_the_suite_is_not_taken_for_a_verdict(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
