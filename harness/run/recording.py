@@ -16,6 +16,7 @@ from npu_conformance.specs.documents.failures import Account
 from npu_conformance.specs.documents.results import DRIVER_SAYS, CaseResult, ConfigurationResult, ModelUse
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.outcomes import Disposition, Outcome, of_case
+from npu_conformance.specs.requirements import applying
 
 _REASON = re.compile(r'\{"code":-32001,"message":"(?P<reason>(?:[^"\\]|\\.)+)","data":\{"status":(?P<status>-?\d+)\}\}')
 """An answer with an ErrorStatus for which the driver gives a reason."""
@@ -26,9 +27,11 @@ _CHARACTERS = 4000
 def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
     """The verdict of a case that ran: of its body and of its configurations."""
     own = context.own
-    requirements = tuple(dict.fromkeys((*own.broken, *own.requirements)))  # of what broke each is one, named or not
+    # Of what broke each is one, named or not.
+    requirements = applying((*own.broken, *own.requirements), context.version)
     configurations = tuple(
-        _configuration_result(case, own, record, frozenset(requirements)) for record in context.configurations.values()
+        _configuration_result(case, context, record, frozenset(requirements))
+        for record in context.configurations.values()
     )
     models = [one for record in (own, *context.configurations.values()) for one in record.models]
     named = _named(case, operations_of(models))
@@ -42,7 +45,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
         requirements=requirements,
-        broken=own.broken,
+        broken=applying(own.broken, context.version),
         operations=tuple(named),
         types=tuple(dict.fromkeys(kind for types in named.values() for kind in types)),
         executed=operations_of(one for one in models if one.executed) if case.operations else {},
@@ -125,7 +128,7 @@ def _refused(case: Case, *records: Record) -> tuple[ModelUse, ...]:
     return tuple(one.uses for record in records for one in record.models)[-1:]
 
 
-def _configuration_result(case: Case, own: Record, record: Record, common: Set[str]) -> ConfigurationResult:
+def _configuration_result(case: Case, context: CaseContext, record: Record, common: Set[str]) -> ConfigurationResult:
     """The verdict of a configuration. common: the requirements of its case."""
     details = record.details
     return ConfigurationResult(
@@ -135,9 +138,9 @@ def _configuration_result(case: Case, own: Record, record: Record, common: Set[s
         expected=details.expected,
         found=details.found,
         dispositions=_dispositions([record]),
-        requirements=tuple(name for name in dict.fromkeys(record.requirements) if name not in common),
-        broken=record.broken,
-        refused=_refused(case, own, record),
+        requirements=tuple(name for name in applying(record.requirements, context.version) if name not in common),
+        broken=applying(record.broken, context.version),
+        refused=_refused(case, context.own, record),
         warnings=tuple(record.warnings),
         seconds=record.seconds,
         signal=details.signal,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -88,6 +88,17 @@ def catalogue(name: CatalogueName) -> dict[str, Requirement]:
     """The written requirements of one catalogue by id, in the order of the file."""
     document = documents.read(_FOLDER / f"{name}.json", Catalogue)
     return {entry.id: entry for entry in document.requirements}
+
+
+def applying(identifiers: Iterable[str], version: Version) -> tuple[str, ...]:
+    """Those that a driver of this version is held to, each once: a case of several versions names those of all."""
+    return tuple(name for name in dict.fromkeys(identifiers) if name not in _outside(version))
+
+
+@functools.cache
+def _outside(version: Version) -> frozenset[str]:
+    """Ids of the written requirements that do not apply to a version; generated ones apply wherever their cases do."""
+    return frozenset(entry.id for entry in catalogue("neuralnetworks").values() if not entry.applies(version))
 
 
 def all_requirements() -> Iterator[Requirement]:

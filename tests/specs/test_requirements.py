@@ -111,6 +111,12 @@ def test_a_requirement_applies_to_its_versions_only() -> None:
     assert [version for version in Version if fields.applies(version)] == [Version.V1_0, Version.V1_1]
 
 
+def test_a_verdict_is_about_requirements_of_its_version() -> None:
+    named = ("NNHAL-QUERY-024", "NNHAL-QUERY-022", "NNHAL-QUERY-024", "NPU-HAL-001", "NNHAL-OPERATION-ADD-RESULT")
+    assert requirements.applying(named, Version.V1_0) == (named[0], *named[3:])
+    assert requirements.applying(named, Version.FL8) == named[1:2] + named[3:]
+
+
 def test_every_operation_has_a_result_requirement_from_its_first_version() -> None:
     for operation in operation_catalogue.names():
         found = requirements.requirement(requirements.result_requirement(operation))

@@ -180,7 +180,7 @@ def output_too_small(context: CaseContext) -> None:
         checks.equal(execution.output_shapes, (), "output shapes of a failure")
 
 
-@cases.case("request.input_left_out", "NNHAL-BURST-002", since=Version.V1_2)
+@cases.case("request.input_left_out", "NNHAL-REQUEST-003", "NNHAL-BURST-002", since=Version.V1_2)
 def input_left_out(context: CaseContext) -> None:
     """An optional input may be left out of a request of several pools, as in the vectors of an operation."""
     vector = vectors.load("LSH_PROJECTION", "sparse_weights_left_out")

@@ -61,7 +61,7 @@ def addition_beside(context: CaseContext) -> None:
     checks.equal(numbers.hex(), models.packed_numbers(models.stored(length)).hex(), "numbers beside ADD")
 
 
-@cases.case("oem.beside_addition", "NNHAL-EXTENSION-010", until=HIDL_LAST)
+@cases.case("oem.beside_addition", "NNHAL-SUPPORT-002", "NNHAL-EXTENSION-010", until=HIDL_LAST)
 def oem_beside_addition(context: CaseContext) -> None:
     """HIDL allows OEM codes: they are answered beside ADD. Since 1.2 extensions are to be used instead."""
     model = _with_oem()
