@@ -91,6 +91,12 @@ def test_known_failures_are_green_and_regressions_red(subject: Any, tmp_path: Pa
     assert (outcome.exit_code, outcome.red) == (1, ("regression: vts.a.b.a was pass, now not-supported",))
 
 
+def test_a_regression_has_one_line_of_the_summary(subject: Any, tmp_path: Path) -> None:
+    told = table.lines(compared(subject, tmp_path, [case("a", O.PASS)], [case("a", O.FAIL)]))
+    assert [line for line in told if "regression: " in line] == ["red: regression: vts.a.b.a was pass, now fail"]
+    assert told[-1] == "  above, as red or as a suite problem: 1 finding"
+
+
 def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp_path: Path) -> None:
     def parts(second: Outcome) -> tuple[ConfigurationResult, ...]:
         return ConfigurationResult(name="x", outcome=O.FAIL), ConfigurationResult(name="y", outcome=second)
