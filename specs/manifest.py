@@ -26,7 +26,8 @@ class Claim(Document, frozen=True):
     """Operations a vendor says it supports: refusing a model inside the claims is a failure, not `not-supported`.
 
     types: those that all tensors of an operation have to be among, TENSOR_INT32 constants left aside. ranks: of the
-    first input. max_elements: of any tensor. Each list left empty means all. docs/claims.md has examples.
+    first input. max_elements: of any tensor. known_sizes: true for models alone whose tensors, outputs too, have their
+    sizes when a model is prepared. Each list left empty means all. docs/claims.md has examples.
     """
 
     operations: tuple[str, ...]
@@ -34,6 +35,7 @@ class Claim(Document, frozen=True):
     since: Version = Version.V1_0
     ranks: tuple[int, ...] = ()
     max_elements: Annotated[int, Meta(gt=0)] | None = None
+    known_sizes: bool = False
 
 
 class Deadlines(Document, frozen=True):
