@@ -9,6 +9,7 @@ from contextlib import closing
 
 from msgspec.structs import replace
 
+from npu_conformance.cli.commands._selecting import require_selected
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console, one_place
 from npu_conformance.harness.report.progress import progress_for
@@ -67,24 +68,11 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     scope = Scope(options.scope)
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
-    if not selected.cases:
-        raise UsageError(nothing_selected(wanted))
-    for line in selection.idle_words(options.expression, [case.id for case in selected.cases]):
-        print(line, file=sys.stderr)
+    require_selected([case.id for case in selected.cases], wanted)
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
     return cases, replace(described, last_failed=options.last_failed)
-
-
-def nothing_selected(wanted: Wanted) -> str:
-    """Say that there is no case, and where some are: in a larger scope, or in the list."""
-    for scope in (Scope.DEFAULT, Scope.FULL):
-        if count := len(selection.select_ids(replace(wanted, scope=scope))):
-            selects = f"--scope {scope.value} selects {counted(count, 'case')}"
-            return f"nothing is selected in scope {wanted.scope.value}: {selects}"
-    asked = f" by -k {wanted.expression!r}" if wanted.expression else ""
-    return f"nothing is selected{asked}: see `npu-conformance list`"
 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
