@@ -11,7 +11,6 @@ from msgspec.structs import fields
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.documents.allowed import with_allowed
 
-
 _MOST = 10
 
 
