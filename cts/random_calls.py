@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.driver_app import DriverApp
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
@@ -24,7 +23,7 @@ from npu_conformance.harness.nnapi.machine_steps import STEPS
 from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import cut_down, first_failure
+from npu_conformance.harness.run.random_search import case_of_steps, cut_down, first_failure
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -151,9 +150,7 @@ def _machine_of(name: str) -> Callable[[CaseContext], ApiMachine]:
 
 def case_from(payload: Any) -> Case:
     """The case of a failure file: it makes the calls that are listed there."""
-    found = next(case for case in cases() if case.id == payload["id"])
-    steps = msgspec.convert(payload["steps"], list[Step])
-    return replace(found, run=partial(_replay, steps=steps))
+    return case_of_steps(cases(), payload, Step, STEPS, _replay, name="call")
 
 
 def _machine(context: CaseContext) -> ApiMachine:

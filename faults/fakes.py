@@ -165,7 +165,7 @@ def executing(model: Model) -> Body:
     def body(context: CaseContext) -> None:
         prepared_model = context.prepare(model).prepared_model
         assert prepared_model is not None
-        context.mark_executed(prepared_model)
+        context.mark_execution(prepared_model, succeeded=True)
 
     return body
 

@@ -10,6 +10,7 @@ from msgspec import Meta, field
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.problems import problems
 from npu_conformance.specs.versions import Version
 
 Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$(?!\n)", max_length=200)]
@@ -26,7 +27,8 @@ class Claim(Document, frozen=True):
     """Operations a vendor says it supports: refusing a model inside the claims is a failure, not `not-supported`.
 
     types: those that all tensors of an operation have to be among, TENSOR_INT32 constants left aside. ranks: of the
-    first input. max_elements: of any tensor. Each list left empty means all. docs/claims.md has examples.
+    first input. max_elements: of any tensor. known_sizes: true for models alone whose tensors, outputs too, have their
+    sizes when a model is prepared. Each list left empty means all. docs/claims.md has examples.
     """
 
     operations: tuple[str, ...]
@@ -34,6 +36,7 @@ class Claim(Document, frozen=True):
     since: Version = Version.V1_0
     ranks: tuple[int, ...] = ()
     max_elements: Annotated[int, Meta(gt=0)] | None = None
+    known_sizes: bool = False
 
 
 class Deadlines(Document, frozen=True):
@@ -120,12 +123,12 @@ class Manifest(Document, frozen=True):
 
 
 def require_valid(manifest: Manifest) -> None:
-    """Raise ValueError, with path and rule, for a field that breaks its rule: Python's own calls check none of them."""
+    """Raise ValueError for fields that break their rules, each with its path: Python's own calls check none of them."""
     try:
-        msgspec.convert(msgspec.to_builtins(manifest), Manifest)
-    except msgspec.ValidationError as error:
-        rule, path = documents.explained(error, Manifest)
-        raise ValueError(f"{path}: {rule}") from None
+        values = msgspec.to_builtins(manifest)
+        msgspec.convert(values, Manifest)
+    except msgspec.ValidationError:
+        raise ValueError(problems(values, Manifest)) from None
     except TypeError as error:  # an object that no document can have
         raise ValueError(str(error)) from None
 

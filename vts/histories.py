@@ -95,7 +95,7 @@ def disturbed(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    return case_of_steps(cases(), listed, Step, _replay_listed)
+    return case_of_steps(cases(), listed, Step, {"start", *STEPS}, _replay_listed)
 
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection
 from contextlib import closing
 
 from msgspec.structs import replace
 
+from npu_conformance.cli.commands._selecting import require_selected
 from npu_conformance.cli.errors import UsageError
-from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.report.console import Console, one_place
 from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.budget import by_worth
@@ -30,28 +32,30 @@ def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting)
     console = Console(sys.stdout)
     session = Session(wanted, starting)
     try:
-        summary = _run(options, session, console)
+        summary, told = _run(options, session, console)
         if not options.part:
-            console.say("\n".join(summary.lines(console.paint)))
+            twice = told if one_place(sys.stdout, sys.stderr) else ()
+            console.say("\n".join(summary.lines(console.paint, told=twice)))
         return summary.exit_code
     finally:
         session.close()
 
 
-def _run(options: argparse.Namespace, session: Session, console: Console) -> Summary:
+def _run(options: argparse.Namespace, session: Session, console: Console) -> tuple[Summary, Collection[str]]:
+    """How it went, and the cases that the progress, on standard error, has told of."""
     cases, described = _select(options, session)
-    if options.processes > 1 or options.scheduler:
-        from npu_conformance.cli.commands import _shards
-
-        opened = session.open_report(cases, described)
-        console.say(_headline(options, session, len(cases)))
-        return _shards.run(options, session, cases, opened)
     with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
+        if options.processes > 1 or options.scheduler:
+            from npu_conformance.cli.commands import _shards
+
+            opened = session.open_report(cases, described)
+            console.say(_headline(options, session, len(cases)))
+            return _shards.run(options, session, cases, opened, progress), progress.told
         session.start(cases, described, [] if options.part else [progress])
         progress.resume(session.earlier)
         if not options.part:
             console.say(_headline(options, session, len(cases)))
-        return session.run_all()
+        return session.run_all(), progress.told
 
 
 def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
@@ -64,24 +68,11 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
     scope = Scope(options.scope)
     wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
     selected = selection.select(wanted)
-    if not selected.cases:
-        raise UsageError(nothing_selected(wanted))
-    for line in selection.idle_words(options.expression, [case.id for case in selected.cases]):
-        print(line, file=sys.stderr)
+    require_selected([case.id for case in selected.cases], wanted)
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
     return cases, replace(described, last_failed=options.last_failed)
-
-
-def nothing_selected(wanted: Wanted) -> str:
-    """Say that there is no case, and where some are: in a larger scope, or in the list."""
-    for scope in (Scope.DEFAULT, Scope.FULL):
-        if count := len(selection.select_ids(replace(wanted, scope=scope))):
-            selects = f"--scope {scope.value} selects {counted(count, 'case')}"
-            return f"nothing is selected in scope {wanted.scope.value}: {selects}"
-    asked = f" by -k {wanted.expression!r}" if wanted.expression else ""
-    return f"nothing is selected{asked}: see `npu-conformance list`"
 
 
 def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:

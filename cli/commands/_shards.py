@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cli.commands._options import session_options
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, USAGE
-from npu_conformance.harness.report.progress import Progress, progress_for
+from npu_conformance.harness.report.progress import Progress
 from npu_conformance.harness.report.writing import UnwritableError
 from npu_conformance.harness.run import commands, shards, workers
 from npu_conformance.harness.run.cases import Case
@@ -41,7 +41,9 @@ _CASES = "cases"
 """File in the folder of a shard: the ids of its cases, one a line."""
 
 
-def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], opened: Opened) -> Summary:
+def run(
+    options: argparse.Namespace, session: Session, cases: Sequence[Case], opened: Opened, progress: Progress
+) -> Summary:
     """Run the cases that have no verdict yet in shards, merge what they record and conclude.
 
     Raises LoadError where no shard could start the plug-in.
@@ -54,14 +56,14 @@ def run(options: argparse.Namespace, session: Session, cases: Sequence[Case], op
     with interruption, _places(options) as places:
         parts = partition(pending, min(places.shards, len(pending)))
         directories = [_prepared(session.folder, number, part) for number, part in enumerate(parts, 1)]
-        with contextlib.closing(progress_for(len(cases), quiet=options.quiet)) as progress:
-            progress.resume(opened.earlier.values())
-            tails = [Tail(directory / EVENTS) for directory in directories]
+        progress.resume(opened.earlier.values())
+        tails = [Tail(directory / EVENTS) for directory in directories]
 
-            def look() -> None:
-                _show(tails, progress)
-                _stop(directories, options.stop_after, progress.red)
+        def look() -> None:
+            _show(tails, progress)
+            _stop(directories, options.stop_after, progress.red)
 
+        with contextlib.closing(progress):
             codes = places.run(options, directories, look)
         interruption.pass_over()
         return _merged(options, session, opened, list(zip(parts, codes, directories, strict=True)))

@@ -177,8 +177,10 @@ def _write_claims(options: argparse.Namespace, path: Path) -> int:
         session.close()
     write_text(path, proposals.text(found))
     claimed = {name for claim in found for name in claim.operations}
-    left = sorted({name for name, _ in proposals.executed(verdicts)} - claimed)
-    print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}: {path}")
+    left = sorted({region.operation for region in proposals.executed(verdicts)} - claimed)
+    known = {name for claim in found if claim.known_sizes for name in claim.operations}
+    only = f", {len(known)} of them for known sizes only" if known else ""
+    print(f"{counted(len(found), 'claim')} about {counted(len(claimed), 'operation')}{only}: {path}")
     if left:
         print("executed, but something of it is refused or wrong, so not claimed:")
         print("\n".join(f"  {name}: {proposals.spoken_against(name, verdicts)}" for name in left))

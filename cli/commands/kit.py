@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
 
@@ -15,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hal", metavar="VERSION", help="version of the sample models, 1.0 to fl8 (default: the newest)"
     )
+    add_catalogue_option(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_selection_options
-from npu_conformance.cli.errors import UsageError
 from npu_conformance.corpus.hazards import hazards_of
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.cases import Case, Scope
-
-if TYPE_CHECKING:
-    from npu_conformance.harness.run.selection import Wanted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,16 +26,17 @@ def execute(options: argparse.Namespace) -> int:
     """Print the selected cases in the order of running."""
     if options.update_lock:
         return _update_lock()
+    from npu_conformance.cli.commands._selecting import require_selected
     from npu_conformance.harness.run.selection import Wanted, select, select_ids
 
     wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
     if not (options.json or options.long or options.vectors):
         names = select_ids(wanted)
-        _require(names, wanted)
+        require_selected(names, wanted)
         sys.stdout.writelines(f"{name}\n" for name in names)
         return OK
     cases = select(wanted).cases
-    _require([case.id for case in cases], wanted)
+    require_selected([case.id for case in cases], wanted)
     if options.json:
         import msgspec
 
@@ -49,18 +45,6 @@ def execute(options: argparse.Namespace) -> int:
     for case in cases:
         print("\n".join(_long(case)) if options.long else case.id)
     return OK
-
-
-def _require(names: list[str], wanted: Wanted) -> None:
-    """Refuse words that select nothing, and name those of several that are in no id, as a run does."""
-    from npu_conformance.harness.run.selection import idle_words
-
-    for line in idle_words(wanted.expression, names):
-        print(line, file=sys.stderr)
-    if not names:
-        from npu_conformance.cli.commands._running import nothing_selected
-
-        raise UsageError(nothing_selected(wanted))
 
 
 def _long(case: Case) -> Iterator[str]:

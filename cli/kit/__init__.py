@@ -9,24 +9,29 @@ import json
 from pathlib import Path
 from typing import Any
 
-from npu_conformance.cli.kit import header, models, tables
+from npu_conformance.cli.kit import extensions, header, models, tables
+from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered
 from npu_conformance.specs.versions import Version
 
 
 def write(folder: Path, version: Version) -> list[Path]:
     """Write the files of the kit and return their paths. version: of the sample models; the tables have all versions.
 
-    Raises OSError where the folder cannot be written.
+    The registered extensions have a table of their own, and sample models. Raises OSError where the folder cannot be
+    written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    samples = [*models.lines(version), *extensions.lines(version)]
     texts = {
         "enums.json": document(tables.enumerations()),
         "operand_types.json": document(tables.operand_types()),
         "operations.json": document(tables.operations()),
         "rules.json": document(tables.rules()),
         "npu_conformance.h": header.text(),
-        "models.jsonl": "".join(json.dumps(line, allow_nan=False) + "\n" for line in models.lines(version)),
+        "models.jsonl": "".join(json.dumps(line, allow_nan=False) + "\n" for line in samples),
     }
+    if all_registered():
+        texts["extensions.json"] = document(extensions.table())
     for name, text in texts.items():
         (folder / name).write_text(text)
     return [folder / name for name in texts]

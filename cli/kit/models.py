@@ -41,7 +41,7 @@ def _structure(version: Version) -> Iterator[dict[str, Any]]:
     for row in (*operands.rows(), *graphs.rows(), *subgraphs.rows()):
         if row.since <= version <= row.until:
             model = row.model if isinstance(row.model, Model) else row.model(_pool(SIZE))
-            yield _entry(f"structure.{row.rule}.{row.verb}_{row.name}", model, version)
+            yield entry(f"structure.{row.rule}.{row.verb}_{row.name}", model, version)
 
 
 def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator[dict[str, Any]]:
@@ -51,12 +51,12 @@ def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator
     model that it fits. Where there are other graphs it goes on: no other operation has the edits inside of them.
     """
     families: set[str] = set()
-    for header in _headers(operation, version):
+    for header in legal_headers(operation, version):
         vector = vectors.load(header.operation, header.name)
         model = build_model(vector, version).model
         if len(model.operand_values) > LARGEST:
             continue
-        yield _entry(f"{operation}.{header.name}", model, version)
+        yield entry(f"{operation}.{header.name}", model, version)
         pooled = build_model(vector, version, create_pool=lambda data: _pool(len(data))).model
         for family in FAMILIES:
             if family.name in families and not model.referenced:
@@ -66,7 +66,7 @@ def _of_operation(operation: str, version: Version, kinds: set[str]) -> Iterator
                 if kind not in kinds or family.name not in families:
                     kinds.add(kind)
                     families.add(family.name)
-                    yield _entry(f"{operation}.{header.name}.{family.name}.{mutation.label}", mutation.model, version)
+                    yield entry(f"{operation}.{header.name}.{family.name}.{mutation.label}", mutation.model, version)
 
 
 def _edits(family: Family, model: Model, version: Version) -> Iterator[Mutation]:
@@ -74,19 +74,25 @@ def _edits(family: Family, model: Model, version: Version) -> Iterator[Mutation]
         yield from (edit for edit in family.mutate(model, version) if len(edit.model.operand_values) <= LARGEST)
 
 
-def _headers(operation: str, version: Version) -> list[VectorHeader]:
+def legal_headers(operation: str, version: Version) -> list[VectorHeader]:
     """The first vector of each combination of types."""
     legal = [header for header in vectors.headers(operation) if header.rejected is None and header.since <= version]
     by_types = {frozenset(operand.type for operand in header.operands.values()): header for header in reversed(legal)}
     return list(reversed(by_types.values()))
 
 
-def _entry(name: str, model: Model, version: Version) -> dict[str, Any]:
+def entry(name: str, model: Model, version: Version) -> dict[str, Any]:
+    """The sample of a model, with the rules of models that it breaks."""
     clauses = list(dict.fromkeys(found.clause for found in validate_model(model, version, text_rules=True)))
+    return judged_entry(name, model, version, _verdict(clauses), clauses)
+
+
+def judged_entry(name: str, model: Model, version: Version, verdict: str, clauses: list[str]) -> dict[str, Any]:
+    """The sample of a model whose verdict is known."""
     return {
         "name": name,
         "version": version.value,
-        "verdict": _verdict(clauses),
+        "verdict": verdict,
         "clauses": clauses,
         "model": json.loads(_ENCODER.encode(model)),
     }

@@ -59,10 +59,13 @@ def operand_types() -> dict[str, Any]:
 
 
 def operations() -> dict[str, Any]:
-    """Each operation: code, versions and signatures. OEM_OPERATION has no signature, so that anything goes."""
+    """Each operation of the standard: code, versions and signatures.
+
+    OEM_OPERATION has no signature, so that anything goes.
+    """
     oem = OperationType.OEM_OPERATION
     return {
-        **{name: _operation(name) for name in catalogue.names()},
+        **{name: _operation(name) for name in catalogue.names() if not catalogue.is_registered(name)},
         oem.name: {"code": int(oem), **_versions(int(oem), OLDEST), "signatures": []},
     }
 
@@ -93,7 +96,10 @@ def _operation(name: str) -> dict[str, Any]:
 
 
 def signature_entry(signature: Signature) -> dict[str, Any]:
-    """A signature with numbers in place of type variables: each entry of `types` has one type for each argument."""
+    """A signature with numbers in place of type variables: each entry of `types` has one type for each argument.
+
+    A type of an extension, which has another number in each model, stands there by its name.
+    """
     return {
         "variant": signature.variant,
         "inputCounts": list(signature.input_counts) if signature.input_counts else None,
@@ -136,6 +142,8 @@ def _argument(argument: Argument) -> dict[str, Any]:
     return entry
 
 
-def _code(argument: Argument, combination: dict[str, str]) -> int:
+def _code(argument: Argument, combination: dict[str, str]) -> int | str:
     name = combination.get(argument.type, argument.type)
-    return ANY_TYPE if name == ANY else int(OperandType[name])
+    if name == ANY:
+        return ANY_TYPE
+    return int(OperandType[name]) if name in OperandType.__members__ else name

@@ -11,7 +11,7 @@ from npu_conformance.corpus.vectors import Example, Vector, broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.versions import NEWEST
@@ -78,7 +78,46 @@ def _of_vector(vector: Vector) -> Iterator[str]:
             if broken != expected:
                 yield f"as HAL {version} expected it to break {_spelled(expected)}, it breaks {_spelled(broken)}"
     if rejected is None:
+        for example in vector.examples:
+            yield from _of_shapes(vector, example)
         yield from _of_values(vector)
+
+
+def _of_shapes(vector: Vector, example: Example) -> Iterator[str]:
+    """The shapes that the rules compute are those of the outputs, as far as they can be known."""
+    try:
+        model = build_model(vector, vector.since).model
+    except ValueError:
+        return  # what it breaks was reported before
+    seen = broken_clauses.views(vector, example, model, vector.since)
+    for operation, view in zip(vector.operations, seen, strict=True):
+        if not catalogue.is_registered(operation.type) or not rules.has(operation.type):
+            continue
+        wanted = [_shape(vector, example, name) for name in operation.outputs]
+        try:
+            found = [list(shape) for shape in rules.output_shapes(view)]
+        except TypeError as error:
+            yield f"output_shapes of {operation.type}: expected a shape, or None, for each output: {error}"
+            continue
+        if len(found) != len(wanted) or not all(map(_may_be, found, wanted)):
+            yield f"output_shapes of {operation.type}: expected {_shapes(wanted)}, found {_shapes(found)}"
+
+
+def _shape(vector: Vector, example: Example, name: str) -> list[int]:
+    """The shape of an output of an operation; 0 for a size that is not known."""
+    return list(example.outputs[name].shape if name in example.outputs else vector.operands[name].dimensions)
+
+
+def _may_be(found: list[int], wanted: list[int]) -> bool:
+    """True where two shapes are the same as far as both are known; nothing is known of one without sizes."""
+    known = len(found) == len(wanted) and all(
+        one == other or 0 in (one, other) for one, other in zip(found, wanted, strict=True)
+    )
+    return not found or not wanted or known
+
+
+def _shapes(shapes: list[list[int]]) -> str:
+    return ", ".join(map(str, shapes)) or "none"
 
 
 def _of_values(vector: Vector) -> Iterator[str]:

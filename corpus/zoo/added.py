@@ -40,8 +40,8 @@ def add(path: Path, name: str, inputs: Inputs) -> ZooEntry:
     if name in own.data or name in {each.name for each in own.models}:  # their files have folders of these names
         kind = "data" if name in own.data else "a model"
         raise ValueError(f"the zoo has {kind} {name!r} of its own: choose another name")
-    importing.read(path)
-    data = path.read_bytes()
+    data = importing.content(path)  # once: what is checked is what is kept
+    importing.import_model(data, str(path), path.stem)
     file = StoredFile((path.name,), hashlib.sha256(data).hexdigest(), len(data))
     entry = msgspec.convert(  # which checks the name
         msgspec.to_builtins(ZooEntry(name, f"{path.name}, added.", inputs, _METRICS, _LIMITS, 0, file=file)), ZooEntry

@@ -84,7 +84,7 @@ class Shortage:
         """Let it happen; unless the next step comes at once, judge it."""
         self.steps.append(step)
         self._under_way, self._is_soon = self._is_soon, step.stays
-        must(lambda: _DEEDS[step.do](self, step), self.steps)
+        must(lambda: DEEDS[step.do](self, step), self.steps)
         if not step.stays:
             must(self._judge, self.steps)
 
@@ -293,7 +293,7 @@ class Shortage:
         return self.buffers[step.app].get(step.ids[0])
 
 
-_DEEDS: dict[str, Callable[[Shortage, Step], None]] = {
+DEEDS: dict[str, Callable[[Shortage, Step], None]] = {
     "ask": Shortage._ask,
     "hold": Shortage._hold,
     "release": Shortage._release,

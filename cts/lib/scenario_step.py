@@ -25,16 +25,12 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     first: bool = False
     soon: bool = False
 
-    def __post_init__(self) -> None:
-        if self.do not in _TEXTS:  # it comes from a failure file
-            raise ValueError(f"there is no step {self.do!r}")
-
     def __str__(self) -> str:
-        text = _TEXTS[self.do].format(self=self, policy=Policy(self.priority).name if self.do == "policy" else "")
+        text = TEXTS[self.do].format(self=self, policy=Policy(self.priority).name if self.do == "policy" else "")
         return f"{text}; and before anything arrives," if self.soon else text
 
 
-_TEXTS = {
+TEXTS = {
     "policy": "the policy becomes {policy} maximum {self.number} times {self.unit}, the smallest weight",
     "ask": "uid {self.uid} asks for model {self.id} of size {self.number}, priority {self.priority}",
     "load": "uid {self.uid} has loaded model {self.id}",

@@ -14,6 +14,7 @@ from npu_conformance.cts.lib import buffer_scenario as drawn
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
 from npu_conformance.cts.lib.buffer_scenario import Step
 from npu_conformance.cts.lib.buffer_shortage import ALLOCATORS, IDS, Shortage
+from npu_conformance.cts.lib.buffer_shortage import DEEDS as SHORTAGE
 from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
@@ -73,7 +74,8 @@ def shortage(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    return case_of_steps(cases(), listed, Step, _replay)
+    known = SHORTAGE if listed["id"].endswith(".shortage") else BufferUpheaval.deeds
+    return case_of_steps(cases(), listed, Step, known, _replay)
 
 
 def _step(kind: str, chance: random.Random, scenario: BufferUpheaval) -> Step:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.cts.lib.scenario_runner import APPS
-from npu_conformance.cts.lib.scenario_step import Step
+from npu_conformance.cts.lib.scenario_step import TEXTS, Step
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.cts.lib.service_steps import MOVES, step_of
 from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
@@ -147,7 +147,7 @@ def denials(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    return case_of_steps(cases(), listed, Step, _replay)
+    return case_of_steps(cases(), listed, Step, TEXTS, _replay)
 
 
 _KINDS = (

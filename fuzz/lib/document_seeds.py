@@ -77,7 +77,7 @@ def manifests() -> list[bytes]:
 
 MANIFEST = Manifest(name="acme", vendor="Acme", version="1")
 _CLAIMS = (
-    Claim(operations=("ADD", "CONV_2D"), types=("TENSOR_FLOAT32",), ranks=(1, 4), max_elements=4096),
+    Claim(operations=("ADD", "CONV_2D"), types=("TENSOR_FLOAT32",), ranks=(1, 4), max_elements=4096, known_sizes=True),
     Claim(operations=(), since=Version.V1_2),
 )
 _RICH = Manifest(

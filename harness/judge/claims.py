@@ -17,7 +17,7 @@ from npu_conformance.specs.versions import Version
 
 
 def covers(claim: Claim, use: OperationUse, version: Version) -> bool:
-    """True where the operation, all types of its tensors, its shape and the version lie in the claim's region.
+    """True where the operation, all types of its tensors, their sizes and the version lie in the claim's region.
 
     Claims without operations are about all that the catalogue has.
     """
@@ -26,6 +26,7 @@ def covers(claim: Claim, use: OperationUse, version: Version) -> bool:
         and use.operation in (claim.operations or catalogue.names())
         and (not claim.types or set(use.types) <= set(claim.types))
         and (not claim.ranks or use.rank in claim.ranks)
+        and (not claim.known_sizes or use.elements is not None)
         and (claim.max_elements is None or (use.elements is not None and use.elements <= claim.max_elements))
     )
 

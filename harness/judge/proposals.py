@@ -1,18 +1,37 @@
-"""Claims that a run would bear out: operations with types of which everything that was executed passes."""
+"""Claims that a run would bear out: operations with types of which everything that was executed passes.
+
+Where only models with sizes that are left open were refused, the claim is about those of known sizes.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.specs.diagnostics.counted import counted
-from npu_conformance.specs.documents.results import CaseResult, ModelUse
+from npu_conformance.specs.documents.results import CaseResult, ModelUse, OperationUse
 from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.versions import Version
 
-Region = tuple[str, frozenset[str]]
-"""An operation, and types that its tensors may have together."""
+
+class Region(NamedTuple):
+    """An operation, types that its tensors may have together, and whether only those of known sizes are meant."""
+
+    operation: str
+    types: frozenset[str]
+    known_sizes: bool
+
+    def has(self, use: OperationUse) -> bool:
+        """True where a use of an operation lies in it."""
+        is_meant = not self.known_sizes or use.elements is not None
+        return self.operation == use.operation and frozenset(use.types) <= self.types and is_meant
+
+    def contains(self, other: Region) -> bool:
+        """True where the other is a part of it, and not the whole."""
+        is_part = self.operation == other.operation and other.types <= self.types
+        return is_part and self.known_sizes <= other.known_sizes and self != other
 
 
 def proposed(verdicts: Sequence[CaseResult], version: Version) -> tuple[Claim, ...]:
@@ -23,17 +42,24 @@ def proposed(verdicts: Sequence[CaseResult], version: Version) -> tuple[Claim, .
     red = [result for result in verdicts if is_red(result.outcome)]
     right = {region for region in executed(verdicts) if not any(_is_about(result, region) for result in red)}
     found = _without_refused(right, verdicts)
-    widest = {(name, types) for name, types in found if not any(name == one and types < more for one, more in found)}
-    by_types: dict[tuple[str, ...], list[str]] = {}
-    for name, types in sorted(widest, key=lambda region: (sorted(region[1]), region[0])):
-        by_types.setdefault(tuple(sorted(types)), []).append(name)
-    return tuple(Claim(operations=tuple(names), types=types, since=version) for types, names in by_types.items())
+    widest = {region for region in found if not any(other.contains(region) for other in found)}
+    alike: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+    for region in sorted(widest, key=lambda one: (sorted(one.types), one.known_sizes, one.operation)):
+        alike.setdefault((tuple(sorted(region.types)), region.known_sizes), []).append(region.operation)
+    return tuple(
+        Claim(operations=tuple(names), types=types, since=version, known_sizes=known)
+        for (types, known), names in alike.items()
+    )
 
 
 def executed(verdicts: Iterable[CaseResult]) -> set[Region]:
-    """The regions of which a model was executed; nothing is claimed of operations without tensors."""
+    """The regions of which a model was executed, each for any sizes and for known ones.
+
+    Nothing is claimed of operations without tensors.
+    """
     passed = (result for result in verdicts if result.executed)
-    return {(name, frozenset(types)) for result in passed for name, types in result.executed.items() if types}
+    found = {(name, frozenset(types)) for result in passed for name, types in result.executed.items() if types}
+    return {Region(name, types, known) for name, types in found for known in (False, True)}
 
 
 def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
@@ -42,23 +68,27 @@ def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
     wrong = [result.case for result in seen if operation in result.operations and is_red(result.outcome)]
     if wrong:
         return f"{counted(len(wrong), 'case')} wrong, {wrong[0]} for one"
-    refused = [result.case for result in seen if any(operation == use[0] for use in _uses(result))]
+    refused = [result.case for result in seen if any(operation == use.operation for use in _uses(result))]
     return f"refused in {counted(len(refused), 'case')}, {refused[0]} for one" if refused else "not known"
 
 
-def _uses(result: CaseResult) -> Iterator[Region]:
+def _uses(result: CaseResult) -> Iterator[OperationUse]:
     """The operations of the models of a case that are refused."""
-    return (use for model in _refusals([result]) for use, _ in model)
+    return (use for model in _refusals([result]) for use in model)
 
 
 def text(claims: Iterable[Claim]) -> str:
     """The claims as JSON, one a line, without what has its default."""
-    rows = ({"operations": one.operations, "types": one.types, "since": one.since.value} for one in claims)
-    return "[" + ",\n ".join(map(json.dumps, rows)) + "]\n"
+    return "[" + ",\n ".join(json.dumps(_row(one)) for one in claims) + "]\n"
+
+
+def _row(claim: Claim) -> dict[str, object]:
+    row: dict[str, object] = {"operations": claim.operations, "types": claim.types, "since": claim.since.value}
+    return row | ({"known_sizes": True} if claim.known_sizes else {})
 
 
 def _is_about(result: CaseResult, region: Region) -> bool:
-    return region[0] in result.operations and region[1] <= set(result.types)
+    return region.operation in result.operations and region.types <= set(result.types)
 
 
 def _without_refused(regions: set[Region], verdicts: Iterable[CaseResult]) -> set[Region]:
@@ -66,28 +96,28 @@ def _without_refused(regions: set[Region], verdicts: Iterable[CaseResult]) -> se
     left = set(regions)
     refusals = _refusals(verdicts)
     while broken := {one for model in refusals if _is_inside(model, left) for one in _refused(model)}:
-        left = {region for region in left if not any(_has(region, use) for use in broken)}
+        left = {region for region in left if not any(region.has(use) for use in broken)}
     return left
 
 
-def _refusals(verdicts: Iterable[CaseResult]) -> set[frozenset[tuple[Region, bool]]]:
-    """What is refused, model by model: the region of each operation, and whether it is supported."""
+def _refusals(verdicts: Iterable[CaseResult]) -> set[ModelUse]:
+    """What is refused, model by model."""
     models: set[ModelUse] = set()
     for result in verdicts:
         models.update(result.refused)
         for part in result.configurations:
             models.update(part.refused)
-    return {frozenset(((use.operation, frozenset(use.types)), use.supported) for use in model) for model in models}
+    return models
 
 
-def _is_inside(model: frozenset[tuple[Region, bool]], regions: set[Region]) -> bool:
-    return bool(model) and all(any(_has(region, use) for region in regions) for use, _ in model)
+def _is_inside(model: ModelUse, regions: set[Region]) -> bool:
+    return bool(model) and all(any(region.has(use) for region in regions) for use in model)
 
 
-def _refused(model: frozenset[tuple[Region, bool]]) -> list[Region]:
-    """The operations that a device said no to; all, where it said yes and did not execute them."""
-    return [use for use, supported in model if not supported] or [use for use, _ in model]
+def _refused(model: ModelUse) -> list[OperationUse]:
+    """The operations that a device said no to; all, where it said yes and did not execute them.
 
-
-def _has(region: Region, use: Region) -> bool:
-    return region[0] == use[0] and use[1] <= region[1]
+    Of these those alone whose sizes are open, where there are such: so much less is not claimed.
+    """
+    no = [use for use in model if not use.supported] or [*model]
+    return [use for use in no if use.elements is None] or no

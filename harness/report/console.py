@@ -51,6 +51,14 @@ class Console:
             raise UnwritableError(f"the output: cannot be written: {error.strerror}") from None
 
 
+def one_place(first: TextIO, second: TextIO) -> bool:
+    """True where two streams end in the same terminal, file or pipe: whoever reads one reads the other, too."""
+    try:
+        return os.path.sameopenfile(first.fileno(), second.fileno())
+    except (OSError, ValueError):  # one has no descriptor, or it is closed
+        return False
+
+
 def abandon(stream: TextIO) -> None:
     """Send the rest of a stream nowhere, what is still buffered included: its reader has gone."""
     null = os.open(os.devnull, os.O_WRONLY)

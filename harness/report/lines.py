@@ -53,13 +53,13 @@ def excuse(result: CaseResult) -> str:
     return next((item.value for item in excuses), "")
 
 
-def headline(result: CaseResult, paint: Paint = plain) -> str:
+def headline(result: CaseResult, paint: Paint = plain, *, with_reason: bool = True) -> str:
     """One line: outcome, what a red one is attributed to, id, and the first thing that explains it."""
     words = result.outcome.value + (f" ({excuse(result)})" if excuse(result) else "")
     red = is_red(result.outcome, result.dispositions)
     words = paint(words.upper() if red else words, result.outcome.value)
     source = f"{attribution(result)}: " if red and attribution(result) else ""
-    reason = first_reason(result)
+    reason = first_reason(result) if with_reason else ""
     return f"{words} {source}{result.case}" + (f": {reason}" if reason else "")
 
 
@@ -82,9 +82,14 @@ def first_reason(result: CaseResult) -> str:
     return ""
 
 
-def explain(result: CaseResult, paint: Paint = plain, replay: str = "") -> str:
-    """Return all that explains a verdict other than pass: reasons, rule, expected and actual, command of a replay."""
-    return "\n".join([headline(result, paint), *(f"  {line}" for line in details(result, replay))])
+def explain(result: CaseResult, paint: Paint = plain, replay: str = "", *, with_reason: bool = True) -> str:
+    """Return all that explains a verdict other than pass: reasons, rule, expected and actual, command of a replay.
+
+    with_reason: False where the same reader has been told the first reason.
+    """
+    return "\n".join(
+        [headline(result, paint, with_reason=with_reason), *(f"  {line}" for line in details(result, replay))]
+    )
 
 
 def details(result: CaseResult, replay: str = "") -> list[str]:

@@ -50,6 +50,8 @@ class Progress:
         self._done_before = self._red_before = 0
         """In the run that is resumed."""
         self._causes: set[Cause] = set()
+        self.told: set[str] = set()
+        """The cases whose lines were printed."""
         self._clock = clock
         self._started = self._painted = clock()
         self._pause = _REPAINT_SECONDS if self._live else _FIRST_LINE_SECONDS
@@ -121,6 +123,7 @@ class Progress:
             return
         self._causes.add(cause(result))
         if len(self._causes) <= _TOLD:
+            self.told.add(result.case)
             self._say(headline(result, self._console.paint))
         elif len(self._causes) == _TOLD + 1:
             self._say("... more red cases are only counted from here; the report explains all")

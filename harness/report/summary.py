@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from npu_conformance.corpus.zoo import NOT_FETCHED
@@ -22,11 +22,21 @@ _EXPLAINED = 3
 FILES = "report.html, results.json, junit.xml, failures/"
 
 
-def wrong(verdicts: Iterable[CaseResult], replays: ReplayCommands, paint: Paint = plain) -> list[str]:
-    """The symptoms, then the first case of the most frequent ones; nothing where all is well."""
+def wrong(
+    verdicts: Iterable[CaseResult],
+    replays: ReplayCommands,
+    paint: Paint = plain,
+    told: Collection[str] = frozenset(),
+) -> list[str]:
+    """The symptoms, then the first case of the most frequent ones; nothing where all is well.
+
+    told: the cases whose first reason the same reader has been told.
+    """
     found = symptoms.grouped(red_that_ran(verdicts))
     first = [symptom.cases[0] for symptom in found[:_EXPLAINED]]
-    explained = "\n".join(explain(result, paint, replays.of(result)) for result in first)
+    explained = "\n".join(
+        explain(result, paint, replays.of(result), with_reason=result.case not in told) for result in first
+    )
     return [*symptoms.lines(found, paint), *(explained.split("\n") if first else [])]
 
 

@@ -84,7 +84,10 @@ def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
         yield f"{name}: {paint('conformant', 'pass')}"
         return
     yield f"{name}: {paint('not shown to be conformant', 'fail' if results.exit_code else 'not-supported')}:"
-    reasons = _together(results.reasons)
+    said = {*results.red, *results.problems}
+    reasons = _together([reason for reason in results.reasons if reason not in said])
+    if count := sum(reason in said for reason in results.reasons):
+        reasons.append(f"above, as red or as a suite problem: {counted(count, 'finding')}")
     yield from (f"  {one_line(reason)}" for reason in reasons[:_REASONS])
     if len(reasons) > _REASONS:
         yield f"  ... and {len(reasons) - _REASONS} more reasons"

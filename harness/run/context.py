@@ -215,10 +215,17 @@ class CaseContext(Resources):
             self._prepared[id(preparation.prepared_model)] = self._asked(model)
         return preparation
 
-    def mark_executed(self, prepared_model: PreparedModel) -> None:
-        """Say that an execution of a model from `prepare` ended with NONE."""
-        if id(prepared_model) in self._prepared:
-            self._prepared[id(prepared_model)].executed = True
+    def mark_execution(self, prepared_model: PreparedModel, *, succeeded: bool) -> None:
+        """Say that an execution of a model from `prepare` has ended, with NONE or not.
+
+        What is asked for last is what a record ends with, also where another configuration has prepared it.
+        """
+        if id(prepared_model) not in self._prepared:
+            return
+        one = self._prepared[id(prepared_model)]
+        one.executed = one.executed or succeeded
+        if not self._current.models or self._current.models[-1] is not one:
+            self._current.models.append(one)
 
     def supported_operations(
         self, model: Model, *, device: Device | None = None, is_valid: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _SPECIFICATION = ".mod.py"
 
+_ONE_MODEL = (
+    "it is a model without expected values, and no vectors; `npu-conformance models add MODEL.tflite` brings a model "
+    "of LiteRT into mlts"
+)
+
 MakeCase = Callable[[VectorHeader, Callable[[], Vector], str], Case]
 """Makes the case of a vector: its header, what loads it, and the case's id."""
 
@@ -32,6 +38,8 @@ def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceN
     """
     if _has_findings(path):
         return
+    if path.suffix == ".tflite":
+        raise DocumentError(str(path), "", _ONE_MODEL)
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path, area, make_case)
         return
@@ -103,7 +111,25 @@ def _own_form(path: Path, area: str, make_case: MakeCase) -> Iterator[Case]:
         file = vectors.path_of(operation, folder)
         if not file.exists():
             raise DocumentError(str(path), "", f"expected {file.name}: the operation's name in small letters")
-        for header in vectors.headers(operation, folder):
+        for header in _headers(operation, folder, file):
             vectors.load(operation, header.name, folder)  # bad values are the user's to know before anything runs
             load = functools.partial(vectors.load, operation, header.name, folder)
             yield make_case(header, load, f"{area}.{operation}.{header.name}")
+
+
+def _headers(operation: str, folder: Path, file: Path) -> tuple[VectorHeader, ...]:
+    try:
+        return vectors.headers(operation, folder)
+    except DocumentError:
+        if _is_one_model(file):
+            raise DocumentError(str(file), "", _ONE_MODEL) from None
+        raise
+
+
+def _is_one_model(file: Path) -> bool:
+    """True for what `vectors import-tflite --out` has written; what is broken is told by those who read it."""
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "vectors" not in found and {"operands", "inputs", "outputs"} <= found.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import InterfaceError
 
 Step = TypeVar("Step")
@@ -113,11 +114,24 @@ def _listed(steps: Sequence[Any]) -> str:
 
 
 def case_of_steps(
-    cases: Iterable[Case], listed: Any, step: type[Step], replay: Callable[[CaseContext, Sequence[Step]], None]
+    cases: Iterable[Case],
+    listed: Any,
+    step: type[Step],
+    known: Container[str],
+    replay: Callable[[CaseContext, Sequence[Step]], None],
+    name: str = "do",
 ) -> Case:
-    """The case of a failure file: it runs the steps that `payload` has listed there. step: what one is read as."""
+    """The case of a failure file: it runs the steps that `payload` has listed there.
+
+    step: what one is read as. known: the names of those that there are; name: the field that has it. Raises
+    DocumentError for a step that there is not, as another version of the suite may have had it.
+    """
     found = next(case for case in cases if case.id == listed["id"])
     steps = msgspec.convert(listed["steps"], list[step])  # type: ignore[valid-type]
+    for number, one in enumerate(steps):
+        if getattr(one, name) not in known:
+            place = f"$.payload.steps[{number}].{name}"
+            raise DocumentError(f"failure file of {found.id}", place, f"there is no step {getattr(one, name)!r}")
     return replace(found, run=lambda context: replay(context, steps))
 
 

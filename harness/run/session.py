@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,12 +54,12 @@ class Summary(msgspec.Struct, frozen=True):
     plugin_words: str
     notice: str = ""
 
-    def lines(self, paint: Paint = plain, *, explained: bool = True) -> list[str]:
+    def lines(self, paint: Paint = plain, *, explained: bool = True, told: Collection[str] = frozenset()) -> list[str]:
         """Return the verdict table, the conclusion, what is wrong, and what to do next.
 
-        explained: False where what is wrong stands elsewhere already.
+        explained: False where what is wrong stands elsewhere already; told: the cases of which the first reason does.
         """
-        wrong = summary.wrong(self.verdicts, self.replays, paint) if explained else []
+        wrong = summary.wrong(self.verdicts, self.replays, paint, told) if explained else []
         notice = [self.notice] if self.notice else []
         told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
         return [*table.lines(self.results, paint), *figures.lines(self.verdicts), *wrong, *notice, *told]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.subject.command_words import words_of
+from npu_conformance.harness.subject.command_words import no_command, words_of
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import InferenceTool, Manifest
@@ -17,10 +18,16 @@ IGNORED = f"the manifest names an inference_tool, which is not run for a driver 
 
 
 def settled(manifest: Manifest, given: InferenceTool | None, *, is_loaded_here: bool) -> Manifest:
-    """Return the manifest with the tool that may be run: the given one, or that of a plug-in loaded here, or none."""
-    if given is None and is_loaded_here:
-        return manifest
-    return replace(manifest, inference_tool=given)
+    """Return the manifest with the tool that may be run: the given one, or that of a plug-in loaded here, or none.
+
+    Raises LoadError where it could not be started: the first case that needs it may be hours away.
+    """
+    is_own = given is None and is_loaded_here
+    found = manifest.inference_tool if is_own else given
+    command = found.command[0] if found is not None else ""
+    if command and "{uid}" not in command and (problem := no_command(command)):
+        raise LoadError(f"{'the manifest: inference_tool' if is_own else _OPTION}: {problem}")
+    return replace(manifest, inference_tool=found)
 
 
 def given_tool(command: str | None, uid: int | None) -> InferenceTool | None:

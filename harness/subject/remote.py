@@ -59,8 +59,8 @@ class RemoteSubject:
             hint_of_key = f" (it is given with {_KEY})" if isinstance(error, errors.SecurityDenied) else ""
             raise LoadError(f"plug-in {endpoint.spec}: {error}{hint_of_key}") from None
         manifest = self._main.initialized.manifest
-        self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
         try:
+            self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
             self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
         except LoadError:
             self.close()

@@ -28,6 +28,7 @@ from npu_conformance.harness.wire.journal import Page
 from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import explained
+from npu_conformance.specs.documents.problems import problems
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
 
 _TOGETHER = 64
@@ -326,7 +327,10 @@ class Connection(Answering):
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
             rule, path = explained(error, result)
-            raise Violation(f"a result of the wrong type at {path}: {rule}: {truncated(bytes(raw))}") from None
+            wrong = _all_wrong(bytes(raw)) if result is protocol.Initialized else ""
+            raise Violation(
+                f"a result of the wrong type at {wrong or f'{path}: {rule}'}: {truncated(bytes(raw))}"
+            ) from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
 
@@ -353,3 +357,11 @@ def _is_concurrent() -> bool:
 
 def _dead_object(problem: WireError | protocol.RemoteError, method: str) -> Exception:
     return DeadObject(f"{method}: {problem}")
+
+
+def _all_wrong(answer: bytes) -> str:
+    """Every rule that an answer to initialize breaks: whoever writes a manifest has all of them to mend."""
+    try:
+        return problems(msgspec.json.decode(answer), protocol.Initialized)
+    except UNREADABLE:
+        return ""

@@ -53,6 +53,11 @@ def extension_number(code: int) -> int:
     return code >> _REGISTERED_BITS
 
 
+def identifier(code: int) -> int:
+    """The number that the vendor gave the operation or operand type of a number of the catalogue."""
+    return code & BASE_TYPE_MAX
+
+
 def numbers_in(codes: Iterable[int]) -> list[int]:
     """The numbers of the extensions that codes of the catalogue belong to, in order."""
     return sorted({number for number in map(extension_number, codes) if number > 0})
@@ -70,4 +75,4 @@ def wire_code(code: int, prefix_of: Mapping[int, int]) -> int:
     """The code that a model has for a code of the catalogue. prefix_of: gives the prefix by the extension's number."""
     if not is_registered(code):
         return code
-    return prefix_of[extension_number(code)] << EXTENSION_TYPE_LOW_BITS | (code & BASE_TYPE_MAX)
+    return prefix_of[extension_number(code)] << EXTENSION_TYPE_LOW_BITS | identifier(code)

@@ -13,10 +13,12 @@ from tflite_files import File
 
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import zoo
+from npu_conformance.corpus.importers.tflite import importing
 from npu_conformance.corpus.zoo import added
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.id_lock import current_ids
 from npu_conformance.specs import ids
+from npu_conformance.specs.documents.zoo import Inputs
 
 
 @pytest.fixture
@@ -100,3 +102,26 @@ def test_a_model_is_removed_whose_file_is_gone_already(model: Path) -> None:
 def test_a_file_that_was_not_added_says_how(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mlts", "--models", "My.tflite", "--plugin", "reference"]) == 2
     assert "My.tflite is a file: add it by `npu-conformance models add My.tflite`" in capsys.readouterr().err
+
+
+def test_what_is_checked_is_what_is_kept(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked, translate = model.read_bytes(), importing.import_model
+
+    def import_model(data: bytes, document: str, name: str) -> importing.TfliteModel:
+        model.write_bytes(b"another file by now")
+        return translate(data, document, name)
+
+    monkeypatch.setattr(importing, "import_model", import_model)
+    added.add(model, "mine", Inputs("uniform"))
+    (kept,) = (path for path in (model.parent / "models" / "mine").rglob("*") if path.is_file())
+    assert kept.read_bytes() == checked
+
+
+def test_a_model_given_as_vectors_is_told_where_it_belongs(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "import-tflite", str(model), "--out", "my_model.json"]) == 0
+    capsys.readouterr()
+    for file in ("my_model.json", str(model)):
+        assert main(["run", "vts.external", "--vectors", file, "--plugin", "reference"]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"npu-conformance: {file}: it is a model without expected values, and no vectors; ")
+        assert "`npu-conformance models add MODEL.tflite`" in told

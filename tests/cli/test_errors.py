@@ -188,6 +188,18 @@ def test_bad_input_is_one_line(command: Command, arguments: list[str], line: str
     assert told.startswith("npu-conformance")
 
 
+def test_list_and_run_refuse_what_selects_nothing_in_the_same_words(command: Command) -> None:
+    words = ["-k", "RELUX and zzzz"]
+    code, out, told = command("list", *words)
+    assert (code, out) == (2, "")
+    assert [line.split(" (")[0] for line in told.splitlines()] == [
+        "-k: no case has RELUX",
+        "-k: no case has zzzz",
+        "npu-conformance: nothing is selected by -k 'RELUX and zzzz': see `npu-conformance list`",
+    ]
+    assert command(*RUN, FIRST_DAY, *words) == (code, out, told)
+
+
 def test_a_page_that_can_not_be_written(command: Command) -> None:
     assert command(*RUN, FIRST_DAY)[0] == 0
     code, _, told = command("report", "report", "--html", "no/page.html")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_catalogue import CATALOGUE, CLAMP, REQUANTIZE, TYPE
 from patience import SECONDS
 
 from npu_conformance.cli.kit import header, models, tables
@@ -170,6 +171,25 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
     first = json.loads((tmp_path / "made" / "models.jsonl").read_text().splitlines()[0])
     assert first.keys() == {"name", "version", "verdict", "clauses", "model"}
     assert json.loads((tmp_path / "made" / "operations.json").read_text()) == tables.operations()
+
+
+def test_an_extension_has_a_table_of_its_own_and_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "operations", lambda: ("RELU",))
+    assert main(["kit", str(tmp_path), "--catalogue", str(CATALOGUE)]) == OK
+    assert CLAMP not in json.loads((tmp_path / "operations.json").read_text())
+    found = json.loads((tmp_path / "extensions.json").read_text())["com.example.npu"]
+    assert found["operandTypes"] == {TYPE: {"id": 0, "since": "1.2", "tensor": True, "bytes": 2, "element": "int16"}}
+    clamp, requantize = found["operations"][CLAMP], found["operations"][REQUANTIZE]
+    assert (clamp["id"], requantize["id"]) == (0, 1)
+    assert clamp["signatures"][0]["types"][0] == {"since": "1.2", "inputs": [3, 0, 0], "outputs": [3]}
+    assert requantize["signatures"][0]["types"] == [{"since": "1.2", "inputs": [TYPE], "outputs": [TYPE]}]
+    assert clamp["clauses"][f"{CLAMP}.C1"]["phase"] == "execution"
+    samples = [json.loads(line) for line in (tmp_path / "models.jsonl").read_text().splitlines()]
+    own = {sample["name"]: sample for sample in samples if sample["name"].startswith("EXAMPLE_")}
+    assert own[f"{CLAMP}.float32"]["verdict"] == "valid"
+    assert own[f"{CLAMP}.float32"]["model"]["extensionNameToPrefix"][0]["name"] == "com.example.npu"
+    late = own[f"{CLAMP}.low_above_high"]
+    assert (late["verdict"], late["clauses"]) == ("either", [f"{CLAMP}.C1"])
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -61,6 +63,25 @@ def test_the_first_day_of_bring_up(command: Command) -> None:
     (folder,) = FIRST_DAY.glob("*Z-1.0-vts.queries-vts.validation.RELU-vts.generated.RELU")
     assert lines[-1].startswith(f"report: {folder} (report.html")
     assert err.startswith("FAIL RELU NNHAL-MODEL-")
+
+
+@pytest.mark.parametrize(("places", "explained"), [(("both", "both"), 1), (("out", "errors"), 2)])
+def test_a_reason_is_told_once_where_both_streams_are_one_terminal(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    places: tuple[str, str],
+    explained: int,
+) -> None:
+    with contextlib.ExitStack() as open_ones:
+        for name, place in zip(("stdout", "stderr"), places, strict=True):
+            stream = open_ones.enter_context((tmp_path / place).open("a"))
+            monkeypatch.setattr(sys, name, stream)
+        assert main(RED) == 1
+    told = "".join((tmp_path / place).read_text() for place in dict.fromkeys(places))
+    heads = [line for line in told.splitlines() if line.startswith("FAIL RELU NNHAL-MODEL-")]
+    assert len(heads) == 2 * len({head.split(": ")[1] for head in heads})  # each as it happens and at the end
+    assert sum(": getSupportedOperations of the invalid model" in head for head in heads) * 2 == explained * len(heads)
 
 
 def test_the_command_at_the_end_replays_the_failure(command: Command, tmp_path: Path) -> None:

@@ -234,6 +234,22 @@ UNTRUE: dict[str, tuple[Edit, str]] = {
         lambda folder: _replaced(folder / RULES, '"C2", shapes.same_as_input', '"C2", lambda view: 1 / 0'),
         "rules/example_clamp.py: line 21: ZeroDivisionError: division by zero",
     ),
+    "shapes_that_fail_when_executed": (
+        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: 1 / 0,\n"),
+        "rules/example_clamp.py: line 19: ZeroDivisionError: division by zero",
+    ),
+    "shapes_that_are_wrong": (
+        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: ((2, 4),),\n"),
+        "float32: output_shapes of EXAMPLE_CLAMP: expected [2, 3], found [2, 4]",
+    ),
+    "too_many_shapes": (
+        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: (None, None),\n"),
+        "float32: output_shapes of EXAMPLE_CLAMP: expected [2, 3], found [], []",
+    ),
+    "a_shape_in_place_of_shapes": (
+        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: (2, 3),\n"),
+        "float32: output_shapes of EXAMPLE_CLAMP: expected a shape, or None, for each output: 'int' object",
+    ),
     "no_vectors": (
         lambda folder: (folder / VECTORS).unlink(),
         "example_clamp.json: there is no such file: nothing tests EXAMPLE_CLAMP",

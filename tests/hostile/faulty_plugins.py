@@ -59,7 +59,7 @@ does_not_start = Plugin(_MANIFEST, _fail)
 resettable = Plugin(_resettable, lambda context: Subject(device=_Crasher()))
 single = Plugin(msgspec.structs.replace(_MANIFEST, max_instances=1), lambda context: Subject(device=_Base()))
 wrong_manifest = Plugin(
-    lambda options: Manifest(name="x", vendor="v", version="1", interfaces=cast(Any, ("devise",))),
+    lambda options: Manifest(name="x", vendor="v", version="1", interfaces=cast(Any, ("devise",)), time_scale=0.0),
     lambda context: Subject(device=_Base()),
 )
 bad_manifest = Plugin(_bad_manifest, lambda context: Subject(device=_Base()))

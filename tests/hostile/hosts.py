@@ -184,7 +184,7 @@ def answer(mode: str, request: dict[str, Any]) -> None:
         deadlines = {"prepare": limit, "execute": limit, "call": limit, "start": FOREVER}
         manifest: Any = {**MANIFEST, "deadlines": deadlines}
         if mode == "bad_manifest":
-            manifest["colour"] = "red"
+            manifest |= {"colour": "red", "vendor": 3}
         transports = ["message"]
         result = {"protocolVersion": 1, "manifest": manifest, "objects": {"device": 1}, "transports": transports}
         send({"id": request_id, "result": result})

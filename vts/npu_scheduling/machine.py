@@ -17,9 +17,9 @@ from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
 from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
 from npu_conformance.vts.lib.npu_scheduling import order as ordered
-from npu_conformance.vts.lib.npu_scheduling.bursts import BurstScenario
+from npu_conformance.vts.lib.npu_scheduling.bursts import BURST_DEEDS, BurstScenario
 from npu_conformance.vts.lib.npu_scheduling.fixture import scheduling_fixture
-from npu_conformance.vts.lib.npu_scheduling.scenario import Step, WorkScenario
+from npu_conformance.vts.lib.npu_scheduling.scenario import DEEDS, Step, WorkScenario
 
 cases = CaseGroup("vts.npu_scheduling.machine", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -141,10 +141,10 @@ def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     if listed["id"].endswith("order"):
-        return case_of_steps(cases(), listed, ordered.Step, _replay_order)
+        return case_of_steps(cases(), listed, ordered.Step, ordered.DEEDS, _replay_order)
     if listed["id"].endswith("bursts"):
-        return case_of_steps(cases(), listed, draw.Step, _replay_bursts)
-    return case_of_steps(cases(), listed, Step, _replay)
+        return case_of_steps(cases(), listed, draw.Step, BURST_DEEDS, _replay_bursts)
+    return case_of_steps(cases(), listed, Step, DEEDS, _replay)
 
 
 def _search(context: CaseContext, kinds: Callable[[random.Random], Sequence[str]]) -> None:

@@ -58,15 +58,19 @@ def read(path: Path) -> TfliteModel:
     Raises TfliteError where it cannot be read or is broken, UnsupportedModelError with a line for each operator that
     NN HAL 1.3 and below cannot express.
     """
+    return import_model(content(path), str(path), path.stem)
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file. Raises TfliteError where it cannot be read."""
     try:
         if not path.is_file():
             raise TfliteError(str(path), "", "there is no such file")
         if path.stat().st_size > _MOST_BYTES:
             raise TfliteError(str(path), "", "no flatbuffer is larger than 2 GiB")
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise TfliteError(str(path), "", f"cannot be read: {error.strerror}") from None
-    return import_model(data, str(path), path.stem)
 
 
 def import_model(data: bytes, document: str, name: str = "model") -> TfliteModel:

@@ -81,8 +81,7 @@ def bind(
 
     def recorded() -> Execution:
         execution = run()
-        if execution.status == ErrorStatus.NONE:
-            context.mark_executed(prepared_model)
+        context.mark_execution(prepared_model, succeeded=execution.status == ErrorStatus.NONE)
         return execution
 
     return recorded

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.cli.commands import check
 from npu_conformance.cli.main import main
 from npu_conformance.faults import plugin
-from npu_conformance.harness.judge import proposals
+from npu_conformance.harness.judge import claims, proposals
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.events import Log
@@ -60,8 +60,18 @@ def test_what_is_proposed_holds_and_a_refusal_of_it_is_red() -> None:
     assert not [case for case in refused if "float16" in case or "FLOOR" in case]
 
 
-def use(operation: str, *types: str, supported: bool = True) -> OperationUse:
-    return OperationUse(operation=operation, types=types, supported=supported)
+def test_a_driver_of_known_sizes_claims_them_and_no_more() -> None:
+    found = proposals.proposed(run("declines-unknown-outputs", operations=("FLOOR",)), Version.V1_2)
+    sizes = {(claim.operations, claim.types): claim.known_sizes for claim in found}
+    # The additions of the variation all_inputs_as_internal have known sizes in each model.
+    assert sizes == {((name,), (kind,)): name == "FLOOR" for name in ("ADD", "FLOOR") for kind in (FLOAT16, FLOAT32)}
+    assert red(run("declines-unknown-outputs", found, ("FLOOR",))) == []
+    unlimited = tuple(replace(claim, known_sizes=False) for claim in found)
+    assert "vts.generated.FLOOR.float32_rank1" in red(run("declines-unknown-outputs", unlimited, ("FLOOR",)))
+
+
+def use(operation: str, *types: str, supported: bool = True, elements: int | None = 6) -> OperationUse:
+    return OperationUse(operation=operation, types=types, supported=supported, elements=elements)
 
 
 def verdict(outcome: Outcome, refused: tuple[ModelUse, ...] = (), **executed: tuple[str, ...]) -> CaseResult:
@@ -98,6 +108,29 @@ PASSED = [verdict(Outcome.PASS, ADD=(FLOAT32,)), verdict(Outcome.PASS, ADD=(FLOA
 def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, left: set[tuple[str, str]]) -> None:
     found = proposals.proposed([*PASSED, later], NEWEST)
     assert {(name, kind) for claim in found for name in claim.operations for kind in claim.types} == left
+
+
+OPEN = use("ADD", FLOAT32, elements=None)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [(OPEN,), (replace(OPEN, supported=False),), (use("MUL", FLOAT16), OPEN)],
+    ids=["accepted", "refused", "beside one of known sizes"],
+)
+def test_who_refuses_what_is_open_claims_what_is_known(model: ModelUse) -> None:
+    found = proposals.proposed([*PASSED, verdict(Outcome.NOT_SUPPORTED, (model,))], Version.V1_2)
+    assert found == (
+        Claim(operations=("ADD", "MUL"), types=(FLOAT16,), since=Version.V1_2),
+        Claim(operations=("ADD",), types=(FLOAT32,), since=Version.V1_2, known_sizes=True),
+    )
+    assert not claims.is_claimed(model, found, Version.V1_2)
+
+
+def test_who_refuses_what_is_known_too_claims_neither() -> None:
+    refusals = [verdict(Outcome.NOT_SUPPORTED, (model,)) for model in ((OPEN,), (use("ADD", FLOAT32),))]
+    found = proposals.proposed([*PASSED, *refusals], Version.V1_2)
+    assert [claim.types for claim in found] == [(FLOAT16,)]
 
 
 def test_what_speaks_against_a_claim_is_told() -> None:

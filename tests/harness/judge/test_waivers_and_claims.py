@@ -202,6 +202,7 @@ def refused(*models: ModelUse) -> CaseResult:
         (Claim(operations=("PAD",), ranks=(2, 3)), False),
         (Claim(operations=("PAD",), max_elements=100), True),
         (Claim(operations=("PAD",), max_elements=99), False),
+        (Claim(operations=("PAD",), known_sizes=True), True),
     ],
 )
 def test_refusing_inside_a_claim_is_a_failure(claim: Claim, inside: bool) -> None:
@@ -216,6 +217,12 @@ def test_refusing_inside_a_claim_is_a_failure(claim: Claim, inside: bool) -> Non
 def test_every_operation_of_a_model_has_to_be_claimed(model: ModelUse, inside: bool) -> None:
     shaped = [Claim(operations=("PAD",), ranks=(4,), max_elements=100), Claim(operations=(), since=Version.FL8)]
     assert claims.is_claimed(model, shaped, Version.V1_2) is inside
+
+
+def test_a_claim_of_known_sizes_says_nothing_of_open_ones() -> None:
+    known = [Claim(operations=("PAD", "ADD"), known_sizes=True)]
+    assert claims.is_claimed((PAD, ADD), known, Version.V1_2)
+    assert not claims.is_claimed((OPEN, ADD), known, Version.V1_2)
 
 
 def test_operations_may_lie_in_different_claims() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -185,11 +186,26 @@ _PAYLOADS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def test_a_step_that_no_scenario_has_is_one_line() -> None:
-    case = "cts.npu_manager.machine.reigns"
-    for name in ("nope", "judge"):
-        with pytest.raises(DocumentError, match=rf"there is no step '{name}' - at `\$\[0\]`"):
-            suites.rebuild(case, {"id": case, "steps": [{"do": name}]})
+@pytest.mark.parametrize(
+    ("case", "good"),
+    [
+        ("cts.npu_manager.machine.reigns", {"do": "heat"}),
+        ("cts.npu_buffers.machine.calls", {"do": "map"}),
+        ("cts.npu_buffers.machine.shortage", {"do": "ask"}),
+        ("vts.npu_scheduling.machine.work", {"do": "pass"}),
+        ("vts.npu_scheduling.machine.order", {"do": "pass"}),
+        ("vts.npu_scheduling.machine.bursts", {"do": "pause"}),
+        ("vts.histories.driver.work", {"do": "start", "dice": 1}),
+        ("cts.random_calls.api.from_nothing", {"call": "compile"}),
+    ],
+)
+@pytest.mark.parametrize("name", ["nope", "judge"])
+def test_a_step_that_no_scenario_has_is_one_line(case: str, good: dict[str, Any], name: str) -> None:
+    field = next(iter(good))
+    assert suites.rebuild(case, {"id": case, "steps": [good]}).id == case
+    place = re.escape(f"failure file of {case}: $.payload.steps[1].{field}: there is no step {name!r}")
+    with pytest.raises(DocumentError, match=f"^{place}$"):
+        suites.rebuild(case, {"id": case, "steps": [good, {**good, field: name}]})
 
 
 def _areas_of_payloads() -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ START_ERRORS = {
     "start_exit": "no such board",
     "start_segv": "SIGSEGV",
     "start_garbage": "not JSON: ",
-    "bad_manifest": "unknown field `colour`",
+    "bad_manifest": "$.manifest.vendor: Expected `str`, got `int`; $.manifest: Object contains unknown field `colour`",
 }
 
 

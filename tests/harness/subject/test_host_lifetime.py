@@ -198,7 +198,9 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
 def test_a_manifest_that_breaks_a_rule_is_refused_wherever_the_plug_in_lives(isolation: Isolation) -> None:
-    words = r"^plug-in faulty_plugins:wrong_manifest: manifest: \$\.interfaces\[0\]: .*'devise'"
+    words = (
+        r"^plug-in faulty_plugins:wrong_manifest: manifest: \$\.interfaces\[0\]: .*'devise'.*; \$\.time_scale: Expected"
+    )
     with pytest.raises(LoadError, match=words):
         open_subject("faulty_plugins:wrong_manifest", isolation=isolation)
 

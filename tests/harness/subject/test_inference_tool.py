@@ -16,9 +16,10 @@ from places import ROOT
 from wire_client import environment, served
 
 from npu_conformance.harness.run.session_options import SessionOptions
-from npu_conformance.harness.subject.inference_tool import IGNORED, given_tool
+from npu_conformance.harness.subject.inference_tool import IGNORED, given_tool, settled
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.manifest import InferenceTool
+from npu_conformance.specs.manifest import InferenceTool, Manifest
 
 CASE = "vts.npu_scheduling.work.undisturbed"
 PLUGIN = "tool_plugin:plugin"
@@ -107,9 +108,9 @@ def test_a_replay_has_the_tool_by_the_option_alone(tmp_path: Path) -> None:
 
 def test_pytest_has_options_of_its_own_for_it(tmp_path: Path) -> None:
     words = ["-p", "no:cacheprovider", "--npu-plugin=reference", str(ROOT / "vts" / "queries.py"), "-k", "ping"]
-    chosen = ["--npu-inference-tool=tool", "--npu-inference-tool-uid=7"]
+    chosen = ["--npu-inference-tool=true", "--npu-inference-tool-uid=7"]
     found = run(tmp_path, *words, *chosen, module="pytest")
-    assert "--plugin reference --inference-tool tool --inference-tool-uid 7\n" in found.stdout, found.stdout
+    assert "--plugin reference --inference-tool true --inference-tool-uid 7\n" in found.stdout, found.stdout
     found = run(tmp_path, *words, chosen[0], module="pytest")
     assert found.returncode == 4
     assert "expected either {uid} in the command" in found.stderr
@@ -121,6 +122,17 @@ def test_check_says_so(tmp_path: Path) -> None:
         found = run(tmp_path, "check", words[1])
     assert found.stderr.count(IGNORED) == 1, found.stderr
     assert not marker.exists()
+
+
+@pytest.mark.parametrize("given", [InferenceTool(("./tool.sh",), 0), None])
+def test_a_tool_that_cannot_be_started_is_refused_at_once(given: InferenceTool | None) -> None:
+    source = "--inference-tool" if given else "the manifest: inference_tool"
+    named = Manifest(name="x", vendor="v", version="1", inference_tool=InferenceTool(("./tool.sh",), 0))
+    with pytest.raises(LoadError, match=f"^{source}: no command ./tool.sh$"):
+        settled(named, given, is_loaded_here=True)
+    assert settled(named, None, is_loaded_here=False).inference_tool is None
+    by_uid = InferenceTool(("./run-as-{uid}",))
+    assert settled(named, by_uid, is_loaded_here=False).inference_tool == by_uid  # which command it is the case says
 
 
 def test_a_tool_as_on_a_command_line() -> None:

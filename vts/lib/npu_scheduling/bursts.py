@@ -81,7 +81,7 @@ class BurstScenario:
     def run(self, step: Step) -> None:
         """Let it happen, and judge all events so far."""
         self.steps.append(step)
-        self._must(lambda: _DEEDS[step.do](self, step))
+        self._must(lambda: BURST_DEEDS[step.do](self, step))
         self._must(self._judge)
 
     def judge(self) -> None:
@@ -381,7 +381,7 @@ def _broken(found: Sequence[Notification], due: Sequence[Notification]) -> tuple
     return ("NPU-HAL-025", "NPU-HAL-019", "NPU-HAL-022")
 
 
-_DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {
+BURST_DEEDS: dict[str, Callable[[BurstScenario, Step], None]] = {
     "run": BurstScenario._run,
     "pause": BurstScenario._pause,
     "config": BurstScenario._config,

@@ -79,7 +79,7 @@ class Order:
     def run(self, step: Step) -> None:
         """Let it happen."""
         self.steps.append(step)
-        _DEEDS[step.do](self, step)
+        DEEDS[step.do](self, step)
         self._note()
 
     def judge(self) -> None:
@@ -221,7 +221,7 @@ class Order:
         self._pass(step.number)
 
 
-_DEEDS: dict[str, Callable[[Order, Step], None]] = {
+DEEDS: dict[str, Callable[[Order, Step], None]] = {
     "run": Order._begin,
     "update": Order._update,
     "set": Order._set,

@@ -114,7 +114,7 @@ class WorkScenario:
     def run(self, step: Step) -> None:
         """Let it happen."""
         self.steps.append(step)
-        _DEEDS[step.do](self, step)
+        DEEDS[step.do](self, step)
 
     def judge(self) -> None:
         """Let everything end, and judge each event and each run; then every app finds every device free."""
@@ -263,7 +263,7 @@ class WorkScenario:
         return (run for run in self.runs if run.result.succeeded is None)
 
 
-_DEEDS: dict[str, Callable[[WorkScenario, Step], None]] = {
+DEEDS: dict[str, Callable[[WorkScenario, Step], None]] = {
     "run": WorkScenario._run,
     "pass": WorkScenario._pass,
     "cancel": WorkScenario._cancel,
