@@ -228,13 +228,11 @@ def test_bad_command_lines_are_one_line(
     assert [line for line in lines if line.startswith("npu-conformance") and text in line]
 
 
-@pytest.mark.parametrize("words", [["triage"], ["minimise"], ["report"], ["promote", "one", "--to", "kept", "--corpus"]])
-def test_no_command_reads_a_campaign_by_a_link(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("words", ["triage", "minimise", "report", "promote one --to kept --corpus"])
+def test_no_command_reads_a_campaign_by_a_link(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "campaign.json").write_bytes(campaigns()[0])
     (tmp_path / "failures").symlink_to("/")
-    assert main(["fuzz", *words, str(tmp_path)]) == 2
+    assert main(["fuzz", *words.split(), str(tmp_path)]) == 2
     assert "failures: a symbolic link, which no campaign makes and none follows\n" in capsys.readouterr().err
 
 
