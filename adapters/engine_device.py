@@ -6,13 +6,11 @@ from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.engine_interface import Engine
 from npu_conformance.adapters.engine_support import obstacles
 from npu_conformance.reference.device.executor import Runnable
-from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.memory import mapped
-from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
-from npu_conformance.specs.neuralnetworks.enums import DeviceType, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import DeviceType
 from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import Version
 
@@ -44,14 +42,8 @@ class EngineDevice(ReferenceDevice):
             return (False,) * len(model.main.operations)
         return tuple(obstacle is None for obstacle in found)
 
-    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
-        timing.check_deadline(self.version, deadline_ns, self._context.clock)
-        with mapped(self._context.memory, model.pools) as pools:
-            for obstacle in obstacles(model, self.version, pools, self._engine):
-                if obstacle is not None:
-                    raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            executor = self._executor(model, pools)
-        return self._prepared(model, executor, priority)
+    def _first_obstacle(self, model: types.Model, pools: list[memoryview]) -> str | None:
+        return next(filter(None, obstacles(model, self.version, pools, self._engine)), None)
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
         return EngineExecutor(model, self.version, pools, self._engine)

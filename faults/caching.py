@@ -225,7 +225,7 @@ class _NotCachingButStrict(FaultyDevice):
 class _SavesAtTheFirstExecution(ReferenceDevice):
     """Writes the cache when the model is executed first, by descriptors that it has not duplicated."""
 
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
         self.due = [token for handle in (*caches.model, *caches.data) for token in handle.descriptors]
 
     def write_due(self) -> None:
@@ -243,8 +243,8 @@ class _TwoFormats(ReferenceDevice):
     def _caches(self, *arguments: Any) -> CacheFiles:
         return replace(super()._caches(*arguments), owner=arguments[2])
 
-    def _save(self, model: types.Model, *rest: Any) -> None:
-        super()._save(self._turned(model), *rest)
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
+        super()._save(caches, replace(compiled, model=self._turned(compiled.model)))
 
     def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
         return super()._restored(replace(compiled, model=self._turned(compiled.model)))

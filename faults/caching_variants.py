@@ -14,7 +14,6 @@ from npu_conformance.faults.fault import Edited, Variant
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.cache import CacheFiles, CompilationCache, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -25,16 +24,16 @@ _GENERAL, _INVALID = ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
 
 
 class _NeverCaches(ReferenceDevice):
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
         pass
 
 
 class _CachesSome(ReferenceDevice):
     """Caches only models of at most three operations."""
 
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
-        if len(model.main.operations) <= 3:
-            super()._save(model, preference, priority, caches)
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
+        if len(compiled.model.main.operations) <= 3:
+            super()._save(caches, compiled)
 
 
 class _Duplicated:
@@ -57,13 +56,12 @@ class _Duplicated:
 class _SavesLater(ReferenceDevice):
     """Saves from a thread of its own, when the preparation has ended."""
 
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
         if not (caches.model or caches.data):
             return
-        with mapped(self._context.memory, model.pools) as pools:
-            kept = tuple(memoryview(bytes(pool)) for pool in pools)
+        kept = replace(compiled, pools=tuple(memoryview(bytes(pool)) for pool in compiled.pools))
         later = CompilationCache(_Duplicated(self._context, caches), self._cache.wanted)
-        timer = threading.Timer(0.02, later.save, (caches, Compiled(model, kept, preference, priority)))
+        timer = threading.Timer(0.02, later.save, (caches, kept))
         timer.start()
 
 

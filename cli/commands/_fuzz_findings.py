@@ -16,6 +16,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
     SETTINGS,
     CampaignFolder,
     read_lines,
+    refuse_links,
     settings_of,
 )
 from npu_conformance.fuzz.lib.findings import KINDS
@@ -111,3 +112,4 @@ def minimise(folder: Path) -> int:
 def _require_campaign(folder: Path) -> None:
     if not (folder / SETTINGS).exists():
         raise UsageError(f"{folder}: no campaign has run there")
+    refuse_links(folder)

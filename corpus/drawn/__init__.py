@@ -32,7 +32,12 @@ def operations() -> tuple[str, ...]:
 
 
 def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
-    """The models of a seed, each with one example and its expected values; none where a version lacks the operation."""
+    """The models of a seed, each with one example and its expected values; none where a version lacks the operation.
+
+    Raises ValueError for another seed than the official ones, and LookupError for a choice that is no longer fit.
+    """
+    if seed not in range(SEEDS):
+        raise ValueError(f"drawn models: expected a seed from 0 to {SEEDS - 1}, found {seed}")
     # Listing cases has no need of what makes models.
     from npu_conformance.corpus.drawn import making
 

@@ -103,8 +103,8 @@ def _choice(operation: str, forms: Sequence[Form], version: Version, seeds: int)
 
     taken = list(itertools.islice(in_order(operation, candidates, says_something), models))
     first = set(taken)
-    others = [one.number for one in candidates if one.number not in first]
-    return [taken, *(others[seed * models : (seed + 1) * models] for seed in range(seeds - 1))]
+    fit = (one.number for one in candidates if one.number not in first and says_something(one.number))
+    return [taken, *(list(itertools.islice(fit, models)) for _ in range(seeds - 1))]
 
 
 class Candidate(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus import strategies
 from npu_conformance.corpus.drawn.candidates import candidate_of, with_results
-from npu_conformance.corpus.drawn.chosen import numbers
+from npu_conformance.corpus.drawn.chosen import WRITER, numbers
 from npu_conformance.corpus.strategies.calls import Unfit
 
 if TYPE_CHECKING:
@@ -19,10 +18,13 @@ if TYPE_CHECKING:
 
 
 def models(operation: str, seed: int, version: Version) -> Iterator[Vector]:
-    """See `drawn.models`. A candidate that has become unfit is left out until the choice is made again."""
+    """See `drawn.models`."""
     forms = strategies.forms(version, operation)
     chosen = numbers(operation, version) if forms else ()
     for position, number in enumerate(chosen[seed] if chosen else ()):
-        with contextlib.suppress(Unfit):
+        try:
             vector = with_results(candidate_of(forms, f"{operation} {number}", version))
-            yield replace(vector, name=f"seed_{seed}_model_{position}")
+        except Unfit as error:
+            told = f"candidate {number} of {operation} in {version} is unfit: {error}; run `{WRITER} {operation}`"
+            raise LookupError(told) from error
+        yield replace(vector, name=f"seed_{seed}_model_{position}")

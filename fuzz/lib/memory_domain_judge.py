@@ -10,6 +10,7 @@ from npu_conformance.fuzz.lib.memory_domain_models import BufferModel
 from npu_conformance.fuzz.lib.memory_domain_states import BufferState, Content, Role, Side
 from npu_conformance.fuzz.lib.request_judge import judge_memory
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.run.executing.execution import Execution, shape_rules
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -224,7 +225,9 @@ class ExecutionJudge:
                 raise Found("wrong-result", told, f"NNHAL-MEMDOMAIN-032 {asked.model.kind.name}")
 
     def _judge_shapes(self, asked: Asked, answer: Execution) -> None:
-        for number, (shape, result) in enumerate(zip(answer.output_shapes, asked.results, strict=False)):
+        shapes = answer.output_shapes
+        check_shape_count(len(shapes), len(asked.results), specified=_may_tell_no_shapes(asked))
+        for number, (shape, result) in enumerate(zip(shapes, asked.results, strict=bool(shapes))):
             if tuple(shape.dimensions) != result.array.shape or not shape.is_sufficient:
                 told = f"{asked.what}, output {number}: expected shape {result.array.shape}, found {shape}"
                 raise Found("wrong-result", told, "NNHAL-SHAPE-001")
@@ -241,6 +244,15 @@ class ExecutionJudge:
                 state.write(None)
             else:
                 state.is_loose = True
+
+
+def _may_tell_no_shapes(asked: Asked) -> bool:
+    """True where no output needs a shape in the answer, or where the way has none."""
+    graph = asked.model.model.main
+    declared = (graph.operands[index].dimensions for index in graph.output_indexes)
+    requested = (argument.dimensions for argument in asked.request.outputs)
+    known = all(any(one and 0 not in one for one in pair) for pair in zip(declared, requested, strict=True))
+    return known or "fenced" in asked.way
 
 
 def _may_be_empty(asked: Asked) -> bool:

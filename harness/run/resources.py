@@ -85,12 +85,12 @@ class Resources:
         Behind a restart, what was made before it is dead. Raises Failed where something was written behind a pool.
         """
         pools = [one for one in self._to_close if isinstance(one, Pool)]
-        overrun = [str(pool.memory.size) for pool in pools if pool.take_overrun()]
         while self._to_close:
             try:
                 self._to_close.pop().close()
             except DeadObject:
                 if not self.restarts:
                     raise
+        overrun = [str(pool.memory.size) for pool in pools if pool.take_overrun()]
         if overrun:
             raise Failed(f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes")

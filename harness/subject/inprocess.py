@@ -50,7 +50,12 @@ class InProcessPools:
         """Create a pool of `size` zero bytes."""
         memory = memory_of(kind, size)
         self._memory.attach(Attach(memory.token, size, "message"), None)
-        return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
+        return MappedPool(
+            memory,
+            self._memory.map(memory),
+            lambda: self._memory.detach(Detach(memory.token)),
+            lambda _: self._memory.take_overrun(memory.token),
+        )
 
     def reach(self, memory: Memory) -> Pool:
         """Open memory of the subject's own."""

@@ -62,7 +62,7 @@ class Pool:
     def take_overrun(self) -> bool:
         """True where the subject has written behind the end of the pool since the last look, as far as that shows.
 
-        Shared memory is mapped by pages, so what is written behind a pool's end lands where this side can see it.
+        See margin. Of a pool that was closed: by then.
         """
         return False
 
@@ -79,18 +79,40 @@ class Pool:
             raise ValueError(f"no bytes {offset} to {offset + length} in a pool of {self.memory.size}")
 
 
-class MappedPool(Pool):
-    """A pool whose bytes are mapped into this process, from what nobody can truncate."""
+class _SharedPool(Pool):
+    """A pool with a margin. look: takes an overrun behind so many bytes."""
 
     is_shared = True
 
-    def __init__(
-        self, memory: Memory, view: memoryview, on_close: Callable[[], None], file: SharedFile | None = None
-    ) -> None:
-        """file: what is mapped; None for memory of this process."""
+    def __init__(self, memory: Memory, on_close: Callable[[], None], look: Callable[[int], bool]) -> None:
         self.memory = memory
-        self._view, self._file = view, file
-        self._on_close: Callable[[], None] | None = on_close
+        self.is_open = True
+        self._on_close, self._look = on_close, look
+        self._was_overrun = False
+
+    def take_overrun(self) -> bool:
+        """See Pool."""
+        if self.is_open:
+            return self._look(self.memory.size)
+        found, self._was_overrun = self._was_overrun, False
+        return found
+
+    def close(self) -> None:
+        """Give the memory back, after a last look behind it."""
+        if self.is_open:
+            self._was_overrun = self._look(self.memory.size)
+            self.is_open = False
+            self._on_close()
+
+
+class MappedPool(_SharedPool):
+    """A pool whose bytes are mapped into this process, from what nobody can truncate."""
+
+    def __init__(
+        self, memory: Memory, view: memoryview, on_close: Callable[[], None], look: Callable[[int], bool]
+    ) -> None:
+        super().__init__(memory, on_close, look)
+        self._view = view
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Store bytes."""
@@ -102,31 +124,17 @@ class MappedPool(Pool):
         self._check(offset, length)
         return bytes(self._view[offset : offset + length])
 
-    def take_overrun(self) -> bool:
-        """Look behind the bytes, unless the memory was given back."""
-        is_open = self._on_close is not None
-        return is_open and self._file is not None and self._file.take_overrun(self.memory.size)
-
     def queue_memory(self) -> memoryview:
         """The mapped bytes."""
         return self._view
 
-    def close(self) -> None:
-        """Give the memory back."""
-        on_close, self._on_close = self._on_close, None
-        if on_close is not None:
-            on_close()
 
-
-class FilePool(Pool):
+class FilePool(_SharedPool):
     """A pool in a file that has a name: it is never mapped here, since whoever can open it can also truncate it."""
 
-    is_shared = True
-
     def __init__(self, memory: Memory, file: SharedFile, on_close: Callable[[], None]) -> None:
-        self.memory = memory
-        self._file: SharedFile | None = file
-        self._on_close = on_close
+        super().__init__(memory, on_close, file.take_overrun)
+        self._file = file
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Store bytes. Raises NoSharedMemory where the subject has given up their space, and there is none."""
@@ -142,22 +150,12 @@ class FilePool(Pool):
         self._check(offset, length)
         return self._open_file().read(offset, length)
 
-    def take_overrun(self) -> bool:
-        """Look behind the bytes, unless the memory was given back."""
-        return self._file is not None and self._file.take_overrun(self.memory.size)
-
     def queue_memory(self) -> QueueMemory:
         """The bytes, each access of them a system call."""
         return _QueueFile(self, self._open_file())
 
-    def close(self) -> None:
-        """Give the memory back."""
-        if self._file is not None:
-            self._file = None
-            self._on_close()
-
     def _open_file(self) -> SharedFile:
-        if self._file is None:
+        if not self.is_open:
             raise ValueError("the pool is closed")
         return self._file
 
@@ -302,7 +300,7 @@ class SharedPools:
             else:
                 self._dispose(file, is_in_use=pool.apart)
 
-        pool = MappedPool(memory, view, close, file)
+        pool = MappedPool(memory, view, close, file.take_overrun)
         return pool
 
     def _dispose(self, file: SharedFile, *, is_in_use: bool) -> None:

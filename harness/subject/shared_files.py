@@ -15,10 +15,11 @@ import os
 from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory
 from npu_conformance.harness.subject import private_files
 from npu_conformance.harness.subject.private_directory import PrivateDirectory
+from npu_conformance.harness.wire import margin
+from npu_conformance.harness.wire.margin import PAGE, with_margin
 from npu_conformance.harness.wire.sealed import sealed_file
 from npu_conformance.specs.descriptor_file import write_at
 
-_PAGE = mmap.PAGESIZE
 _MOST_KEPT = 256 << 20
 _BLOCK = 512
 """Bytes of what stat calls a block."""
@@ -26,13 +27,13 @@ _ZEROS = bytes(1 << 16)
 
 
 class SharedFile:
-    """An open file. path: its name, or None for one that only its descriptor names. size: in bytes."""
+    """An open file. path: its name, or None for one that only its descriptor names. size: in bytes, with a margin."""
 
     def __init__(self, path: str | None, size: int) -> None:
         """Raises OSError."""
         self.path = path
         self.size = size
-        self._used = 0
+        self._used = self._pool_size = 0
         self.map: mmap.mmap | None = None
         self.descriptor = sealed_file(size) if path is None else private_files.create(path)
         self._made = os.fstat(self.descriptor)
@@ -50,7 +51,10 @@ class SharedFile:
 
         Raises OSError where there is no space.
         """
-        needed = -(-size // _PAGE) * _PAGE
+        needed = -(-size // PAGE) * PAGE
+        if self._used:
+            self.take_overrun(self._pool_size)
+        self._pool_size = size
         for start in range(0, self._used, len(_ZEROS)):
             zeros = _ZEROS[: self._used - start]
             if self.map is None:
@@ -78,12 +82,8 @@ class SharedFile:
         write_at(self.descriptor, offset, data)
 
     def take_overrun(self, size: int) -> bool:
-        """True where somebody has written behind the first `size` bytes, on their last page, which is cleared then."""
-        rest = -size % _PAGE
-        if not os.pread(self.descriptor, rest, size).strip(b"\0"):
-            return False
-        self.write(size, bytes(rest))
-        return True
+        """See margin.take_overrun."""
+        return margin.take_overrun(self.descriptor, size)
 
     def remove(self) -> None:
         """Delete the file. A mapping that is still in use keeps its bytes."""
@@ -161,7 +161,7 @@ class FileStore:
             self._own.close()
 
     def _taken(self, size: int, *, named: bool) -> SharedFile:
-        file = self._file(max(_PAGE, 1 << (size - 1).bit_length()), named=named)
+        file = self._file(with_margin(1 << (size - 1).bit_length()), named=named)
         try:
             file.prepare(size)
         except BaseException:

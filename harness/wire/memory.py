@@ -6,6 +6,8 @@ import mmap
 import os
 import threading
 
+from npu_conformance.harness.wire import margin
+from npu_conformance.harness.wire.margin import with_margin
 from npu_conformance.harness.wire.paths import NOWHERE, Paths
 from npu_conformance.harness.wire.protocol import (
     DATA_LIMIT,
@@ -30,7 +32,7 @@ class HostMemory:
     """
 
     def __init__(self) -> None:
-        self._buffers: dict[int, mmap.mmap] = {}
+        self._buffers: dict[int, memoryview] = {}
         self._files: dict[int, int] = {}
         self._exports: dict[int, tuple[memoryview, int]] = {}
         self._lock = threading.Lock()
@@ -43,7 +45,7 @@ class HostMemory:
         end = memory.offset + memory.size
         if memory.offset < 0 or memory.size < 0 or end > len(buffer):
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory of {len(buffer)} bytes has no bytes to {end}")
-        view = memoryview(buffer)[memory.offset : end]
+        view = buffer[memory.offset : end]
         return view if memory.prot & _WRITE else view.toreadonly()
 
     def descriptor(self, memory: Memory) -> int:
@@ -81,6 +83,10 @@ class HostMemory:
         if file is not None:
             os.close(file)
 
+    def take_overrun(self, token: int) -> bool:
+        """See margin.take_overrun; for memory whose file was made here."""
+        return margin.take_overrun(self._files[token], len(self._buffers[token]))
+
     def export(self, data: memoryview, protection: int) -> int:
         """Let clients reach bytes of the plug-in's under a new token. See specs.plugin.Exports."""
         token = 1 + int.from_bytes(os.urandom(6), "little")
@@ -101,7 +107,7 @@ class HostMemory:
         buffer = self._range(request.token, request.offset, request.length, _READ)
         return bytes(buffer[request.offset : request.offset + request.length])
 
-    def _range(self, token: int, offset: int, length: int, access: int) -> mmap.mmap | memoryview:
+    def _range(self, token: int, offset: int, length: int, access: int) -> memoryview:
         exported, protection = self._exports.get(token, (None, access))
         buffer = self._buffers.get(token, exported)
         if buffer is None:
@@ -129,13 +135,15 @@ def _unknown(memory: Memory) -> ServiceError:
 def _allocate(size: int) -> int:
     """A file in memory. Its bytes are shared, so that a plug-in can hand its descriptor to somebody else."""
     try:
-        return sealed_file(size)
+        return sealed_file(with_margin(size))
     except (OSError, OverflowError) as error:
         raise MemoryUnreachableError(f"cannot allocate {size} bytes: {error}") from None
 
 
-def _map(file: int, size: int) -> mmap.mmap:
+def _map(file: int, size: int) -> memoryview:
+    """The bytes. The margin behind them is mapped, too, where the file has one: see margin."""
     try:
-        return mmap.mmap(file, size)
+        whole = with_margin(size)
+        return memoryview(mmap.mmap(file, whole if os.fstat(file).st_size >= whole else size))[:size]
     except (OSError, ValueError, OverflowError) as error:
         raise MemoryUnreachableError(f"cannot map {size} bytes: {error}") from None

@@ -28,6 +28,8 @@ CAPACITY = 128
 """How many executions of one app may wait: apps do not fill each other's queue."""
 SUBMODEL = 8
 """Operations of a submodel, under Preemption.SUBMODELS."""
+NOT_BEGUN = -1
+"""No time of a clock: a virtual one begins at 0."""
 TURN_NS = 10_000_000
 """How long an execution may run while another app waits."""
 
@@ -66,15 +68,15 @@ class Job(msgspec.Struct, eq=False):
     """One execution on its way through the unit; made by `ComputeUnit.job`.
 
     app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: or None.
-    began_ns: when it first had the unit. waited_ns: how long it has waited for others, before it began and since.
-    operations: how many it has executed in this attempt. turn: notified when it has the unit.
+    began_ns: when it first had the unit, NOT_BEGUN before. waited_ns: how long it has waited for others, before it
+    began and since. operations: how many it has executed in this attempt. turn: notified when it has the unit.
     """
 
     app: int
     priority: int
     arrival: int
     deadline_ns: int | None
-    began_ns: int = 0
+    began_ns: int = NOT_BEGUN
     waited_ns: int = 0
     operations: int = 0
     turn: threading.Condition | None = None
@@ -275,7 +277,8 @@ class ComputeUnit:
     def start(self, app: int) -> None:
         """Give the unit to the most urgent job of an app that has asked; only for Apps."""
         job = self._running = self._waiting[app].pop(0)
-        job.began_ns = job.began_ns or self._clock.now_ns()
+        if job.began_ns == NOT_BEGUN:
+            job.began_ns = self._clock.now_ns()
         if job.turn is not None:
             job.turn.notify()
 

@@ -130,8 +130,11 @@ class ReferenceDevice(hal.Device):
             raise
         try:
             with trace.span("driver", "prepare", operations=len(model.main.operations)):
-                prepared = self._prepare(model, priority, deadline_ns)
-                self._save(model, preference, priority, self._caches(model_cache, data_cache, token))
+                timing.check_deadline(self.version, deadline_ns, self._context.clock)
+                with mapped(self._context.memory, model.pools) as pools:
+                    prepared = self._prepare(model, pools, priority)
+                    compiled = Compiled(model, tuple(pools), preference, priority)
+                    self._save(self._caches(model_cache, data_cache, token), compiled)
         except ServiceError as error:
             refusal = str(error)
             vlog.log("compilation", lambda: f"prepareModel: {refusal}")
@@ -225,14 +228,12 @@ class ReferenceDevice(hal.Device):
         if self.version.is_aidl and len(token) != BYTE_SIZE_OF_CACHE_TOKEN:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"a cache token of {len(token)} bytes")
 
-    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
-        timing.check_deadline(self.version, deadline_ns, self._context.clock)
+    def _prepare(self, model: types.Model, pools: list[memoryview], priority: int) -> ReferencePreparedModel:
         model = with_registered_codes(model)
-        with mapped(self._context.memory, model.pools) as pools:
-            obstacle = self._first_obstacle(model, pools)
-            if obstacle is not None:
-                raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            executor = self._executor(model, pools)
+        obstacle = self._first_obstacle(model, pools)
+        if obstacle is not None:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
+        executor = self._executor(model, pools)
         return self._prepared(model, executor, priority)
 
     def _prepared(self, model: types.Model, executor: Runnable, priority: int) -> ReferencePreparedModel:
@@ -256,10 +257,9 @@ class ReferenceDevice(hal.Device):
         owner = f"{self.get_version_string()} {self.version.value} [{extensions}] ".encode()
         return CacheFiles(model_cache, data_cache, owner + token)
 
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
+    def _save(self, caches: CacheFiles, compiled: Compiled) -> None:
         if caches.model or caches.data:
-            with mapped(self._context.memory, model.pools) as pools:
-                self._cache.save(caches, Compiled(model, tuple(pools), preference, priority))
+            self._cache.save(caches, compiled)
 
     def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
         model = with_registered_codes(compiled.model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 
 from npu_conformance.reference.clock import Timers, VirtualClock
@@ -45,10 +46,11 @@ class SchedulingService(Scheduling):
         self._new_receiver = receiver or (lambda: Posted(self.clock))
         self._configs: dict[int, SchedulingConfig] = {}
         self._callback: SchedulingCallback | None = None
-        self._receiver: Receiver = self._new_receiver()
         self._live: dict[int, dict[Work, None]] = {}
         self.lock = threading.RLock()
         """Held by each call: every app calls in a thread of its own. Callbacks are never called under it."""
+        self._receivers: weakref.WeakSet[Receiver] = weakref.WeakSet()
+        self._receiver = self.receiver()
         self._events = Debouncer(self.clock, self._tell, self._guarded)
         self.scheduler = Scheduler(self.clock, tap(self._events), devices, self._guarded)
 
@@ -75,8 +77,15 @@ class SchedulingService(Scheduling):
         with self.lock:
             self._receiver.close()
             self._callback = callback
-            self._receiver = self._new_receiver()
+            self._receiver = self.receiver()
             self._events.duration_ms = debounce_duration_ms
+
+    def receiver(self) -> Receiver:
+        """What brings messages to one more callback, for which `settle` waits, too."""
+        made = self._new_receiver()
+        with self.lock:
+            self._receivers.add(made)
+        return made
 
     def config(self, uid: int) -> SchedulingConfig:
         """The config of a uid; by default the weakest priority, direct access and no attribution (NPU-HAL-007)."""
@@ -134,8 +143,11 @@ class SchedulingService(Scheduling):
                     self.scheduler.end(work, reason)
 
     def settle(self) -> None:
-        """Wait until the callback has what was sent, unless it is blocked."""
-        self._receiver.settle()
+        """Wait until all callbacks have what was sent, except those that are blocked."""
+        with self.lock:
+            receivers = tuple(self._receivers)
+        for receiver in receivers:
+            receiver.settle()
 
     def _check(self, uid: int, run: InferenceRun) -> None:
         config = self.config(uid)

@@ -55,7 +55,7 @@ class Posted:
 
 
 class Courier:
-    """Brings messages in a thread of its own: for callbacks of other processes, which may block or hang.
+    """Brings messages in a thread, which lives while any is left: for callbacks that may block or hang.
 
     capacity: where so many messages wait, the callback counts as dead, and nothing more is brought.
     """
@@ -68,10 +68,10 @@ class Courier:
         self._changed = threading.Condition()
         self._is_open = True
         self._is_blocked = False
-        self._thread: threading.Thread | None = None
+        self._is_running = False
 
     def send(self, message: Send) -> None:
-        """Hand the message to the thread, which begins with the first one."""
+        """Hand the message to the thread."""
         with self._changed:
             if not self._is_open:
                 return
@@ -79,9 +79,9 @@ class Courier:
                 self._stop()
                 return
             self._waiting.append(message)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, daemon=True)
-                self._thread.start()
+            if not self._is_running:
+                self._is_running = True
+                threading.Thread(target=self._run, daemon=True).start()
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -111,7 +111,8 @@ class Courier:
 
     def _next(self) -> Send | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or not self._is_open)
+            self._is_running = bool(self._waiting)
+            self._changed.notify_all()
             return self._waiting[0] if self._waiting else None
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.reference.clock import Timers, VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
-from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
+from npu_conformance.reference.hal.scheduling_receiver import Courier
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.npu.types import EndReason, Uuid
 from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
@@ -65,7 +65,7 @@ class _Effort:
         self._run = run
         self._callback = callback
         self._left = inferences
-        self._results = Posted(service.clock)
+        self._results = service.receiver()
 
     def submit(self) -> None:
         """Submit an inference."""

@@ -55,4 +55,4 @@ class InstalledApps:
         return uid == ROOT_UID or (uid == SHELL_UID and permission in (PERMISSION, DUMP_PERMISSION))
 
     def __iter__(self) -> Iterator[InstalledApp]:
-        return iter(self._apps.values())
+        return iter(tuple(self._apps.values()))  # one may be installed meanwhile

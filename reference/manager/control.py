@@ -49,8 +49,7 @@ class Control(ManagerControl):
 
     def remove_app(self, uid: int) -> None:
         """Remove an app; its processes die with it."""
-        self._manager.apps.remove(uid)
-        self._manager.forget_uid(uid)
+        self._manager.remove_app(uid)
 
     def grant_permission(self, uid: int, permission: str, granted: bool) -> None:
         """Grant or withdraw a permission. Raises IllegalArgument where no app has the uid."""
@@ -86,11 +85,11 @@ class Control(ManagerControl):
 
     def set_thermal_pressure(self, level: int) -> None:
         """See ManagerControl."""
-        self._manager.set_pressure(self._manager.priorities.pressure._replace(thermal=pressure.thermal(level)))
+        self._manager.set_pressure(thermal=pressure.thermal(level))
 
     def set_memory_pressure(self, level: int) -> None:
         """See ManagerControl."""
-        self._manager.set_pressure(self._manager.priorities.pressure._replace(memory=pressure.memory(level)))
+        self._manager.set_pressure(memory=pressure.memory(level))
 
     def set_unload_timeout(self, duration_ns: int) -> None:
         """See ManagerControl."""

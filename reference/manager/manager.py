@@ -16,7 +16,6 @@ from npu_conformance.reference.manager.decisions import Decision, Kind, Record, 
 from npu_conformance.reference.manager.delivery import Delivery
 from npu_conformance.reference.manager.hal_link import HalLink
 from npu_conformance.reference.manager.metrics import Metrics
-from npu_conformance.reference.manager.pressure import Pressure
 from npu_conformance.reference.manager.priorities import Priorities
 from npu_conformance.reference.manager.requests import MOST_REQUESTS, Client, Request, State, Table
 from npu_conformance.reference.npu_buffers.allocator import Allocators
@@ -34,11 +33,13 @@ from npu_conformance.specs.npu.types import (
     Flag,
     LoadStatus,
     ManagerSnapshot,
+    MemoryPressure,
     ModelLoadRequest,
     ModelPriority,
     Policy,
     PolicyParameters,
     ShellResult,
+    ThermalStatus,
     UnloadReason,
     WorkInfo,
 )
@@ -90,12 +91,13 @@ class NpuManager(Manager):
 
     def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         """Decide on a request. Errors: see the interface; nothing is kept of a rejected request (NPU-REQ-011)."""
-        caller = self._authorised()
-        if callback is None:
-            raise IllegalArgument("a request needs a callback")
-        if not -(2**31) <= request.id < 2**31:
-            raise IllegalArgument(f"request id {request.id} is not a 32-bit integer")
+        # Over the rights, too: an app may be removed meanwhile, and leaves no request.
         with self._lock:
+            caller = self._authorised()
+            if callback is None:
+                raise IllegalArgument("a request needs a callback")
+            if not -(2**31) <= request.id < 2**31:
+                raise IllegalArgument(f"request id {request.id} is not a 32-bit integer")
             self.policy.check(request.size)
             self._check_room(caller.uid, request)
             if self.priorities.track(caller.uid):
@@ -171,9 +173,10 @@ class NpuManager(Manager):
             if (client := self.table.known_client(caller)) is not None:
                 self._remove_clients([client])
 
-    def forget_uid(self, uid: int) -> None:
-        """Forget a uid, whose app is gone with its processes."""
+    def remove_app(self, uid: int) -> None:
+        """Remove an app, whose processes die with it; an unknown uid has no effect."""
         with self._lock:
+            self.apps.remove(uid)
             self.client_died(uid)
             self.table.forget_uid(uid)
             self.works.forget(uid)
@@ -201,14 +204,15 @@ class NpuManager(Manager):
             changed = [app.uid for app in self.apps if self.priorities.follow_app(app.uid)]
         self.hal.push(lambda: self.priorities.configs(changed))
 
-    def set_pressure(self, pressure: Pressure) -> None:
+    def set_pressure(self, thermal: ThermalStatus | None = None, memory: MemoryPressure | None = None) -> None:
         """Take over a new pressure: the device is hotter or cooler, or has another amount of memory left."""
         with self._lock:
+            pressure = self.priorities.pressure.changed(thermal, memory)
             self.priorities.pressure = pressure
             changed = self.priorities.refresh_all()
         self.hal.push(lambda: self.priorities.configs(changed))
         with self._lock:
-            self.policy.set_pressure(pressure)
+            self.policy.set_pressure(self.priorities.pressure)  # which another thread may have changed meanwhile
 
     def work_seen(self, uid: int) -> None:
         """Receive that a uid has work: it gets a config where it had none (NPU-PRI-008)."""

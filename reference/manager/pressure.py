@@ -43,6 +43,10 @@ class Pressure(NamedTuple):
     thermal: ThermalStatus = ThermalStatus.NONE
     memory: MemoryPressure = MemoryPressure.NONE
 
+    def changed(self, thermal: ThermalStatus | None, memory: MemoryPressure | None) -> Pressure:
+        """The same with another status, another pressure, or both; None for the one that stays."""
+        return Pressure(self.thermal if thermal is None else thermal, self.memory if memory is None else memory)
+
     def ceiling(self, maximum: int) -> int:
         """What is left of a budget."""
         return maximum * min(quarters for quarters, _ in self._effects) // 4

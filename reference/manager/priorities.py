@@ -91,7 +91,8 @@ class Priorities:
         """The configs of those of these uids that are tracked, or the whole table."""
         if uids is None:
             return tuple(self._table.values())
-        return tuple(self._table[uid] for uid in dict.fromkeys(uids) if uid in self._table)
+        found = (self._table.get(uid) for uid in dict.fromkeys(uids))  # an app may be forgotten meanwhile
+        return tuple(config for config in found if config is not None)
 
     def _judge(self, uid: int) -> SchedulingConfig:
         if uid in FIXED:

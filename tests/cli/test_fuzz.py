@@ -17,6 +17,7 @@ from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.campaign import campaign, executors
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
+from npu_conformance.fuzz.lib.document_seeds import campaigns
 from npu_conformance.fuzz.lib.target import Attacked
 from npu_conformance.fuzz.lib.wire_target import served
 from npu_conformance.harness.judge.verdicts import NotApplicable
@@ -225,6 +226,14 @@ def test_bad_command_lines_are_one_line(
     assert code == 2
     lines = capsys.readouterr().err.splitlines()
     assert [line for line in lines if line.startswith("npu-conformance") and text in line]
+
+
+@pytest.mark.parametrize("words", ["triage", "minimise", "report", "promote one --to kept --corpus"])
+def test_no_command_reads_a_campaign_by_a_link(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "campaign.json").write_bytes(campaigns()[0])
+    (tmp_path / "failures").symlink_to("/")
+    assert main(["fuzz", *words.split(), str(tmp_path)]) == 2
+    assert "failures: a symbolic link, which no campaign makes and none follows\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["triage", "minimise"])

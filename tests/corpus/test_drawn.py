@@ -10,9 +10,10 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import drawn, strategies
-from npu_conformance.corpus.drawn import choosing, chosen
-from npu_conformance.corpus.drawn.candidates import candidate
+from npu_conformance.corpus.drawn import choosing, chosen, making
+from npu_conformance.corpus.drawn.candidates import candidate, with_results
 from npu_conformance.corpus.drawn.traits import kernel_of, traits, type_of
+from npu_conformance.corpus.strategies.calls import Unfit
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.specs.neuralnetworks.validate import validate_model
@@ -63,6 +64,33 @@ def test_a_seed_has_every_order_of_four_axes() -> None:
 @pytest.mark.parametrize("operation", [*SOME, "FULLY_CONNECTED", "ARGMAX"])
 def test_what_was_chosen_is_fit_and_says_something(operation: str) -> None:
     assert len(list(models(operation))) == len(chosen.numbers(operation, NEWEST)[0]) > 0
+
+
+@pytest.mark.parametrize("seed", range(drawn.SEEDS))
+def test_models_of_every_seed_say_something(seed: int) -> None:
+    assert len(list(drawn.models("ADD", seed, NEWEST))) == len(chosen.numbers("ADD", NEWEST)[seed]) > 0
+
+
+def test_a_chosen_model_that_is_unfit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    unfit = next(number for number in range(100) if not _says_something(number))
+    monkeypatch.setattr(making, "numbers", lambda operation, version: ((unfit,),))
+    told = f"candidate {unfit} of ADD in {NEWEST} is unfit: .*; run `npu-conformance vectors choose ADD`"
+    with pytest.raises(LookupError, match=told):
+        next(models("ADD"))
+
+
+def _says_something(number: int) -> bool:
+    try:
+        with_results(candidate("ADD", number, NEWEST))
+    except Unfit:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", [-1, drawn.SEEDS])
+def test_another_seed_than_the_official_ones_is_said(seed: int) -> None:
+    with pytest.raises(ValueError, match=f"expected a seed from 0 to {drawn.SEEDS - 1}, found {seed}"):
+        next(drawn.models("ADD", seed, NEWEST))
 
 
 @pytest.mark.parametrize("operation", ["FLOOR", "QUANTIZED_LSTM"])

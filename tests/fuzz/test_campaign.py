@@ -208,6 +208,27 @@ class TestFolder:
         assert folder.corpus("models") == (b"bb", b"ccc")
         folder.close()
 
+    @pytest.mark.parametrize(
+        "link",
+        ["campaign.json", "rounds.jsonl", "findings.jsonl", "lock", "failures", "corpus/models", "corpus/models.jsonl"],
+    )
+    def test_a_folder_with_a_link_is_not_used(self, link: str, tmp_path: Path) -> None:
+        victim, place = tmp_path / "victim", tmp_path / "campaign"
+        place.mkdir()
+        CampaignFolder(place, SETTINGS).close()
+        (place / "corpus").mkdir()
+        (place / link).unlink(missing_ok=True)
+        (place / link).symlink_to(victim)
+        with pytest.raises(DocumentError, match=f"campaign/{link}: a symbolic link, which"):
+            CampaignFolder(place, SETTINGS)
+        assert not victim.exists()
+
+    def test_a_folder_that_is_named_by_a_link_is_used(self, tmp_path: Path) -> None:
+        (tmp_path / "campaign").mkdir()
+        (tmp_path / "link").symlink_to("campaign")
+        CampaignFolder(tmp_path / "link", SETTINGS).close()
+        assert (tmp_path / "campaign" / "campaign.json").is_file()
+
     @pytest.mark.parametrize("name", ["{0}", "../../../victim", "..", "0" * 20 + "\n", "A" * 20])
     def test_names_of_inputs_lead_nowhere_else(self, name: str, tmp_path: Path) -> None:
         victim, place = tmp_path / "victim", tmp_path / "campaign"

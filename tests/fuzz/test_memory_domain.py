@@ -34,6 +34,7 @@ DRIVERS = "buffer_drivers:plugin"
         ("clears-next", "valid-refused", "NNHAL-MEMDOMAIN-015", 4),
         ("consumed-when-fenced", "valid-refused", "NNHAL-MEMDOMAIN-0", 4),
         ("tokens-of-count", "wrong-result", "NNHAL-MEMDOMAIN-004", 4),
+        ("forgets-a-shape", "wrong-status", "number of output shapes", 3),
         ("takes-aliases", "invalid-accepted", "NNHAL-MEMDOMAIN-010", 1),
         ("meets-dimensions", "invalid-accepted", "NNHAL-MEMDOMAIN-012", 1),
     ],

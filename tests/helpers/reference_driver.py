@@ -71,8 +71,8 @@ class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
 class DriverFixture:
     """A device of one version with memory and a clock."""
 
-    def __init__(self, version: Version, **options: str) -> None:
-        self.version, self.memory, self.clock = version, LocalMemory(), Clock()
+    def __init__(self, version: Version, memory: LocalMemory | None = None, **options: str) -> None:
+        self.version, self.memory, self.clock = version, memory or LocalMemory(), Clock()
         self.none = version.unavailable_time
         context = Context(self.memory, lambda: Caller(0, 0), {"hal": version.value, **options}, self.clock)
         device = plugin.create(context).device
@@ -84,11 +84,10 @@ class DriverFixture:
 
     def prepare(self, model: types.Model, **changes: Any) -> tuple[int | None, tuple[Any, ...]]:
         """Return the status of the launch and the only answer of the callback."""
-        arguments: dict[str, Any] = {"preference": 1, "priority": 1, "deadline_ns": self.none, "token": TOKEN} | changes
+        arguments: dict[str, Any] = {"preference": 1, "priority": 1, "deadline_ns": self.none, "token": TOKEN}
+        arguments |= {"model_cache": (), "data_cache": ()} | changes
         recorder = Recorder()
-        status = status_of(
-            lambda: self.device.prepare_model(model, callback=recorder, model_cache=(), data_cache=(), **arguments)
-        )
+        status = status_of(lambda: self.device.prepare_model(model, callback=recorder, **arguments))
         (answer,) = recorder.answers
         return status, answer
 

@@ -21,7 +21,14 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
-from npu_conformance.specs.neuralnetworks.types import BufferDesc, BufferRole, Memory, Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import (
+    BufferDesc,
+    BufferRole,
+    ExecutionResult,
+    Memory,
+    Request,
+    RequestMemoryPool,
+)
 from npu_conformance.specs.plugin import Caller, Context, MemoryMap, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST
 
@@ -207,6 +214,10 @@ class _ConsumedWhenFenced(_Buffer):
     """A fenced execution takes the content of its inputs along."""
 
 
+class _ForgetsAShape(_Buffer):
+    """Of several outputs the last one has no shape in the answer."""
+
+
 class _TokensOfCount(_Buffer):
     """The token is the number of living buffers."""
 
@@ -238,6 +249,7 @@ BUGS: dict[str, type[_Buffer]] = {
     "shares-outputs": _SharesOutputs,
     "clears-next": _ClearsNext,
     "consumed-when-fenced": _ConsumedWhenFenced,
+    "forgets-a-shape": _ForgetsAShape,
     "tokens-of-count": _TokensOfCount,
     "takes-aliases": _TakesAliases,
     "takes-probabilities": _TakesProbabilities,
@@ -289,8 +301,17 @@ class _SharingModel(ReferencePreparedModel):
         return super()._launch(replace(request, outputs=tuple(outputs), pools=tuple(pools)), terms)
 
 
+class _ForgettingModel(ReferencePreparedModel):
+    """A prepared model that tells one shape too few."""
+
+    def execute_synchronously(self, *arguments: Any) -> ExecutionResult:
+        found = super().execute_synchronously(*arguments)
+        return replace(found, output_shapes=found.output_shapes[:1])
+
+
 _MODELS: dict[type[_Buffer], type[ReferencePreparedModel]] = {
     _ConsumedWhenFenced: _ConsumingModel,
+    _ForgetsAShape: _ForgettingModel,
     _SharesOutputs: _SharingModel,
 }
 

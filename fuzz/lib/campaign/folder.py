@@ -51,8 +51,12 @@ class CampaignFolder:
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        """Open or begin a folder. Raises DocumentError where it is another campaign's, in use, or not to be written."""
+        """Open or begin a folder.
+
+        Raises DocumentError where it is another campaign's, in use, not to be written, or holds a link.
+        """
         self.path = path
+        refuse_links(path)
         self._lock = _locked(path)
         self._settings = settings
         self._corpus: dict[str, dict[str, tuple[int, ...]]] = {}
@@ -188,6 +192,14 @@ class CampaignFolder:
         _append(self.path / FINDINGS, finding)
         self.findings.append(finding)
         return name
+
+
+def refuse_links(path: Path) -> None:
+    """Raise DocumentError for a link in a folder, which may be a stranger's: no campaign reads or writes by one."""
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            if (entry := Path(folder, name)).is_symlink():
+                raise DocumentError(str(entry), "", "a symbolic link, which no campaign makes and none follows")
 
 
 def settings_of(path: Path) -> Settings:

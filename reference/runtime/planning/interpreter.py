@@ -55,7 +55,7 @@ class Interpreter:
         self._allows_empty = allows_empty
         self._temporaries: dict[GraphPlan, Places] = {}
         """Of each graph, used again in each round of a loop."""
-        self._rounds: dict[WhileStep, tuple[list[Argument], list[Argument]]] = {}
+        self._rounds: dict[WhileStep, tuple[list[Argument], list[Argument], list[Argument]]] = {}
         self._main: GraphPlan | None = None
 
     def execute(self, plan: GraphPlan, inputs: Sequence[Argument], outputs: Sequence[Argument]) -> list[Argument]:
@@ -90,14 +90,18 @@ class Interpreter:
         return known
 
     def _part(self, plan: GraphPlan, step: PartStep, places: Places) -> None:
-        """Compute a part, again with more room as long as a temporary turns out to be larger (FW-PRT-015)."""
+        """Compute a part, again with more room where temporaries turn out to be larger (FW-PRT-015), each of them once.
+
+        A driver that wants more than it said itself lies, and would have it made without end.
+        """
         inputs = [places[index] for index in step.inputs]
+        enlarged: set[int] = set()
         while True:
             outputs = [places[index] for index in step.outputs]
             outcome = self._engine.compute(step, inputs, outputs)
             if outcome.result == ResultCode.NO_ERROR:
                 break
-            if not outcome.shapes or not self._enlarge(plan, step, places, outcome):
+            if not outcome.shapes or not self._enlarge(plan, step, places, outcome, enlarged):
                 raise self._too_small(plan, step, places, outcome)
         for index, shape in zip(step.outputs, outcome.shapes, strict=True):
             places[index] = self._written(plan, index, places[index], shape)
@@ -115,18 +119,22 @@ class Interpreter:
             return StepFailed(_all_shapes(plan, step, places, outcome), falls_back=False)
         return StepFailed(failure(ResultCode.OP_FAILED), falls_back=True)
 
-    def _enlarge(self, plan: GraphPlan, step: PartStep, places: Places, outcome: Outcome) -> bool:
-        """Make room for temporaries of unknown size; False where something else was too small."""
+    def _enlarge(self, plan: GraphPlan, step: PartStep, places: Places, outcome: Outcome, enlarged: set[int]) -> bool:
+        """Make room for temporaries of unknown size; False where something else was too small.
+
+        enlarged: the operands for which it was made before, and now. In a loop they may grow: each time to the double.
+        """
         short = {
             index: shape for index, shape in zip(step.outputs, outcome.shapes, strict=True) if not shape.is_sufficient
         }
-        if not short or not short.keys() <= plan.dynamic:
+        if not short or not short.keys() <= plan.dynamic - enlarged:
             return False
+        enlarged.update(short)
         for index, shape in short.items():
             size = self._scratch.size_of(plan.graph.operands[index], shape.dimensions)
             if size <= places[index].length:
                 return False
-            places[index] = self._scratch.larger(places[index], size)
+            places[index] = self._scratch.larger(places[index], max(size, 2 * places[index].length))
             self._temporaries[plan][index] = places[index]
         return True
 
@@ -155,8 +163,9 @@ class Interpreter:
         """Places of the condition, and of the body's outputs in odd and in even rounds."""
         known = self._rounds.get(step)
         if known is None:
-            known = self._rounds[step] = (self._fresh(step.body.graph), self._fresh(step.body.graph))
-        return self._fresh(step.condition.graph), *known
+            condition, body = step.condition.graph, step.body.graph
+            known = self._rounds[step] = (self._fresh(condition), self._fresh(body), self._fresh(body))
+        return known
 
     def _fresh(self, graph: Subgraph) -> list[Argument]:
         return self._scratch.place([graph.operands[index] for index in graph.output_indexes])

@@ -208,6 +208,17 @@ def test_a_failing_execution_leaves_the_unit_to_the_next() -> None:
     assert fixture.start("next", A, Priority.LOW)[1].result(SECONDS) == 3
 
 
+def test_an_execution_that_begins_at_the_time_0_has_begun() -> None:
+    fixture = UnitFixture()
+    fixture.clock.now = 0
+    low, low_result, job = fixture.start("low", A, Priority.LOW, held_at=1)
+    _, high_result, _ = fixture.start("high", A, Priority.HIGH)
+    fixture.clock.now = 50
+    low.go.set()
+    assert (high_result.result(SECONDS), low_result.result(SECONDS)) == (3, 3)
+    assert job.began_ns == 0
+
+
 def test_waiting_is_counted_before_the_first_operation_and_at_checkpoints() -> None:
     fixture = UnitFixture()
     first, _, _ = fixture.start("first", A, Priority.LOW, held_at=1)

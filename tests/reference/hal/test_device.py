@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from reference_driver import TOKEN, VECTOR, DriverFixture, Recorder, status_of
+from reference_driver import TOKEN, VECTOR, DriverFixture, LocalMemory, Recorder, status_of
 
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.reference.hal import device
@@ -181,6 +181,25 @@ def test_mappable_memory_serves_arguments_and_constants(version: Version, kind: 
     fixture.memory.pools[model.pools[0].token][:] = b"\xff" * model.pools[0].size
     fixture.run(prepared, fixture.request(inputs=kind, outputs=kind))
     fixture.check_output()
+
+
+class MappedOnce(LocalMemory):
+    """Memory of which each pool can be mapped once."""
+
+    def map(self, memory: types.Memory) -> memoryview:
+        view = super().map(memory)
+        self.pools[memory.token] = bytearray()
+        return view
+
+
+def test_a_model_that_is_cached_too_is_mapped_once() -> None:
+    fixture = DriverFixture(Version.FL8, MappedOnce())
+    model = fixture.model(create_pool=fixture.memory.create)
+    assert model.pools
+    caches = {"model_cache": (types.CacheHandle((1,)),), "data_cache": (types.CacheHandle((2,)),)}
+    status, (notified, prepared) = fixture.prepare(model, **caches)
+    assert (status, notified) == (None, ErrorStatus.NONE)
+    assert prepared is not None
 
 
 def test_constants_in_memory_that_can_not_be_mapped_are_not_supported() -> None:

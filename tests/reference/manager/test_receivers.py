@@ -11,11 +11,11 @@ import pytest
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
-from npu_conformance.reference.hal.scheduling_workload import Control
+from npu_conformance.reference.hal.scheduling_workload import Control, TestInferences
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import EndReason, WorkInfo
-from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.npu.workload import InferenceRun, WorkloadCallback
 from npu_conformance.specs.plugin import Caller
 
 MS = 1_000_000
@@ -56,6 +56,31 @@ def test_a_blocked_callback_delays_nothing_and_gets_its_events_later() -> None:
     assert blocked.count == 3
 
 
+class Ends(WorkloadCallback):
+    """Keeps how runs ended. hold: what it waits for first."""
+
+    def __init__(self, hold: threading.Event | None = None) -> None:
+        self.hold = hold
+        self.ends: list[bool] = []
+
+    def on_run_ended(self, succeeded: bool) -> None:
+        if self.hold is not None:
+            assert self.hold.wait(patience.SECONDS)
+        self.ends.append(succeeded)
+
+
+def test_who_blocks_the_end_of_a_run_delays_nobody_else() -> None:
+    service, go = SchedulingService(VirtualClock(), receiver=lambda: Courier(patience_s=0.01)), threading.Event()
+    workload, blocked, other = TestInferences(service, lambda: Caller(1, 7), 1), Ends(go), Ends()
+    workload.run_test_inference(InferenceRun(0), blocked)
+    workload.run_test_inference(InferenceRun(0), other)
+    Control(service).advance_clock(1000 * MS)
+    patience.eventually(lambda: other.ends == [True])
+    assert blocked.ends == []
+    go.set()
+    patience.eventually(lambda: blocked.ends == [True])
+
+
 def _settled(courier: object) -> Courier:
     assert isinstance(courier, Courier)
     with courier._changed:
@@ -80,8 +105,8 @@ def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None
     assert not courier._waiting
     go.set()
     courier.send(lambda: brought.append(True))
-    assert courier._thread is not None
-    courier._thread.join(patience.SECONDS)
+    with courier._changed:
+        assert courier._changed.wait_for(lambda: not courier._is_running, patience.SECONDS)
     assert brought == [True]
 
 

@@ -228,15 +228,16 @@ class BurstScenario:
 
     @checks.about("NPU-HAL-011", "NPU-HAL-012")
     def _is_rejected(self, app: App, run: InferenceRun) -> None:
-        """Work that is refused has no events, or those of work that fails."""
+        """Work that is refused has no events, or those of work that fails; nobody else has any."""
         self._close_all()
         self._receive()
         seen = len(self._events)
         checks.that(not app.ends(run, _LOOK_MS), f"{run} of uid {app.uid}: expected a rejection, found success")
         self.npu.pass_ms(self._newest + 2 * MARGIN_MS)
         self._receive()
-        if any(one.reason == EndReason.FAILED for one in self._events[seen:] if one.work.uid == app.uid):
-            del self._events[seen:]
+        new = self._events[seen:]
+        if any(one.reason == EndReason.FAILED for one in new if one.work.uid == app.uid):
+            self._events[seen:] = [one for one in new if one.work.uid != app.uid]
 
     def _open(self) -> list[Burst]:
         return [burst for bursts in self._bursts.values() for burst in bursts if not burst.is_over]
