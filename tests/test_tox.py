@@ -136,8 +136,11 @@ def test_the_template_runs_in_its_own_folder(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = shutil.copytree(TEMPLATE, tmp_path / "repository", ignore=shutil.ignore_patterns("__pycache__", ".tox"))
-    names = tox("list", "-c", str(folder), "--no-desc", "--workdir", str(tmp_path / "tox")).stdout.split()
-    assert names == ["check", *(f"vts-hal{hal}-{way}" for hal in ("1.0", "1.1") for way in ("paths", "messages"))]
+    listed = tox("list", "-d", "-c", str(folder), "--no-desc", "--workdir", str(tmp_path / "tox"))
+    assert listed.stdout.split() == ["matrix"]
+    names = ["check", *(f"vts-hal{hal}-{way}" for hal in ("1.0", "1.1") for way in ("paths", "messages"))]
+    assert commands("matrix", folder=folder) == commands(",".join(names), folder=folder)
+    assert commands("matrix", "-q", folder=folder)[1][-1] == "-q"
     monkeypatch.chdir(folder)
     ((_, *words),) = commands("check", folder=folder)
     assert main(words) == 1

@@ -51,6 +51,13 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         type=float,
         help="wait at most so long for an answer, whatever deadlines and time_scale the manifest sets",
     )
+    parser.add_argument(
+        "--patience",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="wait so many times as long, for a driver that is held by a debugger (docs/diagnostics.md)",
+    )
 
 
 class _Once(argparse.Action):
@@ -123,6 +130,7 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "reset_command": options.reset_command,
         "reset_seconds": options.reset_seconds,
         "longest_wait": options.longest_wait,
+        "patience": options.patience,
         "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
         "beside": getattr(options, "beside", None),
         "beside_options": tuple(getattr(options, "beside_option", ())),

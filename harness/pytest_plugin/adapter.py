@@ -88,6 +88,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         reset_command=option("--npu-reset-command"),
         reset_seconds=option("--npu-reset-seconds"),
         longest_wait=option("--npu-longest-wait"),
+        patience=option("--npu-patience"),
         beside=option("--npu-beside"),
         beside_options=tuple(option("--npu-beside-option")),
         scope=option("--npu-scope"),

@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--npu-reset-command", metavar="COMMAND", help="brings the device back behind a crash or a hang")
     group.addoption("--npu-reset-seconds", metavar="SECONDS", type=float, help="how long that may take (default: 120)")
     group.addoption("--npu-longest-wait", metavar="SECONDS", type=float, help="wait at most so long for an answer")
+    group.addoption("--npu-patience", metavar="FACTOR", type=float, default=1.0, help="wait so many times as long")
     group.addoption("--npu-beside", metavar="P", help="measure this plug-in, too, and judge accuracy against it")
     group.addoption(
         "--npu-beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in"

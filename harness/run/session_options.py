@@ -33,7 +33,8 @@ TRANSPORTS = ("path", "descriptor", "message")
 class SessionOptions(msgspec.Struct, frozen=True):
     """What a run needs to know, as on a command line.
 
-    longest_wait: seconds that no wait for the plug-in exceeds. time_scale: how many times as long as usual stress cases
+    longest_wait: seconds that no wait for the plug-in exceeds. patience: how many times as long as its manifest says
+    the plug-in may take. time_scale: how many times as long as usual stress cases
     work. beside: a second implementation, which figures are compared with. report: empty for a new folder by time, None
     for no report. keep: how many reports are kept. part_of: the report folder of the whole run, where this one is a
     shard of it: failure files go there, and no pages are made. at_once: how many processes test it side by side.
@@ -49,6 +50,7 @@ class SessionOptions(msgspec.Struct, frozen=True):
     reset_command: str | None = None
     reset_seconds: float | None = None
     longest_wait: float | None = None
+    patience: float = 1.0
     beside: str | None = None
     beside_options: tuple[str, ...] = ()
     scope: str = "default"
@@ -106,8 +108,9 @@ class SessionOptions(msgspec.Struct, frozen=True):
 
     @property
     def _wait_words(self) -> list[str]:
-        """The option that limits all waits."""
-        return [] if self.longest_wait is None else [patience.OPTION, f"{self.longest_wait:g}"]
+        """The options that limit all waits and stretch them."""
+        limit = [] if self.longest_wait is None else [patience.OPTION, f"{self.longest_wait:g}"]
+        return limit + ([] if self.patience == 1 else [patience.FACTOR_OPTION, f"{self.patience:g}"])
 
     @property
     def _beside_words(self) -> list[str]:
@@ -121,7 +124,7 @@ def open_beside(options: SessionOptions) -> SubjectHandle | None:
     if options.beside is None:
         return None
     named = parse_options(options.beside_options)
-    handling = Handling(longest_wait=options.longest_wait)
+    handling = Handling(longest_wait=options.longest_wait, patience=options.patience)
     beside = open_subject(options.beside, named, transports=TRANSPORTS, handling=handling)
     try:
         require_options(beside.manifest, options.beside, named)
@@ -135,7 +138,7 @@ def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
     require_descriptors()
     _require_sense(options)
-    patience.require_positive(options.longest_wait)
+    patience.require_sensible(options.longest_wait, options.patience)
     named = parse_options(options.plugin_options)
     version = None
     if options.hal:
@@ -153,6 +156,7 @@ def start_by_options(options: SessionOptions) -> Starting:
         version,
         Handling(
             longest_wait=options.longest_wait,
+            patience=options.patience,
             inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
             reset=given_reset(options.reset_command, options.reset_seconds),
         ),

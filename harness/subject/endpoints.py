@@ -26,13 +26,15 @@ _CONNECT_SECONDS = 10.0
 class Handling(msgspec.Struct, frozen=True):
     """How the user wants a subject to be handled: what its manifest says otherwise, or may not say.
 
-    start_seconds: how long it may take to come up. longest_wait: seconds that no wait exceeds once the manifest is
+    start_seconds: how long it may take to come up. patience: how many times as long as usual everything may take, that
+    too. longest_wait: seconds that no wait exceeds once the manifest is
     known, whatever it says; None for no limit. inference_tool: to be run instead of what the manifest names, which
     counts only where a Python plug-in is loaded here. reset: to be run behind a crash or a hang, likewise.
     """
 
     start_seconds: float = Deadlines().start
     longest_wait: float | None = None
+    patience: float = 1.0
     inference_tool: InferenceTool | None = None
     reset: Reset | None = None
 

@@ -102,7 +102,7 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
         raise LoadError(f"plug-in {spec}: {error}") from None
     except Exception as error:  # whatever the plug-in raises while it is made
         raise raised(spec, error) from None
-    subject.manifest = limited(subject.manifest, handling.longest_wait)
+    subject.manifest = limited(subject.manifest, handling.longest_wait, handling.patience)
     return subject
 
 

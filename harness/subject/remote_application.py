@@ -46,7 +46,7 @@ class RemoteApplication:
         self._journal = journal or Journal()
         self._options = options
         self.is_deaf = False
-        self.deadlines = Deadlines(start=options.handling.start_seconds)
+        self.deadlines = Deadlines(start=options.handling.start_seconds * options.handling.patience)
         self.scale = 1.0
         self.calls_at_once = 1
         socket = endpoint.connect(ticket.address if ticket else None)
@@ -78,7 +78,8 @@ class RemoteApplication:
         answer = self.connection.call("initialize", request, protocol.Initialized)
         if answer.protocol_version != protocol.PROTOCOL_VERSION:
             raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
-        answer = structs.replace(answer, manifest=limited(answer.manifest, self._options.handling.longest_wait))
+        handling = self._options.handling
+        answer = structs.replace(answer, manifest=limited(answer.manifest, handling.longest_wait, handling.patience))
         self.initialized: protocol.Initialized = answer
         self.deadlines = answer.manifest.deadlines
         self.scale = answer.manifest.time_scale

@@ -1,8 +1,9 @@
-"""--longest-wait: no manifest makes a run wait for longer, however slow it says that the driver is."""
+"""--longest-wait: no run waits for longer, however slow a manifest calls the driver; --patience: the user may."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 import pytest
 from places import HOSTILE
@@ -12,6 +13,8 @@ from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.subject.loading import Handling, open_subject
 from npu_conformance.harness.subject.patience import limited
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.specs.manifest import Deadlines, Manifest
 
 
@@ -58,8 +61,44 @@ def test_a_limit_that_is_none_is_one_line(seconds: str, capsys: pytest.CaptureFi
     )
 
 
+def test_patience_stretches_what_the_manifest_says_up_to_what_one_may_say() -> None:
+    slow = manifest(2.0, call=3.0)
+    assert waits(limited(slow, None, 10.0)) == {"prepare": 200.0, "execute": 100.0, "call": 60.0, "start": 600.0}
+    assert limited(slow, None, 1000.0).time_scale == 1000.0
+    assert waits(limited(slow, 90.0, 10.0))["call"] == 60.0
+    assert waits(limited(slow, 90.0, 10.0))["prepare"] == 90.0
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_a_driver_in_a_debugger_may_take_its_time(isolation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOSTILE))
+    handling = Handling(patience=20.0)
+    subject = open_subject("faulty_plugins:single", isolation=isolation, handling=handling)  # type: ignore[arg-type]
+    try:
+        usual = Manifest(name="x", vendor="v", version="1")
+        assert subject.manifest.time_scale == 20.0 * usual.time_scale
+        if isinstance(subject, RemoteSubject):
+            assert subject._main.seconds_for("device.getType") == 20.0 * subject.manifest.deadlines.call
+    finally:
+        subject.close()
+
+
+def test_patience_counts_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    handling = Handling(start_seconds=0.01, patience=0.03)
+    with pytest.raises(LoadError, match=r"initialize: no answer within 0.0003 s"):
+        open_subject(f"exec:{sys.executable} -IS {HOSTILE / 'hosts.py'} start_silent", handling=handling)
+
+
+@pytest.mark.parametrize("factor", ["0", "0.5", "1001", "nan", "inf"])
+def test_a_factor_that_is_none_is_one_line(factor: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vts.queries", "--plugin", "reference", "--patience", factor]) == 2
+    assert capsys.readouterr().err == f"npu-conformance: --patience: expected a factor from 1 to 1000, found {factor}\n"
+
+
 def test_a_replay_waits_no_longer() -> None:
     parser = argparse.ArgumentParser()
     add_plugin_options(parser)
     parsed = parser.parse_args(["--plugin", "reference", "--longest-wait", "2.5"])
     assert session_options(parsed).plugin_words == "--plugin reference --longest-wait 2.5"
+    parsed = parser.parse_args(["--plugin", "reference", "--patience", "100"])
+    assert session_options(parsed).plugin_words == "--plugin reference --patience 100"
