@@ -22,12 +22,14 @@ from npu_conformance.harness.run.selection import in_scope
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs.documents.results import CaseResult
-from npu_conformance.specs.outcomes import Disposition
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
 SECONDS, _SECONDS_A_CASE = 300.0, 0.2
 """How long one fault may take, at least, and more where there are many cases: only a hang is to end it."""
+_DETECTING = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
+"""Red for what the implementation does. A case that was not run, or that is wrong itself, has detected nothing."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -167,7 +169,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     def look(result: CaseResult) -> bool:
         red = is_red(result.outcome, result.dispositions)
         warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and (warning_due or not _ends_as(fault, result)):
+        if red and (warning_due or result.outcome not in _DETECTING or not _ends_as(fault, result)):
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)
