@@ -118,7 +118,12 @@ def case_of_steps(
     """The case of a failure file: it runs the steps that `payload` has listed there. step: what one is read as."""
     found = next(case for case in cases if case.id == listed["id"])
     steps = msgspec.convert(listed["steps"], list[step])  # type: ignore[valid-type]
-    return replace(found, run=lambda context: replay(context, steps))
+
+    def run(context: CaseContext) -> None:
+        context.attach(lambda: payload(context, steps))
+        replay(context, steps)
+
+    return replace(found, run=run)
 
 
 def payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
