@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from npu_conformance.cts.lib.runtime.driver_app import DriverApp
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.harness.judge.api_model import Required
@@ -23,7 +21,7 @@ from npu_conformance.harness.nnapi.machine_steps import STEPS
 from npu_conformance.harness.nnapi.machine_told import Watched
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, cut_down, first_failure
+from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.runtime.control import Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -148,9 +146,9 @@ def _machine_of(name: str) -> Callable[[CaseContext], ApiMachine]:
     return partial(_machine_of_failing, name=which) if kind == "of_a_failing_driver" else _machine
 
 
-def case_from(payload: Any) -> Case:
+def case_from(listed: Any) -> Case:
     """The case of a failure file: it makes the calls that are listed there."""
-    return case_of_steps(cases(), payload, Step, STEPS, _replay, name="call")
+    return case_of_steps(cases(), listed, Step, STEPS, _replay, name="call")
 
 
 def _machine(context: CaseContext) -> ApiMachine:
@@ -178,14 +176,7 @@ def _search(
             steps += phrase(chance) if chance.randrange(_PHRASES) == 0 else [_drawn(chance, call)]
         _run(machine(context), steps)
 
-    failure = first_failure(context.seed, sequences // share, attempt)
-    if failure is None:
-        return
-    error, steps = failure
-    if isinstance(error, Failed):
-        steps, error = cut_down(steps, error, lambda fewer: _run(machine(context), fewer))
-    context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
-    raise error
+    search(context, sequences // share, attempt, lambda fewer: _run(machine(context), fewer))
 
 
 def _drawn(chance: random.Random, call: str) -> Step:
@@ -210,5 +201,4 @@ def _run(machine: ApiMachine, steps: Sequence[Step]) -> None:
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Make listed calls."""
-    context.attach(lambda: {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]})
     _run(_machine_of(context.case.id.removeprefix("cts.random_calls.api."))(context), steps)

@@ -28,6 +28,8 @@ PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
 SECONDS, _SECONDS_A_CASE = 300.0, 0.2
 """How long one fault may take, at least, and more where there are many cases: only a hang is to end it."""
+_DETECTING = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
+"""Red for what the implementation does. A case that was not run, or that is wrong itself, has detected nothing."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -168,7 +170,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     def look(result: CaseResult) -> bool:
         red = is_red(result.outcome, result.dispositions) and result.outcome is not Outcome.NOT_RUN
         warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and (result.outcome is Outcome.SUITE_ERROR or warning_due or not _ends_as(fault, result)):
+        if red and (warning_due or result.outcome not in _DETECTING or not _ends_as(fault, result)):
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)

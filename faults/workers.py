@@ -16,6 +16,8 @@ import msgspec
 
 Answer = TypeVar("Answer")
 _PIPE_READ = 1 << 16
+_INTERRUPTED = 130
+"""The exit code of a child that was interrupted: that is no answer, but the end of the parent's work, too."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Ended:
 def in_child(work: Callable[[], Answer], kind: type[Answer], seconds: float) -> Answer | Ended:
     """Run `work` in a fork of this process and return its answer (JSON-able, of this kind).
 
-    Ended where the child died, or needed more than `seconds` and was killed.
+    Ended where the child died, or needed more than `seconds` and was killed. Raises KeyboardInterrupt where somebody
+    interrupted it.
     """
     (_, answer), *_ = in_children([work], kind, seconds, 1)
     return answer
@@ -105,6 +108,8 @@ class _Child:
 
     def answer(self, kind: type[Answer]) -> Answer | Ended:
         status = self.end()
+        if os.waitstatus_to_exitcode(status) == _INTERRUPTED:
+            raise KeyboardInterrupt
         if not self._is_whole:
             return Ended(f"no end within {self.seconds:g} s")
         if not self._data:
@@ -121,6 +126,8 @@ def _serve(work: Callable[[], Any], writing: int) -> None:
         while data:
             data = data[os.write(writing, data) :]
         code = 0
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
     except BaseException:
         import traceback
 

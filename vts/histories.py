@@ -17,7 +17,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.history import History, Known, known
 from npu_conformance.vts.lib.histories.steps import STEPS
@@ -135,5 +135,4 @@ def _told(history: History) -> Iterator[None]:
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
-    context.attach(lambda: payload(context, steps))
     _live(context, known(context), steps)

@@ -19,7 +19,7 @@ from npu_conformance.cts.lib.buffer_upheaval import BufferUpheaval
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.run.cases import Case, CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, search
 
 cases = CaseGroup("cts.npu_buffers.machine", interface="manager")
 
@@ -113,7 +113,6 @@ def _end(scenario: BufferUpheaval) -> None:
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: payload(context, steps))
     if context.case.id.endswith(".shortage"):
         _replay_shortage(context, most(BufferApp(context).supported()), steps)
         return

@@ -22,7 +22,7 @@ from npu_conformance.cts.lib.upheaval_runner import UpheavalRunner
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, payload, search
+from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.npu.types import Policy
 
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
@@ -371,7 +371,6 @@ def _run(context: CaseContext, script: Callable[[UpheavalRunner], None], steps: 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: payload(context, steps))
 
     def script(runner: UpheavalRunner) -> None:
         for step in steps:

@@ -132,7 +132,12 @@ def case_of_steps(
         if getattr(one, name) not in known:
             place = f"$.payload.steps[{number}].{name}"
             raise DocumentError(f"failure file of {found.id}", place, f"there is no step {getattr(one, name)!r}")
-    return replace(found, run=lambda context: replay(context, steps))
+
+    def run(context: CaseContext) -> None:
+        context.attach(lambda: payload(context, steps))
+        replay(context, steps)
+
+    return replace(found, run=run)
 
 
 def payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -11,11 +12,13 @@ import numpy
 import pytest
 from patience import SECONDS
 
-from npu_conformance.faults import code_swap, source_edits
+from npu_conformance.faults import code_swap, kill_matrix, registry, source_edits
 from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.guard import Life
 from npu_conformance.faults.source_edits import EditError, SourceEdit
 from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.reference.device import quantization
 from npu_conformance.specs.errors import DeadObject, ServiceError
 from npu_conformance.specs.interfaces import describe
@@ -187,6 +190,20 @@ def test_a_child_that_dies_or_hangs_is_said_so(work: Any, seconds: float, reason
     ended = in_child(work, int, seconds)
     assert isinstance(ended, Ended)
     assert reason in ended.reason
+
+
+def test_who_interrupts_a_child_interrupts_the_work_that_it_is_for() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        in_child(lambda: signal.raise_signal(signal.SIGINT), type(None), SECONDS)
+
+
+def test_a_case_that_is_wrong_itself_detects_nothing() -> None:
+    def broken(context: CaseContext) -> None:
+        raise ValueError("a bug of the case")
+
+    fault = registry.faults()["pad-raw-zero"]
+    row = kill_matrix.run_fault_against(fault, [Case("vts.queries.broken.case", broken, (), "broken")])
+    assert (row.noticed, row.wrong, row.is_caught) == ((), ("vts.queries.broken.case",), False)
 
 
 def test_the_plug_in_says_what_it_is_and_refuses_what_it_does_not_know() -> None:

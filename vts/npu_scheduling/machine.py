@@ -12,7 +12,7 @@ from typing import Any
 
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import MOST_SECONDS, case_of_steps, payload, search
+from npu_conformance.harness.run.random_search import MOST_SECONDS, case_of_steps, search
 from npu_conformance.specs.npu.types import ROOT_UID
 from npu_conformance.specs.npu.workload import OWN_WORK
 from npu_conformance.vts.lib.npu_scheduling import burst_steps as draw
@@ -133,7 +133,6 @@ def _rivalry(kind: str, chance: random.Random, spans: Sequence[int]) -> ordered.
 
 
 def _replay_order(context: CaseContext, steps: Sequence[ordered.Step]) -> None:
-    context.attach(lambda: payload(context, steps))
     with scheduling_fixture(context) as npu:
         ordered.replay(npu, steps)
 
@@ -195,7 +194,6 @@ def _live(
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: payload(context, steps))
 
     def script(scenario: WorkScenario) -> None:
         for step in steps:
@@ -261,7 +259,6 @@ def _turn(kind: str, chance: random.Random, early: int, steps: Sequence[draw.Ste
 
 def _replay_bursts(context: CaseContext, steps: Sequence[draw.Step]) -> None:
     """Run listed steps."""
-    context.attach(lambda: payload(context, steps))
     with scheduling_fixture(context) as npu:
         scenario = BurstScenario(npu)
         for step in steps:
