@@ -30,6 +30,7 @@ from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Selection
+from npu_conformance.specs.errors import NotVisible
 from npu_conformance.specs.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -304,6 +305,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Gen
     yield
     terminalreporter.section("npu-conformance")
     terminalreporter.write_line("\n".join(summary.lines(explained=False)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Skip a test of the vendor's own at what its adapter cannot show: the cases of the suites do not apply there."""
+    try:
+        return (yield)
+    except NotVisible as error:
+        pytest.skip(f"the plug-in cannot show it: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -150,6 +150,20 @@ def test_a_vendors_own_tests_get_the_device(run: Run, pytester: pytest.Pytester)
     assert "Traceback" not in broken.stdout.str()
 
 
+def test_a_vendors_own_test_is_skipped_at_what_its_adapter_cannot_show(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from npu_conformance.specs.errors import NotVisible
+
+        def test_capabilities(npu_device):
+            raise NotVisible("a C API has no capabilities")
+        """
+    )
+    result = run("-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*the plug-in cannot show it: a C API has no capabilities"])
+
+
 def _pytest(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return warm_python.run("-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments, cwd=folder)
 
