@@ -5,6 +5,8 @@ Everybody who imported the function sees the change, and undoing it gives the ol
 
 from __future__ import annotations
 
+import builtins
+import dis
 import gc
 import importlib
 import inspect
@@ -49,6 +51,15 @@ def code_in(module_code: CodeType, qualified_name: str) -> CodeType:
         if code.co_qualname == qualified_name:
             return code
     raise SwapError(f"the edited source has no {qualified_name}")
+
+
+def require_names(found: FunctionType, code: CodeType) -> None:
+    """Raise SwapError where the code reads a global name that there is not: NameError would be all that is wrong."""
+    known = {*found.__globals__, *dir(builtins)}
+    for each in (code, *nested(code)):
+        for step in dis.get_instructions(each):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in known:
+                raise SwapError(f"{found.__qualname__}: there is no name {step.argval}")
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:

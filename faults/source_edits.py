@@ -12,7 +12,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from npu_conformance.faults.code_swap import Swap, SwapError, clear_caches, code_in, file_of, function, source_of, swap
+from npu_conformance.faults.code_swap import (
+    Swap,
+    SwapError,
+    clear_caches,
+    code_in,
+    file_of,
+    function,
+    require_names,
+    source_of,
+    swap,
+)
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import NEWEST, Version
@@ -104,8 +114,10 @@ def _prepare_module(edits: Sequence[SourceEdit]) -> list[Swap]:
     for edit in edits:
         source = _edited(source, edit)
     code = compile(source, file_of(module), "exec", dont_inherit=True)
-    names = dict.fromkeys(edit.function for edit in edits)
-    return [(function(name, each), code_in(code, each)) for each in names]
+    swaps = [(function(name, each), code_in(code, each)) for each in dict.fromkeys(edit.function for edit in edits)]
+    for edited, its_code in swaps:
+        require_names(edited, its_code)
+    return swaps
 
 
 def apply(edits: Iterable[SourceEdit]) -> list[Swap]:

@@ -134,6 +134,7 @@ def test_several_edits_of_one_function_are_applied_together() -> None:
         (SourceEdit(MODULE, "no_such_function", "values", "x"), "no such function"),
         (SourceEdit("reference.device.no_such_module", "f", "a", "b"), "No module named"),
         (SourceEdit(MODULE, "round_half_away", "return rounded", "return ("), "was never closed"),
+        (SourceEdit(MODULE, "round_half_away", "return rounded", "return nmpy.rint(1)"), "there is no name nmpy"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_a_clear_error(edit: SourceEdit, message: str) -> None:
