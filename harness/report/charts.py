@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.report.templating import figure, render
 from npu_conformance.specs.documents.results import Measurement
@@ -18,12 +19,28 @@ from npu_conformance.specs.documents.results import Measurement
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LEFT, _PLOT, _RIGHT, _ROW = 220.0, 400.0, 100.0, 18.0
-"""The widths of names, plot and numbers, and the height of a line."""
+_ROW = 18.0
+"""The height of a line."""
 _LONGEST = 32
 _MANY_TIMES = 50.0
 """Beyond this ratio of the largest to the smallest value an axis is logarithmic."""
 _TICKS = 4
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """How wide a drawing is: what is left of the plot, the plot, and the numbers. name: its class in the page."""
+
+    name: str
+    left: float
+    plot: float
+    right: float
+    names_above: bool = False
+    """Names stand above their lines, not left of them."""
+
+
+WIDE = Layout("wide", 220.0, 400.0, 100.0)
+NARROW = Layout("narrow", 8.0, 270.0, 82.0, names_above=True)
+"""For a page of a phone's width, on which the wide one's text would be half as high."""
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -32,8 +49,8 @@ class Axis(msgspec.Struct, frozen=True):
     low: float
     high: float
     logarithmic: bool
-    left: float = _LEFT
-    width: float = _PLOT
+    left: float = WIDE.left
+    width: float = WIDE.plot
 
     def at(self, value: float) -> float:
         """The place of a value; one beyond an end stands there."""
@@ -67,7 +84,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """The marks of one subject. name: shortened where it is long."""
+    """The marks of one subject. y: of its name, which is shortened where it is long."""
 
     y: float
     name: str
@@ -94,18 +111,38 @@ def axis_of_fractions(values: Sequence[float]) -> Axis:
 
 
 def intervals(title: str, rows: Sequence[tuple[str, Sequence[tuple[int, Measurement]]]]) -> Markup:
-    """Draw values with their intervals, a line for each row: its name, and measurements with the number of a series."""
+    """Draw values with their intervals, a line for each row: its name, and measurements with the number of a series.
+
+    There are two drawings, of which the page shows the one that fits.
+    """
     shown = [each for _, measured in rows for _, each in measured]
     is_part = all(each.unit == "fraction" and each.value <= 1.0 for each in shown)
     axis = (axis_of_fractions if is_part else axis_for)([value for each in shown for value in _values(each)] or [0.0])
+    drawn = [_drawing(title, rows, replace(axis, left=each.left, width=each.plot), each) for each in (WIDE, NARROW)]
+    return drawn[0] + drawn[1]
+
+
+def meaning_of_lines(shown: Sequence[Measurement]) -> str:
+    """What the lines of a drawing by `intervals` are, of those that it has; empty for none."""
+    has_interval = any(each.low is not None and each.high is not None for each in shown)
+    told = ["the line is the 95 % confidence interval"] if has_interval else []
+    told += ["a dashed line is what is allowed"] if any(each.bound is not None for each in shown) else []
+    sentence = "; ".join(told)
+    return f"{sentence[0].upper()}{sentence[1:]}." if told else ""
+
+
+def _drawing(
+    title: str, rows: Sequence[tuple[str, Sequence[tuple[int, Measurement]]]], axis: Axis, layout: Layout
+) -> Markup:
     lines, y = [], _ROW
     for name, measured in rows:
-        marks = tuple(_mark(axis, y + _ROW * place, series, each) for place, (series, each) in enumerate(measured))
+        top = y + _ROW if layout.names_above else y
+        marks = tuple(_mark(axis, top + _ROW * place, series, each) for place, (series, each) in enumerate(measured))
         lines.append(Line(y, shortened(name), marks))
-        y += _ROW * max(1, len(marks)) + _ROW / 3
+        y = top + _ROW * max(1, len(marks)) + _ROW / 3
     return render(
-        "intervals.svg", title=title, lines=lines, ticks=axis.ticks(), left=_LEFT, right=_LEFT + _PLOT,
-        width=_LEFT + _PLOT + _RIGHT, height=round(y + _ROW, 1), bottom=round(y - _ROW / 3, 1),
+        "intervals.svg", title=title, lines=lines, ticks=axis.ticks(), layout=layout,
+        height=round(y + _ROW, 1), bottom=round(y - _ROW / 3, 1),
     )  # fmt: skip
 
 

@@ -80,9 +80,16 @@ def _measured(comparison: Comparison) -> Section | None:
         by_name.setdefault((each.name, each.unit), []).append(each)
     if not by_name:
         return None
-    figures = [(name.replace("_", " "), unit, _chart(name, unit, rows), rows) for (name, unit), rows in by_name.items()]
+    figures = [
+        (name.replace("_", " "), unit, _chart(name, unit, rows), _lines(rows), rows)
+        for (name, unit), rows in by_name.items()
+    ]
     body = render("comparison_measured.html", figures=figures, runs=comparison.runs)
     return Section("measurements", "Measurements", f"{len(comparison.measurements):,}", body)
+
+
+def _lines(rows: Sequence[ComparedMeasurement]) -> str:
+    return charts.meaning_of_lines([measured for row in rows for _, measured in _marks(row)])
 
 
 def _chart(name: str, unit: str, rows: Sequence[ComparedMeasurement]) -> object:

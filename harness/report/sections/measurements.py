@@ -68,6 +68,11 @@ class Figure(msgspec.Struct, frozen=True):
         """True where something says what is allowed."""
         return any(row.measured.bound is not None for row in self.rows)
 
+    @property
+    def lines(self) -> str:
+        """What the lines of the chart are, of those that it has."""
+        return charts.meaning_of_lines([row.measured for row in self.rows])
+
 
 Measured = list[tuple[str, Measurement]]
 """Measurements with the ids of their cases."""

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from made_runs import latency
+from msgspec.structs import replace
 
 from npu_conformance.harness.report import charts
 from npu_conformance.specs.documents.results import Measurement
@@ -58,6 +59,38 @@ def test_an_interval_and_a_bound_stand_where_they_are() -> None:
     assert f'cx="{place(2.0)}"' in drawn
     assert re.search(rf'class="whisker s0" d="M{place(1.0)} .*H{place(3.0)}', drawn)
     assert f'class="bound" d="M{place(4.0)} ' in drawn
+
+
+def bare(value: float, low: float | None = None, high: float | None = None, bound: float | None = None) -> Measurement:
+    """A value without an interval, unless it is given one."""
+    return latency("m", value, low=low, high=high, bound=bound)
+
+
+def test_the_narrow_drawing_has_the_same_marks_and_its_names_above_them() -> None:
+    rows = [("digits", [(0, bare(2.0)), (1, bare(4.0))])]
+    wide, narrow = charts.intervals("t", rows).split("</svg>")[:2]
+    place = replace(charts.axis_for([2.0, 4.0]), left=charts.NARROW.left, width=charts.NARROW.plot).at
+    assert 'viewBox="0 0 720.0 ' in wide
+    assert 'viewBox="0 0 360.0 ' in narrow
+    assert f'cx="{place(2.0)}"' in narrow
+    name, *marks = (float(y) for y in re.findall(r'<text(?: class="value")? x="[\d.]+" y="([\d.]+)"', narrow))
+    assert [mark - name for mark in marks] == [18.0, 36.0]
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        ([bare(1.0)], ""),
+        ([bare(1.0), bare(1.0, low=0.5, high=2.0)], "The line is the 95 % confidence interval."),
+        ([bare(1.0, bound=2.0)], "A dashed line is what is allowed."),
+        (
+            [bare(1.0, low=0.5, high=2.0, bound=2.0)],
+            "The line is the 95 % confidence interval; a dashed line is what is allowed.",
+        ),
+    ],
+)
+def test_the_legend_names_the_lines_that_are_there(shown: list[Measurement], lines: str) -> None:
+    assert charts.meaning_of_lines(shown) == lines
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
