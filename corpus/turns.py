@@ -30,9 +30,13 @@ _ROWS = (0, 2, 1, 0, 3)
 """Numbers of rows that are taken of three, one execution after the other."""
 
 _DATA = {
-    "TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED", "TENSOR_BOOL8",
+    "TENSOR_FLOAT32",
+    "TENSOR_FLOAT16",
+    "TENSOR_QUANT8_ASYMM",
+    "TENSOR_QUANT8_ASYMM_SIGNED",
+    "TENSOR_BOOL8",
     "TENSOR_QUANT8_SYMM_PER_CHANNEL",
-}  # fmt: skip
+}
 """Types of which no operation has parameters."""
 
 _SLICED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED", "TENSOR_INT32"}

@@ -241,8 +241,11 @@ def _nested() -> Vector:
     then, otherwise = _plus_constant(3), _plus_constant(1)
     body = _graph(
         {**below, "then": _reference(1), "else": _reference(2), "more": _FLOAT},
-        _step("LESS", "a bound", "is"), _step("IF", "is then else a", "more"), inputs="a b", outputs="more",
-    )  # fmt: skip
+        _step("LESS", "a bound", "is"),
+        _step("IF", "is then else a", "more"),
+        inputs="a b",
+        outputs="more",
+    )
     looping = _graph(
         {"condition": _reference(0), "body": _reference(3), "a": _FLOAT, "b": _FLOAT, "end": _FLOAT},
         _step("WHILE", "condition body a b", "end"),
@@ -332,9 +335,13 @@ def _growing() -> Vector:
         inputs="data count bound", outputs="longer more",
     )  # fmt: skip
     operands = {
-        "condition": _reference(0), "body": _reference(1), "data": VectorOperand(OperandType.TENSOR_FLOAT32, (2,)),
-        "count": _FLOAT, "bound": _FLOAT, "end": _OPEN,
-    }  # fmt: skip
+        "condition": _reference(0),
+        "body": _reference(1),
+        "data": VectorOperand(OperandType.TENSOR_FLOAT32, (2,)),
+        "count": _FLOAT,
+        "bound": _FLOAT,
+        "end": _OPEN,
+    }
     operands["data"] = _OPEN
     main = _graph(
         operands, _step("WHILE", "condition body data count bound", "end"), inputs="data count bound", outputs="end"

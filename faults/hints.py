@@ -302,8 +302,12 @@ class _Careful(ExtendedDevice):
 
 VARIANTS = (
     *(
-        Variant(f"two-extensions-{version.value}", f"The reference with its extensions at HAL {version.value}.",
-                extended(ExtendedDevice), version)
+        Variant(
+            f"two-extensions-{version.value}",
+            f"The reference with its extensions at HAL {version.value}.",
+            extended(ExtendedDevice),
+            version,
+        )
         for version in (Version.V1_2, Version.V1_3, Version.FL5)
     ),
     Variant("two-extensions", "The reference with its extensions.", extended(ExtendedDevice)),
@@ -311,5 +315,5 @@ VARIANTS = (
     Variant("hints-disregarded", "No hint is looked at.", extended(_Disregards)),
     Variant("hints-strict", "Hints that a client must not send are refused.", extended(_Strict)),
     Variant("unknown-mapping-declined", "Nothing is supported beside an unknown extension.", extended(_Careful)),
-)  # fmt: skip
+)
 """Conforming variants with extensions; those without any are all the others."""

@@ -91,17 +91,21 @@ _IDLE = FaultySubject(
 
 FAULTS = (
     *npu_manager.FAULTS,
-    fault("manager-idle", "The manager checks its arguments and does nothing else.",
-          "NPU-LIF-005 NPU-LIF-010 NPU-POL-003 NPU-POL-010 NPU-PRI-006 NPU-PRI-002 NPU-OBS-001",
-          "lifecycle.grant lifecycle.unload_completes_once policy.status_quo_gates_nothing budget.two_large_of_eight "
-          "priority.table_on_connecting pressure.order_is_kept observation.dump_names_policy",
-          _IDLE, area="cts.npu_manager"),
+    fault(
+        "manager-idle",
+        "The manager checks its arguments and does nothing else.",
+        "NPU-LIF-005 NPU-LIF-010 NPU-POL-003 NPU-POL-010 NPU-PRI-006 NPU-PRI-002 NPU-OBS-001",
+        "lifecycle.grant lifecycle.unload_completes_once policy.status_quo_gates_nothing budget.two_large_of_eight "
+        "priority.table_on_connecting pressure.order_is_kept observation.dump_names_policy",
+        _IDLE,
+        area="cts.npu_manager",
+    ),
     *(edited_fault(row, _edited(row)) for row in (*EDITED, *TOGETHER)),
     *(edited_fault(row, _edited(row, "aosp")) for row in EDITED_AOSP),
     *(edited_fault(row, _edited(row, real_time=True)) for row in REAL_TIME),
     *(edited_fault(row, _at_work(row)) for row in EDITED_AT_WORK),
     *(edited_fault(row, _edited(row)) for row in EDITED_BUFFERS),
-)  # fmt: skip
+)
 """One fault for each manager."""
 
 

@@ -159,9 +159,13 @@ def _promised(mechanism: FaultySubject) -> FaultySubject:
 
 
 def _fault(
-    name: str, description: str, case: str, mechanism: FaultySubject, detected_as: DetectedAs = "quality-warning",
+    name: str,
+    description: str,
+    case: str,
+    mechanism: FaultySubject,
+    detected_as: DetectedAs = "quality-warning",
     hal_version: Version = NEWEST,
-) -> Fault:  # fmt: skip
+) -> Fault:
     caught = (f"mlts.circumstances.latency.{case}",)
     return Fault(f"slow-{name}", description, ("ML-LAT-006",), caught, mechanism, hal_version, detected_as)
 

@@ -149,9 +149,12 @@ def _judge_spread(context: CaseContext, device: Answers, golden: Answers | None,
 
 
 _REQUIREMENTS = {
-    "top_1": "ML-ACC-001", "top_5": "ML-ACC-001", "phone_error_rate": "ML-ACC-003",
-    "mel_cepstral_error": "ML-ACC-002", "log_f0_error": "ML-ACC-002",
-}  # fmt: skip
+    "top_1": "ML-ACC-001",
+    "top_5": "ML-ACC-001",
+    "phone_error_rate": "ML-ACC-003",
+    "mel_cepstral_error": "ML-ACC-002",
+    "log_f0_error": "ML-ACC-002",
+}
 """What a limit is about, where it is not the comparison with golden outputs."""
 
 cases = PerModel(

@@ -68,9 +68,13 @@ def parse(text: str) -> CaseId:
         raise ValueError(f"not a case id: {text!r}; expected suite.area.subject.case[variation,...]#configuration")
     variations = match["variations"]
     return CaseId(
-        match["suite"], match["area"], match["subject"], match["name"],
-        tuple(variations.split(",")) if variations else (), match["configuration"],
-    )  # fmt: skip
+        match["suite"],
+        match["area"],
+        match["subject"],
+        match["name"],
+        tuple(variations.split(",")) if variations else (),
+        match["configuration"],
+    )
 
 
 def locked() -> tuple[str, ...]:

@@ -149,9 +149,13 @@ def _two_loops() -> Model:
 
 
 @cases.case(
-    "WHILE.beside_a_packet", "NNHAL-EXECUTE-007", "NNHAL-BURST-012", "NNHAL-EXECUTE-003",
-    since=Version.V1_3, until=HIDL_LAST,
-)  # fmt: skip
+    "WHILE.beside_a_packet",
+    "NNHAL-EXECUTE-007",
+    "NNHAL-BURST-012",
+    "NNHAL-EXECUTE-003",
+    since=Version.V1_3,
+    until=HIDL_LAST,
+)
 def beside_a_packet(context: CaseContext) -> None:
     """A packet of a burst is answered though an asynchronous execution of its model is under way, in a long loop."""
     prepared_model = addition.prepared(context, LOOP)

@@ -58,10 +58,14 @@ def _of_operation(operation: str) -> Case:
         return {f"{name}.seed_0": functools.partial(random_graphs.graph, 0, recipe) for name, recipe in few.items()}
 
     return Case(
-        f"vts.random_graphs.{operation}.single", lambda context: run_graphs(context, graphs_of(context)), REQUIREMENTS,
-        f"random models of {operation} alone", since=max(catalogue.operation(operation).since, Version.V1_2),
-        group=Group.EXECUTION, operations=(operation,),
-    )  # fmt: skip
+        f"vts.random_graphs.{operation}.single",
+        lambda context: run_graphs(context, graphs_of(context)),
+        REQUIREMENTS,
+        f"random models of {operation} alone",
+        since=max(catalogue.operation(operation).since, Version.V1_2),
+        group=Group.EXECUTION,
+        operations=(operation,),
+    )
 
 
 def _few_of(operation: str, recipes: Mapping[str, GraphRecipe]) -> dict[str, GraphRecipe]:

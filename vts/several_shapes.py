@@ -61,9 +61,13 @@ _OF_SEVERAL_TENSORS = {
 """Operations of two tensors of data or more, of which any elements are legal and far from every limit."""
 
 _WITH_OPTIONAL = {
-    "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "LSTM",
-    "SQUEEZE", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM",
-}  # fmt: skip
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "LSTM",
+    "SQUEEZE",
+    "SVDF",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+}
 """Operations with inputs that a request may leave out."""
 
 

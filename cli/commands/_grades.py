@@ -13,9 +13,13 @@ from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.outcomes import Outcome
 
 FIRST_CALLS = (
-    "vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.",
-    "cts.misuse.get_device", "cts.misuse.device_",
-)  # fmt: skip
+    "vts.queries.",
+    "vts.npu_scheduling.",
+    "cts.npu_manager.lifecycle.",
+    "cts.npu_manager.request.",
+    "cts.misuse.get_device",
+    "cts.misuse.device_",
+)
 """Where the ids of the cases begin that call each interface for the first time."""
 EXECUTIONS, RUNTIME_EXECUTIONS = "vts.generated.", "cts.generated."
 GRADES = {

@@ -26,9 +26,12 @@ PLUGIN_WORDS = "--plugin P"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
-        "folders", metavar="DIR", type=Path, nargs="+",
+        "folders",
+        metavar="DIR",
+        type=Path,
+        nargs="+",
         help="report folder, also of a killed run; of a plug-in: its latest run; several are compared, by their times",
-    )  # fmt: skip
+    )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
     parser.add_argument(
         "--beside-run",

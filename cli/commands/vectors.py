@@ -31,22 +31,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     witness.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     witness.add_argument(
-        "--engine", metavar="ENGINE", action="append", default=[],
+        "--engine",
+        metavar="ENGINE",
+        action="append",
+        default=[],
         help=f"another witness: {', '.join(ENGINES)}, or MODULE:FUNCTION, a function of a vector and an example that "
         "returns outputs by name, or None",
-    )  # fmt: skip
+    )
     witness.add_argument(
-        "--driver", metavar="NAME=PLUGIN",
+        "--driver",
+        metavar="NAME=PLUGIN",
         help="a HAL driver as another witness, under this name; it is asked for vectors that are to be refused, too",
-    )  # fmt: skip
+    )
     witness.add_argument(
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
     )
     witness.add_argument(
-        "--record", action="store_true",
+        "--record",
+        action="store_true",
         help="write into the stored vectors which engines agree, as witnesses, and what the driver executes of those "
         "that are to be refused, as taken_by",
-    )  # fmt: skip
+    )
     add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")

@@ -182,9 +182,12 @@ def _combinations(operation: str, candidates: Sequence[Candidate]) -> tuple[Arra
         [_columns([one.type for one in candidates]), _columns([one.kernel for one in candidates])], 1
     )
     parts = [
-        (has, _ALONE * (_MORE_ALONE if operation in _OF_FEW_WINDOWS else 1)), (_crossed(has, kernels), _WITH_KERNEL),
-        (pairs, _PAIR), (_crossed(pairs, kernels), _PAIR_WITH_KERNEL), (_triples(operation, has), _TRIPLE),
-    ]  # fmt: skip
+        (has, _ALONE * (_MORE_ALONE if operation in _OF_FEW_WINDOWS else 1)),
+        (_crossed(has, kernels), _WITH_KERNEL),
+        (pairs, _PAIR),
+        (_crossed(pairs, kernels), _PAIR_WITH_KERNEL),
+        (_triples(operation, has), _TRIPLE),
+    ]
     weights = numpy.concatenate([numpy.full(part.shape[1], weight) for part, weight in parts])
     return numpy.concatenate([part for part, _ in parts], axis=1), weights
 

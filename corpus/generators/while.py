@@ -115,15 +115,19 @@ def _nested() -> Vectors:
     inner_body = graph(_floats("x", "twice"), [("ADD", ("x", "x", "none"), ("twice",))], "x", ("twice",))
     outer_body = graph(
         {
-            **_floats("total", "count", "start", "doubled", "more", "next"), "one": constant(FLOAT32, _ONE, [1.0]),
-            "condition": reference(2), "body": reference(3),
+            **_floats("total", "count", "start", "doubled", "more", "next"),
+            "one": constant(FLOAT32, _ONE, [1.0]),
+            "condition": reference(2),
+            "body": reference(3),
         },
         [
-            ("WHILE", ("condition", "body", "start"), ("doubled",)), ("ADD", ("total", "doubled", "none"), ("more",)),
+            ("WHILE", ("condition", "body", "start"), ("doubled",)),
+            ("ADD", ("total", "doubled", "none"), ("more",)),
             ("ADD", ("count", "one", "none"), ("next",)),
         ],
-        ("total", "count", "start"), ("more", "next"),
-    )  # fmt: skip
+        ("total", "count", "start"),
+        ("more", "next"),
+    )
     outer_condition = graph(
         {**_floats("total", "count", "start"), "limit": bound, "goes_on": tensor(BOOL8, _ONE)},
         [("LESS", ("total", "limit"), ("goes_on",))],

@@ -27,9 +27,13 @@ _IGNORED = {("LSTM", 0), ("TOPK_V2", 1)}
 """Results that are not compared: scratch memory, and the places of the largest elements, of which any equal one may be
 first."""
 _AMBIGUOUS = {
-    ("BOX_WITH_NMS_LIMIT", 0), ("BOX_WITH_NMS_LIMIT", 1), ("BOX_WITH_NMS_LIMIT", 2),
-    ("BOX_WITH_NMS_LIMIT", 3), ("HEATMAP_MAX_KEYPOINT", 1), ("AXIS_ALIGNED_BBOX_TRANSFORM", 0),
-}  # fmt: skip
+    ("BOX_WITH_NMS_LIMIT", 0),
+    ("BOX_WITH_NMS_LIMIT", 1),
+    ("BOX_WITH_NMS_LIMIT", 2),
+    ("BOX_WITH_NMS_LIMIT", 3),
+    ("HEATMAP_MAX_KEYPOINT", 1),
+    ("AXIS_ALIGNED_BBOX_TRANSFORM", 0),
+}
 """Results that are not connected: of equal elements any may come first, and boxes are data of their own kind."""
 
 

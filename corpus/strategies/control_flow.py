@@ -10,9 +10,12 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _INT32, _BOOL8 = OperandType.TENSOR_INT32, OperandType.TENSOR_BOOL8
 _KINDS = (
-    OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16, _INT32,
-    OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED,
-)  # fmt: skip
+    OperandType.TENSOR_FLOAT32,
+    OperandType.TENSOR_FLOAT16,
+    _INT32,
+    OperandType.TENSOR_QUANT8_ASYMM,
+    OperandType.TENSOR_QUANT8_ASYMM_SIGNED,
+)
 _STEPS = ("ADD", "SUB")
 _CHOICES = ("MAXIMUM", "MINIMUM")
 _MOST_ROUNDS = 3

@@ -44,6 +44,7 @@ MOST_EVALUATED = 1 << 18
 def vector(operation: str, document: VectorDocument, where: str) -> Vector:
     """Build a Vector; `where` names file and vector in errors. Raises DocumentError."""
     operations = document.operations or [_whole(operation, document)]
+    _require_examples(document, operations, where)
     main = GraphDocument(
         operands=document.operands, operations=operations, inputs=document.inputs, outputs=document.outputs
     )
@@ -52,7 +53,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         _graph(part, len(document.referenced), where, f"$.referenced[{index}]")
         for index, part in enumerate(document.referenced)
     )
-    built = Vector(
+    return Vector(
         name=document.name,
         operation=operation,
         since=parse_since(document.since, where),
@@ -78,11 +79,14 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
             for index, example in enumerate(document.examples)
         ),
     )
+
+
+def _require_examples(document: VectorDocument, operations: Sequence[OperationDocument], where: str) -> None:
+    """Raise DocumentError for a vector that could not be judged."""
     if document.kind == "multinomial" and [operation.type for operation in operations] != ["RANDOM_MULTINOMIAL"]:
         raise DocumentError(where, "$.kind", "expected RANDOM_MULTINOMIAL alone in a vector of kind multinomial")
     if not document.rejected and not document.examples:
         raise DocumentError(where, "$.examples", "expected at least one example")
-    return built
 
 
 def _whole(operation: str, document: VectorDocument) -> OperationDocument:

@@ -16,10 +16,14 @@ from npu_conformance.specs.versions import Version
 
 _OPTIONAL = {
     "functions",
-    "memory_create_from_a_hardware_buffer", "device_get_extension_support", "model_get_extension_operand_type",
-    "model_get_extension_operation_type", "model_set_operand_extension_data", "compilation_add_extension_attribute",
+    "memory_create_from_a_hardware_buffer",
+    "device_get_extension_support",
+    "model_get_extension_operand_type",
+    "model_get_extension_operation_type",
+    "model_set_operand_extension_data",
+    "compilation_add_extension_attribute",
     "execution_add_extension_attribute",
-}  # fmt: skip
+}
 """What a library for another system than Android, or without vendor extensions, need not have, or is no function."""
 
 _own = CaseGroup("cts.misuse", interface="runtime", group=Group.RUNTIME_QUERIES)

@@ -13,14 +13,21 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.states.compilation", interface="runtime", group=Group.RUNTIME_COMPILATIONS)
 
 _SETTERS = (
-    "compilation_set_preference", "compilation_set_caching", "compilation_set_priority", "compilation_set_timeout",
-    "compilation_add_extension_attribute", "compilation_finish",
-)  # fmt: skip
+    "compilation_set_preference",
+    "compilation_set_caching",
+    "compilation_set_priority",
+    "compilation_set_timeout",
+    "compilation_add_extension_attribute",
+    "compilation_finish",
+)
 _USES = (
-    "execution_create", "burst_create",
-    "compilation_get_preferred_memory_alignment_for_input", "compilation_get_preferred_memory_padding_for_input",
-    "compilation_get_preferred_memory_alignment_for_output", "compilation_get_preferred_memory_padding_for_output",
-)  # fmt: skip
+    "execution_create",
+    "burst_create",
+    "compilation_get_preferred_memory_alignment_for_input",
+    "compilation_get_preferred_memory_padding_for_input",
+    "compilation_get_preferred_memory_alignment_for_output",
+    "compilation_get_preferred_memory_padding_for_output",
+)
 _ROLES = ("memory_desc_add_input_role", "memory_desc_add_output_role")
 
 

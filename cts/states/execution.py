@@ -20,10 +20,14 @@ from npu_conformance.specs.versions import Version
 cases = CaseGroup("cts.states.execution", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 
 _SETTERS = (
-    "execution_set_input", "execution_set_output", "execution_set_input_from_memory",
-    "execution_set_output_from_memory", "execution_set_loop_timeout", "execution_enable_input_and_output_padding",
+    "execution_set_input",
+    "execution_set_output",
+    "execution_set_input_from_memory",
+    "execution_set_output_from_memory",
+    "execution_set_loop_timeout",
+    "execution_enable_input_and_output_padding",
     "execution_set_reusable",
-)  # fmt: skip
+)
 _SETTERS_OF_ONE_DEVICE = (
     "execution_set_measure_timing",
     "execution_set_timeout",

@@ -18,8 +18,11 @@ _executions = CaseGroup("cts.states", interface="runtime", group=Group.RUNTIME_E
 _memories = CaseGroup("cts.states", interface="runtime", group=Group.RUNTIME_MEMORIES)
 
 _MODIFIERS = (
-    "memory_desc_add_input_role", "memory_desc_add_output_role", "memory_desc_set_dimensions", "memory_desc_finish",
-)  # fmt: skip
+    "memory_desc_add_input_role",
+    "memory_desc_add_output_role",
+    "memory_desc_set_dimensions",
+    "memory_desc_finish",
+)
 _WAITERS = 4
 
 

@@ -31,8 +31,11 @@ FAULTS = (
     _fault("hangs-on-malformed-message", "A call with a field of the wrong type is never answered.", _WRONG),
     _fault("hangs-up-on-malformed-message", "The connection ends over a field of the wrong type.", _WRONG),
     _fault("internal-error-for-malformed-message", "A field of the wrong type ends in a failure of the host.", _WRONG),
-    _fault("wrong-params-for-unknown-field", "A message with a field that nobody knows is refused.",
-           "vts.messages.Device_getSupportedOperations.unknown_fields"),
+    _fault(
+        "wrong-params-for-unknown-field",
+        "A message with a field that nobody knows is refused.",
+        "vts.messages.Device_getSupportedOperations.unknown_fields",
+    ),
     _fault("status-99-for-malformed-message", "A field of the wrong type ends in a status that is none.", _WRONG),
-)  # fmt: skip
+)
 """Faults of whole processes."""

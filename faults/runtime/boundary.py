@@ -18,8 +18,11 @@ from npu_conformance.specs.neuralnetworks.runtime.types import UNTOUCHED, Operan
 from npu_conformance.specs.versions import NEWEST, Version
 
 OK, NULL, DATA, STATE = (
-    ResultCode.NO_ERROR, ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA, ResultCode.BAD_STATE,
-)  # fmt: skip
+    ResultCode.NO_ERROR,
+    ResultCode.UNEXPECTED_NULL,
+    ResultCode.BAD_DATA,
+    ResultCode.BAD_STATE,
+)
 FAILED = ResultCode.OP_FAILED
 _NO_CODE = 15
 _SCALAR = OperandDescription(OperandType.INT32)

@@ -33,8 +33,11 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
 from npu_conformance.specs.neuralnetworks.runtime.types import FenceAnswer, Handle, Number
 
 _OK, _BAD_DATA, _BAD_STATE, _OP_FAILED = (
-    ResultCode.NO_ERROR, ResultCode.BAD_DATA, ResultCode.BAD_STATE, ResultCode.OP_FAILED
-)  # fmt: skip
+    ResultCode.NO_ERROR,
+    ResultCode.BAD_DATA,
+    ResultCode.BAD_STATE,
+    ResultCode.OP_FAILED,
+)
 _SHORT = ResultCode.OUTPUT_INSUFFICIENT_SIZE
 _MISSED = {ResultCode.MISSED_DEADLINE_TRANSIENT: _OP_FAILED, ResultCode.MISSED_DEADLINE_PERSISTENT: _OP_FAILED}
 _COMPUTING = ("execution_compute", "execution_burst_compute", "event_wait")

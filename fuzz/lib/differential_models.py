@@ -39,8 +39,12 @@ _PIECES = 80
 _CUT = 10
 """The mutation that leaves an operation out."""
 _AS_DRAWN = {
-    "ROI_ALIGN", "ROI_POOLING", "HEATMAP_MAX_KEYPOINT", "AXIS_ALIGNED_BBOX_TRANSFORM", "QUANTIZED_16BIT_LSTM",
-}  # fmt: skip
+    "ROI_ALIGN",
+    "ROI_POOLING",
+    "HEATMAP_MAX_KEYPOINT",
+    "AXIS_ALIGNED_BBOX_TRANSFORM",
+    "QUANTIZED_16BIT_LSTM",
+}
 """Operations that stay as they were drawn: boxes have to lie within an image, as no rule says that is asked here, and
 the bounds know nothing of how far the fixed point inside of a 16-bit LSTM may be off where weights are extreme."""
 _EXACT = {

@@ -224,11 +224,13 @@ def scenarios() -> list[bytes]:
     group = AppGroup(name="camera", inferences=Counts(least=1, most=3), inference_ms=Times(least=5, most=9))
     other = AppGroup(name="voice", phases=(Phase(importance=100, lasts_ms=50), Phase(importance=400)), restart_ms=10)
     rich = Scenario(
-        duration_ms=1000, groups=(group, other), devices=2,
+        duration_ms=1000,
+        groups=(group, other),
+        devices=2,
         policies=(PolicyChoice(policy="budget", name="b", max_budget=4, weights={"0": 1, "2": 4}),),
         pressure=(Pressure(at_ms=5, thermal=3), Pressure(at_ms=9, memory=10)),
         deaths=(Death(at_ms=7, who="app", group="voice"), Death(at_ms=8, who="hal")),
-    )  # fmt: skip
+    )
     return [msgspec.json.encode(Scenario(duration_ms=9, groups=(group,))), msgspec.json.encode(rich)]
 
 

@@ -19,9 +19,12 @@ _COMMENT = (
 )
 _COMPILATIONS = ("prepare_without_cache", "prepare_saving", "prepare_from_cache")
 _EVALUATORS = {
-    "top_1": "top_1", "top_5": "top_5", "phone_error_rate": "max_phone_error_rate",
-    "mel_cepstral_error": "max_mel_cep_distortion", "log_f0_error": "max_log_f0_error",
-}  # fmt: skip
+    "top_1": "top_1",
+    "top_5": "top_5",
+    "phone_error_rate": "max_phone_error_rate",
+    "mel_cepstral_error": "max_mel_cep_distortion",
+    "log_f0_error": "max_log_f0_error",
+}
 """What AOSP calls the scores of its evaluators."""
 _PER_ITEM = ("top_1", "agreement", "cosine", "snr_gain")
 """Metrics whose samples are the items."""

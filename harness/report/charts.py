@@ -155,9 +155,13 @@ def histogram(title: str, measured: Measurement) -> Markup:
         for number, (value, count) in enumerate(measured.buckets)
     ]
     return render(
-        "histogram.svg", title=title, bars=bars, width=round(width, 1), every=math.ceil(len(bars) / 16),
+        "histogram.svg",
+        title=title,
+        bars=bars,
+        width=round(width, 1),
+        every=math.ceil(len(bars) / 16),
         bounds=[round(place * width, 1) for place in _limits(measured)],
-    )  # fmt: skip
+    )
 
 
 def _limits(measured: Measurement) -> list[int]:

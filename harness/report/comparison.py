@@ -173,10 +173,13 @@ def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[Diffe
 def _measurements(runs: Sequence[ComparedRun]) -> Iterator[ComparedMeasurement]:
     """What runs measured, by the case's own order; a measurement is the same where all its names are."""
     by_run = [
-        {(case.case, each.subject, each.name, each.unit, each.beside): each for case in run.results.cases
-         for each in case.measurements}
+        {
+            (case.case, each.subject, each.name, each.unit, each.beside): each
+            for case in run.results.cases
+            for each in case.measurements
+        }
         for run in runs
-    ]  # fmt: skip
+    ]
     for key in dict.fromkeys(key for measured in by_run for key in measured):
         case, subject, name, unit, beside = key
         yield ComparedMeasurement(subject, name, unit, beside, case, tuple(measured.get(key) for measured in by_run))

@@ -90,8 +90,9 @@ def test_only_the_newest_are_kept(command: Command) -> None:
         assert command("run", RED, *PLUGIN, "--keep", "2")[0] == 1
     assert len(runs()) == 2
     assert command("run", RED, *PLUGIN, "--keep", "0")[::2] == (
-        2, "npu-conformance: --keep: expected a positive number, found 0\n",
-    )  # fmt: skip
+        2,
+        "npu-conformance: --keep: expected a positive number, found 0\n",
+    )
 
 
 def test_a_folder_of_the_user_keeps_the_earlier_run(command: Command) -> None:
@@ -194,8 +195,9 @@ def test_all_failures_of_a_folder_run_again(command: Command) -> None:
     code, out, _ = command("replay", str(HOME), *PLUGIN)
     assert code == 1
     assert [line.partition(" NNHAL")[0] for line in out.splitlines()[:-1]] == [
-        "was fail, now FAIL RELU", "was fail, now FAIL RELU6",
-    ]  # fmt: skip
+        "was fail, now FAIL RELU",
+        "was fail, now FAIL RELU6",
+    ]
     assert out.splitlines()[-1] == "2 still fail, 0 now pass"
     assert command("replay", str(HOME), *PLUGIN, "--bisect")[0] == 1
     code, out, _ = command("replay", str(HOME), *REFERENCE)

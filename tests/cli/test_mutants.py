@@ -75,9 +75,12 @@ def test_a_cluster_runs_every_mutant_once(monkeypatch: pytest.MonkeyPatch, capsy
     for words in cluster.asked:
         assert words[:3] == ("faults", "--mutants", "5")
         assert dict(zip(words[3::2], words[4::2], strict=True)) | {"--shard": ""} == {
-            "--seed": "7", "-n": "1", "--shard": "", "--record": f"{commands.FOLDER}/mutants.json",
+            "--seed": "7",
+            "-n": "1",
+            "--shard": "",
+            "--record": f"{commands.FOLDER}/mutants.json",
             "--operation": "relu",
-        }  # fmt: skip
+        }
 
 
 def test_a_worker_that_dies_is_said_and_fails_the_survey(

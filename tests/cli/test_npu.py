@@ -250,10 +250,12 @@ def test_two_models_at_once_are_no_take_over() -> None:
 
 def test_top_shows_apps_models_and_budget() -> None:
     snapshot = ManagerSnapshot(
-        policy=2, used=5, ceiling=8,
+        policy=2,
+        used=5,
+        ceiling=8,
         apps=(AppSnapshot(10_001, "camera", 100, True, "running", 3), AppSnapshot(10_009, "game", 1000, False)),
         models=(ModelSnapshot(10_001, 42, 7, 2, 0, "loaded", 4), ModelSnapshot(10_777, 43, 1, 9, 0, "granted", 1)),
-    )  # fmt: skip
+    )
     assert table(snapshot).splitlines() == [
         "policy: budget, 5 of 8 used",
         "UID    APP     PRIORITY  WORK     DONE  MODEL  PID  SIZE  STATE    WEIGHT",

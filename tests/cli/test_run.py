@@ -125,9 +125,13 @@ def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path)
     assert "beside the baseline: 0 regressions, 1 known, 0 mended" in out
     requirement = next(iter(json.loads((tmp_path / "before" / "results.json").read_text())["by_requirement"]))
     waiver = {
-        "id": "vts.validation.RELU.*", "requirement": requirement, "reason": "bring-up", "owner": "me@example.com",
-        "link": "https://example.com/1", "expires": "2999-12-31",
-    }  # fmt: skip
+        "id": "vts.validation.RELU.*",
+        "requirement": requirement,
+        "reason": "bring-up",
+        "owner": "me@example.com",
+        "link": "https://example.com/1",
+        "expires": "2999-12-31",
+    }
     (tmp_path / "waivers.json").write_text(json.dumps({"format": 1, "waivers": [waiver]}))
     code, out, _ = command(*target, "--waivers", "waivers.json")
     assert (code, "1 case waived" in out) == (0, True)
@@ -247,9 +251,12 @@ def test_what_is_red_comes_before_what_is_missing() -> None:
 
 def test_an_interface_that_misses_a_method_is_told_which() -> None:
     case = CaseResult(
-        case="cts.npu_manager.lifecycle.grant", outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED,
-        interface="manager", message="Manager.setPolicy is not implemented",
-    )  # fmt: skip
+        case="cts.npu_manager.lifecycle.grant",
+        outcome=Outcome.NOT_SUPPORTED,
+        own_outcome=Outcome.NOT_SUPPORTED,
+        interface="manager",
+        message="Manager.setPolicy is not implemented",
+    )
     told = f"{GRADES['E']}: implement Manager.setPolicy, which 1 case tried in vain"
     assert meaning_of("E", ("manager",), [case]) == told
 

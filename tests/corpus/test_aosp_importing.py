@@ -70,9 +70,11 @@ def test_the_tests_of_our_files_have_these_names(command: Command) -> None:
     four = ("", internal, tensors, tensors + internal)
     pads = [f"pad_twice_pad{part}{life}" for part in ("", "_relaxed", "_quant8", "_float16") for life in four]
     loops = [
-        f"counting_{name}{part}{life}" for name in ("three", "five") for part in ("", "_relaxed", "_float16")
+        f"counting_{name}{part}{life}"
+        for name in ("three", "five")
+        for part in ("", "_relaxed", "_float16")
         for life in ("", internal, "_all_outputs_as_internal")
-    ]  # fmt: skip
+    ]
     relus = [f"relu_plain{part}{life}" for part in ("", "_relaxed", "_float16") for life in ("", internal)]
     assert (code, err) == (0, "")
     assert out.split() == [*pads, *(f"{name}_2" for name in pads), *loops, *relus]
@@ -82,8 +84,10 @@ def test_collections_say_the_same_as_the_folder(command: Command, tmp_path: Path
     code, out, _ = command(str(OURS), "--out", str(tmp_path / "new" / "out"))
     assert code == 0
     assert [line.split(", names ")[0] for line in out.splitlines()] == [
-        "V1_2: 1 files, 32 tests", "V1_3: 1 files, 18 tests", "plain: 1 files, 6 tests",
-    ]  # fmt: skip
+        "V1_2: 1 files, 32 tests",
+        "V1_3: 1 files, 18 tests",
+        "plain: 1 files, 6 tests",
+    ]
     files = sorted(path.name for path in (tmp_path / "new" / "out").iterdir())
     assert files == ["V1_2.jsonl.gz", "V1_3.jsonl.gz", "plain.jsonl.gz"]
     stored = [case.id for case in external.cases_from(tmp_path / "new" / "out")]
@@ -131,10 +135,14 @@ def test_a_folder_runs_without_being_imported_first(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("folder", "expected"),
     [
-        ("V1_0", "V1_0"), ("AIDL_V2", "AIDL_V2"), ("V1_3_cts_only", None), ("experimental", None), ("V1_2/x", "V1_2"),
+        ("V1_0", "V1_0"),
+        ("AIDL_V2", "AIDL_V2"),
+        ("V1_3_cts_only", None),
+        ("experimental", None),
+        ("V1_2/x", "V1_2"),
         ("V1_0/V1_1", "V1_1"),
     ],
-)  # fmt: skip
+)
 def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
     assert version_of(Path("/specs") / folder / "a.mod.py") == expected
 
@@ -167,7 +175,7 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
         (IN_SYS + "os.abort()", "1: the process that ran the file ended before its time: signal SIG"),
         (IN_SYS + "[os.write(n, b'{}\\n' * 9) for n in range(3, 9) if n != 7]", ""),
         (
-            IN_SYS + "for n in range(3, 20):\n try: os.write(n, b'{\"test\":{\"name\":\"t\"}}\\n')\n except OSError: 0",
+            IN_SYS + 'for n in range(3, 20):\n try: os.write(n, b\'{"test":{"name":"t"}}\\n\')\n except OSError: 0',
             "1: its test t cannot be read: $: Object missing required field",
         ),
         ("import gc" + "\n" + "gc.get_objects()", "1: ImportError"),
@@ -194,7 +202,7 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
             "7: ForbiddenError: os.system is forbidden",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_or_hostile_file_is_one_line_and_harms_nothing(tmp_path: Path, text: str, expected: str) -> None:
     assert complaint(tmp_path, text).startswith(expected)
 
@@ -211,7 +219,7 @@ def test_a_broken_or_hostile_file_is_one_line_and_harms_nothing(tmp_path: Path, 
         (IN_SYS + "sys.modules['time'].sleep(99)", "1: waited for 1 seconds instead of computing"),
         (IN_SYS + "while 1:\n  for n in range(20):\n    try: os.write(n, b'x' * 999)\n    except OSError: 0", "1: its"),
     ],
-)  # fmt: skip
+)
 def test_a_file_without_end_is_ended(tmp_path: Path, text: str, expected: str) -> None:
     limits = Limits(seconds=1, memory=1 << 30, output=1 << 22, asleep_seconds=1)
     assert complaint(tmp_path, text, limits).startswith(expected)

@@ -24,8 +24,12 @@ def test_a_small_file_gives_a_whole_document() -> None:
         "channel_quant": None, "lifetime": "SUBGRAPH_INPUT", "consumers": 1, "is_ignored": False, "omitted": False,
     }  # fmt: skip
     assert test["examples"][0]["inputs"]["0"] == {
-        "dtype": "float32", "shape": [2], "count": 2, "b64": "AACAvwAAAEA=", "bytes": 8,
-    }  # fmt: skip
+        "dtype": "float32",
+        "shape": [2],
+        "count": 2,
+        "b64": "AACAvwAAAEA=",
+        "bytes": 8,
+    }
 
 
 @pytest.mark.parametrize(
@@ -54,9 +58,10 @@ def test_arguments_become_operands_by_their_exact_type() -> None:
         Example({i: [0], o: [0]}).DisableLifeTimeVariation()
     """)
     found = [
-        (one["name"], one["type"], one["dimensions"], values(one["data"])) for one in operands(test).values()
+        (one["name"], one["type"], one["dimensions"], values(one["data"]))
+        for one in operands(test).values()
         if "data" in one
-    ]  # fmt: skip
+    ]
     assert found == [
         ("param", "INT32", [], [3]),
         ("param1", "FLOAT32", [], [1.5]),
@@ -293,8 +298,11 @@ Example({{x: [3, 3], y: [1, 1]}}, model=model)
 Example({{x: [4, 4], y: [1, 1]}}, model=model, name="named").DisableLifeTimeVariation()
 """
     assert [(test["name"], fed(test, "x")[0]) for test in expand(text)] == [
-        ("spec", 1.0), ("spec_2", 3.0), ("spec_3", 2.0), ("spec_named", 4.0),
-    ]  # fmt: skip
+        ("spec", 1.0),
+        ("spec_2", 3.0),
+        ("spec_3", 2.0),
+        ("spec_named", 4.0),
+    ]
 
 
 def test_examples_with_variations_of_their_own_are_not_merged() -> None:

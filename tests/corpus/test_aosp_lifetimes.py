@@ -21,12 +21,15 @@ def roles(test: Document) -> dict[str, str]:
 def test_two_groups_come_of_themselves_for_one_operation() -> None:
     tests = expand(FULLY + FULLY_FED)
     assert [test["name"] for test in tests] == [
-        "spec", "spec_all_inputs_as_internal", "spec_all_tensors_as_inputs",
+        "spec",
+        "spec_all_inputs_as_internal",
+        "spec_all_tensors_as_inputs",
         "spec_all_tensors_as_inputs_all_inputs_as_internal",
-    ]  # fmt: skip
+    ]
     assert [part["class"] for part in tests[3]["variations"]] == [
-        "AllTensorsAsInputsConverter", "AllInputsAsInternalCoverter",
-    ]  # fmt: skip
+        "AllTensorsAsInputsConverter",
+        "AllInputsAsInternalCoverter",
+    ]
     inputs = [name for name, role in roles(tests[2]).items() if role == "SUBGRAPH_INPUT"]
     assert inputs == ["i", "w", "n"]
     assert fed(tests[2], "w") == [1, 2]
@@ -40,8 +43,10 @@ def test_inputs_as_internal_come_out_of_an_addition_of_the_zero_point() -> None:
     assert [operation["type"] for operation in graph["operations"]] == ["ADD", "X"]
     assert list(found)[-3:] == ["i_new", "placeholder", "param2"]
     assert graph["operations"][0] == {
-        "type": "ADD", "inputs": [found[name]["index"] for name in ("i_new", "placeholder", "param2")], "outputs": [0],
-    }  # fmt: skip
+        "type": "ADD",
+        "inputs": [found[name]["index"] for name in ("i_new", "placeholder", "param2")],
+        "outputs": [0],
+    }
     assert found["i"]["lifetime"] == "TEMPORARY_VARIABLE"
     placeholder = found["placeholder"]
     assert (placeholder["dimensions"], placeholder["scale"], placeholder["zero_point"]) == ([1], 0.5, 7)

@@ -133,10 +133,12 @@ def test_operands_without_elements_only_change_their_type() -> None:
         ('DataTypeConverter("quant8", scale=0.5, zeroPoint=3)', "TENSOR_QUANT8_ASYMM", "FLOAT32", "spec_quant8"),
         (
             'DataTypeConverter("quant8_signed", scale=0.5, zeroPoint=3, name="mine")',
-            "TENSOR_QUANT8_ASYMM_SIGNED", "FLOAT32", "spec_mine",
+            "TENSOR_QUANT8_ASYMM_SIGNED",
+            "FLOAT32",
+            "spec_mine",
         ),
     ],
-)  # fmt: skip
+)
 def test_words_convert_every_float_tensor_and_the_scalars_of_numbers(
     word: str, tensor: str, scalar: str, name: str
 ) -> None:
@@ -201,8 +203,9 @@ def test_a_word_finds_its_operands_anew_in_each_model() -> None:
     second = RELU.replace('"x"', '"v"').replace('"y"', '"w"')
     text = f"{shared}{RELU}{BARE}.AddVariations(f16)\n{second}{BARE}.AddVariations(f16)"
     assert [[one["type"] for one in operands(test).values()] for test in expand(text)] == [
-        ["TENSOR_FLOAT32"] * 2, ["TENSOR_FLOAT16"] * 2,
-    ] * 2  # fmt: skip
+        ["TENSOR_FLOAT32"] * 2,
+        ["TENSOR_FLOAT16"] * 2,
+    ] * 2
 
 
 # Layouts, axes, activations
@@ -237,8 +240,11 @@ def test_activations_set_the_argument_and_clamp_outputs() -> None:
     assert [test["name"] for test in tests] == ["spec_none", "spec_relu", "spec_relu1", "spec_relu6"]
     assert [operands(test)["act"]["data"]["values"] for test in tests] == [[0], [1], [2], [3]]
     assert [fed(test, "o") for test in tests] == [
-        [-1, 0.5, 3, 4, 7, -9], [0, 0.5, 3, 4, 7, 0], [-1, 0.5, 1, 1, 1, -1], [0, 0.5, 3, 4, 6, 0],
-    ]  # fmt: skip
+        [-1, 0.5, 3, 4, 7, -9],
+        [0, 0.5, 3, 4, 7, 0],
+        [-1, 0.5, 1, 1, 1, -1],
+        [0, 0.5, 3, 4, 6, 0],
+    ]
 
 
 def test_limits_of_activations_are_quantised_for_quantised_outputs() -> None:
@@ -287,12 +293,14 @@ def test_axes_move() -> None:
         ("_dim2_axis1", [2, 3], 1, WHOLE),
     ]
     assert [test[:2] for test in axis_tests("AddAllPositiveAxis(i, o, axis)")] == [
-        ("_dim2_axis0", [3, 2]), ("_dim2_axis1", [2, 3]),
-    ]  # fmt: skip
+        ("_dim2_axis0", [3, 2]),
+        ("_dim2_axis1", [2, 3]),
+    ]
     assert [test[0] for test in axis_tests("AddAxis(0, i, o, axis, defaultName='same')")] == ["_same", "_dim2_axis0"]
     assert [test[0] for test in axis_tests("AddAxis([-1, 0], i, o, axis, includeDefault=False)")] == [
-        "_dim2_axis1_neg", "_dim2_axis0",
-    ]  # fmt: skip
+        "_dim2_axis1_neg",
+        "_dim2_axis0",
+    ]
 
 
 def test_ranks_drop_the_other_axes_at_index_0() -> None:
@@ -315,8 +323,10 @@ def test_ranks_and_axes_combine() -> None:
         ("_dim1_axis0_neg", [3], -1, [1, 2, 3]),
     ]
     assert [test[0] for test in axis_tests("AddAllDimsAndPositiveAxis(i, o, axis)")] == [
-        "_dim2_axis0", "_dim2_axis1", "_dim1_axis0",
-    ]  # fmt: skip
+        "_dim2_axis0",
+        "_dim2_axis1",
+        "_dim1_axis0",
+    ]
 
 
 def test_the_axis_is_the_last_one_where_no_argument_names_it() -> None:

@@ -96,9 +96,10 @@ def test_performance_is_found_in_either_form_of_capabilities() -> None:
 
 def test_a_model_costs_the_sum_of_its_operations() -> None:
     known = replace(
-        capabilities(Version.FL8), operand_performance=(OperandPerformance(OperandType.TENSOR_FLOAT32, SLOW),),
+        capabilities(Version.FL8),
+        operand_performance=(OperandPerformance(OperandType.TENSOR_FLOAT32, SLOW),),
         if_performance=FAST,
-    )  # fmt: skip
+    )
     assert performance.cost(known, model("ADD", "float32_none_same")) == 2.0
     assert performance.cost(known, model("ADD", "float32_none_same"), power=True) == 4.0
     # IF itself, and the mean of ADD and MUL on one side, of ADD alone on the other.

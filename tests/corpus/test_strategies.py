@@ -37,8 +37,11 @@ MOST_REJECTED = 0.01
 """Share of decisions that may lead to no model."""
 
 WITHOUT_RECIPE = {
-    "BOX_WITH_NMS_LIMIT", "DETECTION_POSTPROCESSING", "GENERATE_PROPOSALS", "RANDOM_MULTINOMIAL",
-}  # fmt: skip
+    "BOX_WITH_NMS_LIMIT",
+    "DETECTION_POSTPROCESSING",
+    "GENERATE_PROPOSALS",
+    "RANDOM_MULTINOMIAL",
+}
 """How many boxes are left follows from values, so that a model declares no shape; samples have no expected value."""
 
 VERSIONS = pytest.mark.parametrize("version", Version, ids=str)

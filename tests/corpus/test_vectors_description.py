@@ -73,9 +73,13 @@ def test_sizes_that_are_open_and_many_arguments() -> None:
     operand: dict[str, Any] = {"type": "TENSOR_FLOAT32", "dimensions": [0, 2]}
     names = [f"x{number}" for number in range(14)]
     raw = {
-        "name": "many", "since": "1.0", "operands": {**dict.fromkeys(names, operand), "y": operand},
-        "inputs": names, "outputs": ["y"], "operations": [{"type": "CONCATENATION", "inputs": names, "outputs": ["y"]}],
-    }  # fmt: skip
+        "name": "many",
+        "since": "1.0",
+        "operands": {**dict.fromkeys(names, operand), "y": operand},
+        "inputs": names,
+        "outputs": ["y"],
+        "operations": [{"type": "CONCATENATION", "inputs": names, "outputs": ["y"]}],
+    }
     text = describe("CONCATENATION", msgspec.convert(raw, VectorDocument))
     assert text == "CONCATENATION, TENSOR_FLOAT32 [?, 2], and 13 more arguments"
 

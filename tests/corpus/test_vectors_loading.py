@@ -62,8 +62,11 @@ def test_headers_agree_with_the_loaded_vector(tmp_path: Path) -> None:
     assert (header.name, header.since, header.operations) == ("first", Version.V1_0, ("ADD",))
     assert header.arguments == ("a", "b", "none")
     assert {name: operand.role for name, operand in header.operands.items()} == {
-        "a": "input", "b": "constant", "none": "constant", "out": "output",
-    }  # fmt: skip
+        "a": "input",
+        "b": "constant",
+        "none": "constant",
+        "out": "output",
+    }
     assert header.operands["none"].scalar == 0
     assert header.types == ("TENSOR_FLOAT32",)
 
@@ -137,15 +140,17 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         r"\$\.operations\[0\]\.type: unknown operation 'ADDD'",
     ),
     "samples of another operation": (
-        lambda d: d.update(kind="multinomial"), r"\$\.kind: expected RANDOM_MULTINOMIAL alone",
+        lambda d: d.update(kind="multinomial"),
+        r"\$\.kind: expected RANDOM_MULTINOMIAL alone",
     ),
     "bad kind": (lambda d: d.update(kind="random"), r"kind: Invalid enum value 'random'"),
     "bad tolerance": (lambda d: d.update(multinomial_tolerance=1.5), r"multinomial_tolerance: Expected `float` <= 1"),
     "bad phase": (lambda d: d.update(rejected={"clause": "ADD.C1", "phase": "later"}), r"phase: Invalid enum value"),
     "bad generator": (
-        _example(inputs={"a": {"generate": {"kind": "random", "seed": 1}}}), r"kind: Invalid enum value 'random'",
+        _example(inputs={"a": {"generate": {"kind": "random", "seed": 1}}}),
+        r"kind: Invalid enum value 'random'",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("rule", BROKEN)

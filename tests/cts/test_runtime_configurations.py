@@ -30,13 +30,16 @@ def _of(
     return {
         header.name: list(
             configurations(
-                vectors.load(operation, header.name), f"cts.generated.{operation}.{header.name}", level, scope,
+                vectors.load(operation, header.name),
+                f"cts.generated.{operation}.{header.name}",
+                level,
+                scope,
                 explicit=explicit,
             )
         )
         for header in vectors.headers(operation)
         if header.rejected is None
-    }  # fmt: skip
+    }
 
 
 def _values(found: Iterable[Configuration], part: str) -> set[object]:

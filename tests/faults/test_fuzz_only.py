@@ -17,9 +17,12 @@ from npu_conformance.specs import requirements
 
 ONLY = registry.fuzz_only()
 SAMPLE = [
-    "fuzz-cache-last-after-failures", "fuzz-differential-deep-bytes", "fuzz-requests-pool-of-8-bits",
-    "fuzz-burst-two-releases", "fuzz-models-two-quantisation-errors",
-]  # fmt: skip
+    "fuzz-cache-last-after-failures",
+    "fuzz-differential-deep-bytes",
+    "fuzz-requests-pool-of-8-bits",
+    "fuzz-burst-two-releases",
+    "fuzz-models-two-quantisation-errors",
+]
 """Those that are found soonest."""
 _MOST = 2000
 

@@ -33,8 +33,12 @@ int main(int count, char **words) {
 
 def build(folder: Path, source: Path, name: str, *flags: str) -> Path:
     """Compile a source as docs/fuzzing.md says."""
-    subprocess.run(["cc", "-c", "-fPIC", "-Wall", "-Wextra", "-Werror", str(COUNTING), "-o", "counting.o"],
-                   check=True, timeout=SECONDS, cwd=folder)  # fmt: skip
+    subprocess.run(
+        ["cc", "-c", "-fPIC", "-Wall", "-Wextra", "-Werror", str(COUNTING), "-o", "counting.o"],
+        check=True,
+        timeout=SECONDS,
+        cwd=folder,
+    )
     command = ["cc", "-fsanitize-coverage=trace-pc", *flags, "-o", name, str(source), "counting.o"]
     subprocess.run(command, check=True, timeout=SECONDS, cwd=folder)
     return folder / name

@@ -89,9 +89,10 @@ def case(name: str, outcome: Outcome = Outcome.PASS, **fields: object) -> CaseRe
     """A verdict on an operation."""
     operation, _, _ = name.partition(".")
     given: dict[str, Any] = {
-        "requirements": (f"NNHAL-OPERATION-{operation}-RESULT",), "types": ("TENSOR_FLOAT32",),
+        "requirements": (f"NNHAL-OPERATION-{operation}-RESULT",),
+        "types": ("TENSOR_FLOAT32",),
         "executed": {operation: ("TENSOR_FLOAT32",)} if outcome is Outcome.PASS else {},
-    }  # fmt: skip
+    }
     return CaseResult(
         case=f"vts.generated.{name}",
         outcome=outcome,
@@ -102,9 +103,11 @@ def case(name: str, outcome: Outcome = Outcome.PASS, **fields: object) -> CaseRe
 
 
 FAILED = case(
-    "PAD.b", Outcome.FAIL, message="output: expected 3, found <0>",
+    "PAD.b",
+    Outcome.FAIL,
+    message="output: expected 3, found <0>",
     notes={"failure_file": "vts.generated.PAD.b.json"},
-)  # fmt: skip
+)
 CRASHED = case("PAD.c", Outcome.CRASH, message="prepareModel: killed by SIGSEGV", signal=11, stderr="assert x")
 WARNED = case("ADD.w", dispositions=(Disposition.QUALITY_WARNING,), warnings=("ADD: 3 ULP, allowed 2",))
 UNSUPPORTED = case("SOFTMAX.u", Outcome.NOT_SUPPORTED, message="the device does not take SOFTMAX")
@@ -140,7 +143,9 @@ TOP_1 = (
 ACCURACY = measured("accuracy.digits_int8", *TOP_1, ERRORS)
 CRASHES = (
     CaseResult(
-        case="mlts.stress.parallel_inference.processes", outcome=Outcome.CRASH, requirements=("ML-CRS-001",),
+        case="mlts.stress.parallel_inference.processes",
+        outcome=Outcome.CRASH,
+        requirements=("ML-CRS-001",),
         configurations=(
             ConfigurationResult(name="client_1", outcome=Outcome.PASS),
             ConfigurationResult(name="client_2", outcome=Outcome.CRASH, message="killed by SIGSEGV in inference 7"),
@@ -148,10 +153,12 @@ CRASHES = (
         ),
     ),
     CaseResult(
-        case="mlts.stress.parallel_inference.early_termination", outcome=Outcome.PASS, requirements=("ML-CRS-004",),
+        case="mlts.stress.parallel_inference.early_termination",
+        outcome=Outcome.PASS,
+        requirements=("ML-CRS-004",),
         configurations=(ConfigurationResult(name="victim", outcome=Outcome.PASS),),
     ),
-)  # fmt: skip
+)
 
 
 def waiver(case_id: str, expires: datetime.date = datetime.date(2030, 6, 1), **fields: Any) -> Waiver:
@@ -161,9 +168,10 @@ def waiver(case_id: str, expires: datetime.date = datetime.date(2030, 6, 1), **f
 
 
 WAIVERS = (
-    waiver("vts.generated.PAD.c"), waiver("vts.generated.PAD.z"),
+    waiver("vts.generated.PAD.c"),
+    waiver("vts.generated.PAD.z"),
     waiver("vts.generated.PAD.*", datetime.date(2029, 12, 31), owner="eve", link="javascript:alert(1)"),
-)  # fmt: skip
+)
 APPS = CaseResult(
     case="mlts.npu_apps.death.while_loaded", outcome=Outcome.PASS, requirements=("ML-CRS-017",),
     timeline=(

@@ -51,8 +51,12 @@ def _made(context: Context) -> Subject:
 _PATIENCE = Deadlines(prepare=600.0, execute=600.0, call=600.0, start=600.0)
 plugin = Plugin(
     Manifest(
-        name="paced", vendor="tests", version="1", hal_version=Version.V1_0, deadlines=_PATIENCE,
+        name="paced",
+        vendor="tests",
+        version="1",
+        hal_version=Version.V1_0,
+        deadlines=_PATIENCE,
         options={"call": "where it stops", "folder": "where it says so"},
     ),
     _made,
-)  # fmt: skip
+)

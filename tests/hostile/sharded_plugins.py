@@ -76,8 +76,11 @@ def _made(context: Context) -> Subject:
 
 plugin = Plugin(
     Manifest(
-        name="sharded", vendor="tests", version="1", hal_version=Version.V1_0,
+        name="sharded",
+        vendor="tests",
+        version="1",
+        hal_version=Version.V1_0,
         options={"deed": f"one of {', '.join(DEEDS)}", "mark": "the file of who acts"},
     ),
     _made,
-)  # fmt: skip
+)

@@ -60,7 +60,7 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             "$[1]: Object contains unknown field `vendr` (did you mean vendor?)",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_allowed_is_told(kind: Any, text: str, told: str) -> None:
     with pytest.raises(DocumentError) as caught:
         documents.decode(text, kind, "file")

@@ -54,9 +54,12 @@ def wrong_beside_others(context: CaseContext) -> None:
 
 
 @cases.case(
-    "limits.loop_beside_others", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-EXECUTE-013",
+    "limits.loop_beside_others",
+    "NNHAL-CONTROLFLOW-011",
+    "NNHAL-CONTROLFLOW-015",
+    "NNHAL-EXECUTE-013",
     since=Version.V1_3,
-)  # fmt: skip
+)
 def loop_beside_others(context: CaseContext) -> None:
     """The timeout of a loop counts by itself: neither the default one does nor a distant limit beside it."""
     pool = context.pool(64)

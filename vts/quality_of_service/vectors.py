@@ -49,11 +49,15 @@ def _headers(operation: str) -> list[VectorHeader]:
 
 def _case(operation: str, headers: Sequence[VectorHeader]) -> Case:
     return Case(
-        f"vts.quality_of_service.{operation}.deadlines", lambda context: _run(context, headers), _REQUIREMENTS,
+        f"vts.quality_of_service.{operation}.deadlines",
+        lambda context: _run(context, headers),
+        _REQUIREMENTS,
         "Preparation and execution with a deadline of now, in 5 ms and none give the right results, or miss it.",
-        since=max(Version.V1_3, min(header.since for header in headers)), group=Group.EXECUTION,
-        operations=(operation,), types=headers[0].types,
-    )  # fmt: skip
+        since=max(Version.V1_3, min(header.since for header in headers)),
+        group=Group.EXECUTION,
+        operations=(operation,),
+        types=headers[0].types,
+    )
 
 
 def _run(context: CaseContext, headers: Sequence[VectorHeader]) -> None:

@@ -86,10 +86,14 @@ class Child:
         process = self._running()
         limits = self._limits
         request = {
-            "path": str(path.absolute()), "name": path.name.partition(".")[0], "version": version_of(path),
-            "seconds": limits.seconds, "asleep_seconds": limits.asleep_seconds, "memory": limits.memory,
+            "path": str(path.absolute()),
+            "name": path.name.partition(".")[0],
+            "version": version_of(path),
+            "seconds": limits.seconds,
+            "asleep_seconds": limits.asleep_seconds,
+            "memory": limits.memory,
             "output": limits.output,
-        }  # fmt: skip
+        }
         try:
             answer, content = _ask(process, request)
         except (OSError, msgspec.DecodeError, EOFError) as error:
@@ -126,9 +130,13 @@ def _start() -> subprocess.Popen[bytes]:
     folders = [str(package), str(Path(numpy.origin).parent.parent)]
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", "-W", "ignore", str(Path(__file__).parent / "confined.py"), *folders],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
         env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PATH": os.defpath},
-    )  # fmt: skip
+    )
 
 
 def _ask(process: subprocess.Popen[bytes], request: Mapping[str, object]) -> tuple[_Answer, bytes]:

@@ -117,11 +117,14 @@ def _windows(source: Array, window: tuple[int, int], strides: tuple[int, int], p
         counts.append(count)
     padded = numpy.pad(source, [*pads, (0, 0)])
     return [
-        padded[:, row : row + (counts[0] - 1) * strides[0] + 1 : strides[0],
-               column : column + (counts[1] - 1) * strides[1] + 1 : strides[1]]
+        padded[
+            :,
+            row : row + (counts[0] - 1) * strides[0] + 1 : strides[0],
+            column : column + (counts[1] - 1) * strides[1] + 1 : strides[1],
+        ]
         for row in range(window[0])
         for column in range(window[1])
-    ]  # fmt: skip
+    ]
 
 
 def _conv_2d(

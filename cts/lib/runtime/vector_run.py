@@ -82,9 +82,13 @@ def _run_all(context: CaseContext, vector: Vector) -> None:
 def _possible(runner: _Runner, context: CaseContext, vector: Vector) -> Iterator[Configuration]:
     """The configurations of the case. What the first device cannot execute by itself is left to all devices."""
     chosen = configurations(
-        vector, context.case.id, runner.app.level, context.scope,
-        explicit=runner.has_other_devices(), caching=runner.app.has("compilation_set_caching"),
-    )  # fmt: skip
+        vector,
+        context.case.id,
+        runner.app.level,
+        context.scope,
+        explicit=runner.has_other_devices(),
+        caching=runner.app.has("compilation_set_caching"),
+    )
     found = (one if runner.is_for_its_devices(one) else replace(one, devices=DEFAULT) for one in chosen)
     return iter(dict.fromkeys(found))
 

@@ -47,6 +47,10 @@ def _row(result: CaseResult) -> Row:
         if part.outcome is not Outcome.PASS
     )
     return Row(
-        result.case, result.outcome.value, excuse(result), (*counted, len(ends) - sum(counted)), bad,
+        result.case,
+        result.outcome.value,
+        excuse(result),
+        (*counted, len(ends) - sum(counted)),
+        bad,
         first_reason(result) or str(result.notes.get(DESCRIPTION, "")),
-    )  # fmt: skip
+    )

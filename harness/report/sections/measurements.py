@@ -138,10 +138,14 @@ def figure(name: str, unit: str, found: Measured, under_test: str) -> Figure:
     spoken = name.replace("_", " ")
     rows = _rows(found, under_test)
     return Figure(
-        spoken, unit, names, charts.intervals(f"{spoken} in {unit}", _lines(found, series)), rows,
+        spoken,
+        unit,
+        names,
+        charts.intervals(f"{spoken} in {unit}", _lines(found, series)),
+        rows,
         tuple(sorted({number for row in rows for number in row.measured.percentiles}, key=float)),
         tuple(_histograms(spoken, rows) if unit not in COSTS or name in _SPREAD else ()),
-    )  # fmt: skip
+    )
 
 
 def _lines(found: Measured, series: Sequence[str]) -> list[tuple[str, list[tuple[int, Measurement]]]]:

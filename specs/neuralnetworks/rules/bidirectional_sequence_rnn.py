@@ -14,13 +14,21 @@ _LINKINGS = ((False, False, False), (True, False, False), (True, True, True))
 """Which auxiliary operands may be present together: none, parallel linking, cross linking."""
 
 _FORWARD_UNITS = (
-    ("fw_weights", 0), ("fw_recurrent_weights", 0), ("fw_recurrent_weights", 1), ("fw_bias", 0),
-    ("fw_hidden_state", 1), ("fw_aux_weights", 0),
-)  # fmt: skip
+    ("fw_weights", 0),
+    ("fw_recurrent_weights", 0),
+    ("fw_recurrent_weights", 1),
+    ("fw_bias", 0),
+    ("fw_hidden_state", 1),
+    ("fw_aux_weights", 0),
+)
 _BACKWARD_UNITS = (
-    ("bw_weights", 0), ("bw_recurrent_weights", 0), ("bw_recurrent_weights", 1), ("bw_bias", 0),
-    ("bw_hidden_state", 1), ("bw_aux_weights", 0),
-)  # fmt: skip
+    ("bw_weights", 0),
+    ("bw_recurrent_weights", 0),
+    ("bw_recurrent_weights", 1),
+    ("bw_bias", 0),
+    ("bw_hidden_state", 1),
+    ("bw_aux_weights", 0),
+)
 _STATES = (("fw_hidden_state", 0), ("bw_hidden_state", 0))
 _INPUT_SIZES = (("input", 2), ("fw_weights", 1), ("bw_weights", 1))
 _AUXILIARY_SIZES = (("aux_input", 2), ("fw_aux_weights", 1), ("bw_aux_weights", 1))

@@ -13,9 +13,12 @@ _WEIGHTS = tuple(f"{source}_to_{gate}_weights" for source in ("input", "recurren
 _BIASES = tuple(f"{gate}_gate_bias" for gate in _GATES)
 _INPUT_SIZE = (("input", 1), *((name, 1) for name in _WEIGHTS[:4]))
 _OUTPUT_SIZE = (
-    *((name, 0) for name in _WEIGHTS), *((name, 1) for name in _WEIGHTS[4:]), *((name, 0) for name in _BIASES),
-    ("prev_cell_state", 1), ("prev_output", 1),
-)  # fmt: skip
+    *((name, 0) for name in _WEIGHTS),
+    *((name, 1) for name in _WEIGHTS[4:]),
+    *((name, 0) for name in _BIASES),
+    ("prev_cell_state", 1),
+    ("prev_output", 1),
+)
 _BATCH = (("input", 0), ("prev_cell_state", 0), ("prev_output", 0))
 _ACTIVATION_STEPS = 128
 _ACTIVATION = (1 / _ACTIVATION_STEPS, 128)

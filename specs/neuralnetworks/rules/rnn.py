@@ -6,8 +6,12 @@ from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 
 _BATCH = (("input", 0), ("hidden_state_in", 0))
 _UNITS = (
-    ("weights", 0), ("recurrent_weights", 0), ("recurrent_weights", 1), ("bias", 0), ("hidden_state_in", 1),
-)  # fmt: skip
+    ("weights", 0),
+    ("recurrent_weights", 0),
+    ("recurrent_weights", 1),
+    ("bias", 0),
+    ("hidden_state_in", 1),
+)
 
 
 def _output_shapes(view: OperationView) -> Shapes:

@@ -6,8 +6,12 @@ from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 
 _UNITS = (
-    ("weights", 0), ("recurrent_weights", 0), ("recurrent_weights", 1), ("bias", 0), ("hidden_state", 1),
-)  # fmt: skip
+    ("weights", 0),
+    ("recurrent_weights", 0),
+    ("recurrent_weights", 1),
+    ("bias", 0),
+    ("hidden_state", 1),
+)
 
 
 def _batch(view: OperationView) -> list[recurrent.Place]:

@@ -54,8 +54,10 @@ def test_a_variable_keeps_its_value_from_run_to_run() -> None:
     assert state.output == model.outputs[0].operand
     runs = [[np.array([[at, -at, 0.5]], np.float32)] for at in (1, 10, 100)]
     assert [one[0].tolist() for one in tflite_runs.on_reference(model, runs)] == [
-        [[2, 1, 3.5]], [[12, -9, 4]], [[112, -109, 4.5]],
-    ]  # fmt: skip
+        [[2, 1, 3.5]],
+        [[12, -9, 4]],
+        [[112, -109, 4.5]],
+    ]
     for found, wanted in zip(
         tflite_runs.on_reference(model, runs), tflite_runs.in_litert(flatbuffer, runs), strict=True
     ):

@@ -128,8 +128,11 @@ def test_the_failure_says_where_what_and_how_many() -> None:
     actual = expected.copy()
     actual[0, 1], actual[1, 2] = 0.5, -4.0
     message = compare("y", actual, expected, T.TENSOR_FLOAT32, floor(T.TENSOR_FLOAT32, Circumstances())).message
-    for part in ("y: 2 of 6 elements", "element [0, 1]: expected 0, actual 0.5, difference 0.5, tolerance 1e-05",
-                 "worst [1, 2]: expected 0, actual -4"):  # fmt: skip
+    for part in (
+        "y: 2 of 6 elements",
+        "element [0, 1]: expected 0, actual 0.5, difference 0.5, tolerance 1e-05",
+        "worst [1, 2]: expected 0, actual -4",
+    ):
         assert part in message
 
 

@@ -26,9 +26,13 @@ CASE = "vts.generated.PAD.one[relaxed]"
 
 def waiver(case_id: str = CASE, **fields: Any) -> Waiver:
     given: dict[str, Any] = {
-        "requirement": "REQ-1", "reason": "silicon bug", "owner": "me", "link": "https://bugs.test/1",
-        "expires": TODAY, **fields,
-    }  # fmt: skip
+        "requirement": "REQ-1",
+        "reason": "silicon bug",
+        "owner": "me",
+        "link": "https://bugs.test/1",
+        "expires": TODAY,
+        **fields,
+    }
     return Waiver(id=case_id, **given)
 
 

@@ -34,14 +34,16 @@ def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
     result = run(QUERIES)
     assert result.ret == 0
     result.assert_outcomes(passed=7, skipped=10)
-    result.stdout.fnmatch_lines([
-        "npu-conformance: --npu-plugin=vendor_plugins:first_day --npu-seed=0 --npu-scope=default",
-        "*= npu-conformance =*",
-        "all *",
-        "first-day 1 (HAL 1.0): not shown to be conformant:",
-        "  not selected: * cases that may apply",
-        "report: .npu-conformance/first-day/*Z-1.0-vts.queries (report.html, *",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "npu-conformance: --npu-plugin=vendor_plugins:first_day --npu-seed=0 --npu-scope=default",
+            "*= npu-conformance =*",
+            "all *",
+            "first-day 1 (HAL 1.0): not shown to be conformant:",
+            "  not selected: * cases that may apply",
+            "report: .npu-conformance/first-day/*Z-1.0-vts.queries (report.html, *",
+        ]
+    )
     home = pytester.path / ".npu-conformance" / "first-day"
     assert (home / "latest" / "report.html").exists()
     run(QUERIES, "-k", "ping", "--npu-keep", "2").assert_outcomes(passed=1)
@@ -84,14 +86,16 @@ def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
     result = run(f"{VTS}/validation.py", "-k", "RELU6", "-x", "-rs")
     assert result.ret == 1
     assert result.parseoutcomes()["failed"] == 1
-    result.stdout.fnmatch_lines([
-        "FAIL RELU6 NNHAL-MODEL-*: vts.validation.RELU6.*: *expected INVALID_ARGUMENT*",
-        "  case: *",
-        "  requirement: * (NNHAL-MODEL-*)",
-        "  source: AOSP *",
-        "  expected: INVALID_ARGUMENT*",
-        "  npu-conformance replay .npu-conformance/first-day/*/failures/vts.validation.RELU6.*.json --plugin *",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "FAIL RELU6 NNHAL-MODEL-*: vts.validation.RELU6.*: *expected INVALID_ARGUMENT*",
+            "  case: *",
+            "  requirement: * (NNHAL-MODEL-*)",
+            "  source: AOSP *",
+            "  expected: INVALID_ARGUMENT*",
+            "  npu-conformance replay .npu-conformance/first-day/*/failures/vts.validation.RELU6.*.json --plugin *",
+        ]
+    )
 
 
 def test_what_is_skipped_is_counted_by_reason(run: Run) -> None:

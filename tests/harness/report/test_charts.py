@@ -102,9 +102,10 @@ def test_what_is_not_finite_stands_at_an_end(value: float) -> None:
 
 
 def test_each_series_has_a_shape_of_its_own() -> None:
-    shapes = {re.sub(r"[\d.]+", "", re.findall(r"<(?:circle|path) class=\"s\d.*", drawn)[0]) for drawn in (
-        charts.intervals("t", [("m", [(series, latency("m", 1.0))])]) for series in range(4)
-    )}  # fmt: skip
+    shapes = {
+        re.sub(r"[\d.]+", "", re.findall(r"<(?:circle|path) class=\"s\d.*", drawn)[0])
+        for drawn in (charts.intervals("t", [("m", [(series, latency("m", 1.0))])]) for series in range(4))
+    }
     assert len(shapes) == 4
 
 

@@ -35,9 +35,13 @@ CHILDREN = {
 }
 
 FAILED = CaseResult(
-    case="vts.generated.PAD.quant8[nchw]", outcome=Outcome.FAIL, message="expected 3, found 0", seconds=0.25,
-    requirements=("NNHAL-OPERATION-PAD-RESULT", "NNHAL-MODEL-001"), notes={"failure_file": "pad it.json"},
-)  # fmt: skip
+    case="vts.generated.PAD.quant8[nchw]",
+    outcome=Outcome.FAIL,
+    message="expected 3, found 0",
+    seconds=0.25,
+    requirements=("NNHAL-OPERATION-PAD-RESULT", "NNHAL-MODEL-001"),
+    notes={"failure_file": "pad it.json"},
+)
 HOSTILE = CaseResult(case="vts.a.b.d", outcome=Outcome.CRASH, message="\x00<&\x1b[31m]]>\ud800\n\"'")
 WAIVED = CaseResult(case="vts.a.b.e", outcome=Outcome.FAIL, dispositions=(Disposition.WAIVED,))
 PASSED = CaseResult(case="vts.a.b.f", outcome=Outcome.PASS, seconds=0.5)
@@ -83,9 +87,13 @@ def test_a_suite_says_what_ran_where_and_when(root: Element) -> None:
         assert (suite.get("timestamp"), bool(suite.get("hostname"))) == ("2026-11-22T18:51:56", True)
         assert suite[0].tag == "properties", "they come first"
         assert {each.get("name"): each.get("value") for each in suite[0]} == {
-            "plug-in": "toy 1", "plug-in options": "--plugin 'exec:./driver -v'", "HAL version": "1.2", "seed": "5",
-            "scope": "smoke", "npu-conformance": "0.7",
-        }  # fmt: skip
+            "plug-in": "toy 1",
+            "plug-in options": "--plugin 'exec:./driver -v'",
+            "HAL version": "1.2",
+            "seed": "5",
+            "scope": "smoke",
+            "npu-conformance": "0.7",
+        }
 
 
 def test_a_case_has_its_requirements_and_the_command_that_replays_it(root: Element) -> None:
@@ -96,8 +104,9 @@ def test_a_case_has_its_requirements_and_the_command_that_replays_it(root: Eleme
     command = "npu-conformance replay 'out put/failures/pad it.json' --plugin 'exec:./driver -v'"
     assert (failure.text or "").splitlines()[-1].strip() == command
     assert (told.text or "").splitlines() == [
-        "[[PROPERTY|requirement=NNHAL-OPERATION-PAD-RESULT]]", "[[PROPERTY|requirement=NNHAL-MODEL-001]]",
-    ]  # fmt: skip
+        "[[PROPERTY|requirement=NNHAL-OPERATION-PAD-RESULT]]",
+        "[[PROPERTY|requirement=NNHAL-MODEL-001]]",
+    ]
 
 
 def test_hostile_text_does_no_harm(root: Element) -> None:

@@ -18,9 +18,10 @@ from npu_conformance.specs.documents.summary import Results
 from npu_conformance.vts import generated, versions
 
 CASES = [
-    *generated.cases_under("RELU"), *generated.cases_under("FLOOR"),
+    *generated.cases_under("RELU"),
+    *generated.cases_under("FLOOR"),
     *(case for case in versions.cases() if case.operations[0] in ("IF", "RANK", "FILL", "RELU")),
-]  # fmt: skip
+]
 
 
 class Kept(Log):

@@ -193,10 +193,14 @@ def test_the_same_run_makes_the_same_page() -> None:
 
 def test_a_page_of_a_default_run_is_small() -> None:
     names = tuple(f"NNHAL-EXECUTE-{number:03}" for number in range(10))
-    many = [case(f"CONV_2D.float32_same_stride{number}[all_inputs_as_internal]", requirements=names)
-            for number in range(27_000)]  # fmt: skip
-    red = [case(f"PAD.b{number}", Outcome.FAIL, message="output: " + "expected 3, found 4; " * 20, requirements=names)
-           for number in range(2000)]  # fmt: skip
+    many = [
+        case(f"CONV_2D.float32_same_stride{number}[all_inputs_as_internal]", requirements=names)
+        for number in range(27_000)
+    ]
+    red = [
+        case(f"PAD.b{number}", Outcome.FAIL, message="output: " + "expected 3, found 4; " * 20, requirements=names)
+        for number in range(2000)
+    ]
     assert len(html([*many, *red]).encode()) < 5_000_000
 
 

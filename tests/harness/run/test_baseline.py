@@ -75,7 +75,7 @@ def case(name: str, outcome: Outcome, *parts: ConfigurationResult, waived: bool 
     own = O.PASS if parts else outcome
     return CaseResult(
         case=f"vts.a.b.{name}", outcome=outcome, own_outcome=own, configurations=parts, dispositions=dispositions
-    )  # fmt: skip
+    )
 
 
 def compared(subject: Any, tmp_path: Path, before: list[CaseResult], now: list[CaseResult]) -> Results:

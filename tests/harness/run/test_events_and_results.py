@@ -165,8 +165,9 @@ def test_unsupported_is_counted_and_thin_coverage_said(make_case: MakeCase, subj
         ("ADD", "TENSOR_INT32", {"not-supported": 1}),
     ]
     assert outcome.thin_coverage == (
-        "1 of 2 cases not supported (50%)", "1 of 2 operations have a passing case; none: ADD",
-    )  # fmt: skip
+        "1 of 2 cases not supported (50%)",
+        "1 of 2 operations have a passing case; none: ADD",
+    )
     assert outcome.by_suite == {"vts": {"pass": 1, "not-supported": 1}}
     assert outcome.by_requirement == {"REQ-1": {"pass": 1, "not-supported": 1}}
 
@@ -257,8 +258,9 @@ os.kill(os.getpid(), signal.SIGKILL)
     outcome = build(log)
     assert outcome.counts == {"pass": 1, "not-run": 2}
     assert [entry.reason for entry in outcome.not_run] == [
-        "no verdict was recorded: the run died in it", "no verdict was recorded",
-    ]  # fmt: skip
+        "no verdict was recorded: the run died in it",
+        "no verdict was recorded",
+    ]
     assert not outcome.complete
     assert "the run was cut off" in outcome.reasons
 

@@ -53,8 +53,10 @@ def test_a_label_says_what_ran_in_a_safe_file_name(selection: Selection, label: 
 @pytest.mark.usefixtures("_at_noon")
 def test_runs_of_the_same_second_have_folders_of_their_own(tmp_path: Path) -> None:
     assert [made(tmp_path).name for _ in range(3)] == [
-        "20261122T120000Z-1.3", "20261122T120000Z-1.3-2", "20261122T120000Z-1.3-3",
-    ]  # fmt: skip
+        "20261122T120000Z-1.3",
+        "20261122T120000Z-1.3-2",
+        "20261122T120000Z-1.3-3",
+    ]
     assert (tmp_path / "latest").readlink() == Path("20261122T120000Z-1.3-3")
 
 

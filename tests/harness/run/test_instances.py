@@ -49,8 +49,12 @@ def test_workers_of_pytest_are_counted(tmp_path: Path) -> None:
     words = ["-p", "no:cacheprovider", f"--npu-plugin={_PLUGIN}", str(ROOT / "vts" / "queries.py"), "-k", "ping"]
     found = subprocess.run(
         [sys.executable, "-m", "pytest", *words, "-n", "2"],
-        cwd=tmp_path, env={**environment(), "PYTHONPATH": str(HOSTILE)}, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": str(HOSTILE)},
+        capture_output=True,
+        text=True,
+        timeout=120,
         check=False,
-    )  # fmt: skip
+    )
     assert f"ERROR: {_REFUSED}" in found.stderr, (found.stdout, found.stderr)
     assert found.returncode == pytest.ExitCode.USAGE_ERROR

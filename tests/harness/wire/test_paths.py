@@ -82,9 +82,12 @@ def secret(tmp_path: Path) -> Path:
 def test_over_tcp_a_key_is_asked_for() -> None:
     command = [*SERVE, "echo_plugin:plugin", "--listen", "tcp:127.0.0.1:0"]
     found = subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS,
+        command,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
         env=environment(),
-    )  # fmt: skip
+    )
     assert found.returncode == 2
     assert found.stdout == ""
     assert "--key-file" in found.stderr

@@ -13,8 +13,11 @@ from rooms import callbacks, calls, shared, wire
 from rooms.kind import FOREVER, Call, Kind
 
 ROOMS: dict[str, tuple[Kind, ...]] = {
-    "calls": calls.KINDS, "callbacks": callbacks.KINDS, "wire": wire.KINDS, "shared": shared.KINDS,
-}  # fmt: skip
+    "calls": calls.KINDS,
+    "callbacks": callbacks.KINDS,
+    "wire": wire.KINDS,
+    "shared": shared.KINDS,
+}
 KINDS = {f"{room}.{kind.name}": kind for room, kinds in ROOMS.items() for kind in kinds}
 INNOCENT = "innocent"
 

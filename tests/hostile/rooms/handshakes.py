@@ -16,9 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 MANIFEST: dict[str, Any] = {
-    "name": "hostile", "vendor": "tests", "version": "1", "hal_version": "1.2",
+    "name": "hostile",
+    "vendor": "tests",
+    "version": "1",
+    "hal_version": "1.2",
     "deadlines": {"prepare": 3600.0, "execute": 3600.0, "call": 3600.0, "start": 3600.0},
-}  # fmt: skip
+}
 ANSWER: dict[str, Any] = {
     "protocolVersion": 1,
     "manifest": MANIFEST,

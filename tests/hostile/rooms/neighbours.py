@@ -115,6 +115,4 @@ def undo(names: Iterable[str]) -> None:
 
 def starts() -> dict[str, Start]:
     """The kinds of this room: all in a /dev/shm of their own."""
-    return {
-        f"neighbours.{name}": Start(name, does, "pass", "", apart=True) for name, (does, _, _) in ACTS.items()
-    }  # fmt: skip
+    return {f"neighbours.{name}": Start(name, does, "pass", "", apart=True) for name, (does, _, _) in ACTS.items()}

@@ -25,9 +25,12 @@ from rooms.kind import START, Start, Verdict, sleep
 
 VARIABLE = "ROOM_KIND"
 MANIFEST = Manifest(
-    name="hostile", vendor="tests", version="1", hal_version=Version.V1_2,
+    name="hostile",
+    vendor="tests",
+    version="1",
+    hal_version=Version.V1_2,
     deadlines=Deadlines(prepare=3600.0, execute=3600.0, call=3600.0, start=3600.0),
-)  # fmt: skip
+)
 _CONTROL = 3
 """The number of the socket on which the process that imports a plug-in talks to the harness."""
 

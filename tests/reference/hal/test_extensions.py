@@ -82,9 +82,7 @@ def test_an_option_says_how_many_there_are() -> None:
 
 
 def test_the_models_of_the_cases_are_sound(registered: None) -> None:
-    for model in (
-        models.fibonacci(1, 3), models.dequantize(0x7FFF, 3), models.echo(4, b""), models.foreign(2, 1, 3)
-    ):  # fmt: skip
+    for model in (models.fibonacci(1, 3), models.dequantize(0x7FFF, 3), models.echo(4, b""), models.foreign(2, 1, 3)):
         for version in (Version.V1_2, NEWEST):
             assert validate_model(model, version) == []
 

@@ -20,8 +20,10 @@ from npu_conformance.specs.versions import Version
 
 SIGNALLED, ERROR = FenceState.SIGNALLED, FenceState.ERROR
 INVALID, MISSED, GENERAL = (
-    ErrorStatus.INVALID_ARGUMENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.GENERAL_FAILURE,
-)  # fmt: skip
+    ErrorStatus.INVALID_ARGUMENT,
+    ErrorStatus.MISSED_DEADLINE_PERSISTENT,
+    ErrorStatus.GENERAL_FAILURE,
+)
 FENCED = pytest.mark.parametrize("version", [one for one in Version if one >= Version.V1_3], ids=str)
 
 

@@ -22,8 +22,10 @@ from npu_conformance.specs.versions import Version
 
 BAD_DATA, BAD_STATE, OP_FAILED = ResultCode.BAD_DATA, ResultCode.BAD_STATE, ResultCode.OP_FAILED
 OK, INSUFFICIENT, UNEXPECTED_NULL = (
-    ResultCode.NO_ERROR, ResultCode.OUTPUT_INSUFFICIENT_SIZE, ResultCode.UNEXPECTED_NULL,
-)  # fmt: skip
+    ResultCode.NO_ERROR,
+    ResultCode.OUTPUT_INSUFFICIENT_SIZE,
+    ResultCode.UNEXPECTED_NULL,
+)
 WAYS = pytest.mark.parametrize("way", ["compute", "start", "burst", "fenced"])
 
 

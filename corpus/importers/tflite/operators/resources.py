@@ -41,8 +41,11 @@ def read_variable(step: Step) -> None:
 def _read_current(step: Step, name: str) -> None:
     found, wanted = step.translation.builder.operand(name), step.result()
     if (found.type, found.dimensions, found.scale, found.zero_point) != (
-        wanted.type, wanted.dimensions, wanted.scale, wanted.zero_point,
-    ):  # fmt: skip
+        wanted.type,
+        wanted.dimensions,
+        wanted.scale,
+        wanted.zero_point,
+    ):
         raise Unsupported(f"{step.output()} reads a variable in another type, shape or quantisation than it has")
     step.translation.bind(step.output(), name)
 
