@@ -36,6 +36,11 @@ _LARGE = 1 << 21
 _NUMBERS = range(1, 60)
 """Numbers that a driver may have given to objects of others."""
 
+_EXECUTIONS, _SOME = 1200, 200
+"""Executions of one model, of which the first are not compared: pools and arenas come to their size."""
+_MOST_KIB = 8192
+"""Private memory that an allocator may take in 1000 executions of one addition, and that a leak in each goes beyond."""
+
 _NO_ROOM = {
     ErrorStatus.GENERAL_FAILURE,
     ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
@@ -185,6 +190,45 @@ def released(context: CaseContext) -> None:
         threads, memory = growth()
         left = f"{threads} threads and {memory} KiB"
         context.warn_quality(f"{_ROUNDS} models and as many bursts that were let go of have left {left} behind")
+
+
+@cases.case("leaks.executions", "NNHAL-ROBUST-005", "NNHAL-EXECUTE-001")
+def executions(context: CaseContext) -> None:
+    """The 1200th execution of a model is as right as the first, and the executions before it have left no memory."""
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    prepared_model = chosen.prepared(context)
+    for number in range(_SOME):
+        chosen.adds(context, prepared_model, pool, (0.25 * (number % 16), 1.0))
+    before = private_kib(context.subject.process())
+    for number in range(_EXECUTIONS - _SOME):
+        chosen.adds(context, prepared_model, pool, (1.0, 0.25 * (number % 16)))
+    growth = private_kib(context.subject.process()) - before
+    if growth >= _MOST_KIB:
+        context.warn_quality(f"{_EXECUTIONS - _SOME} executions of an addition have left {growth} KiB behind")
+
+
+@cases.case("leaks.buffers", "NNHAL-ROBUST-005", "NNHAL-MEMDOMAIN-003", since=Version.V1_3)
+def buffers(context: CaseContext) -> None:
+    """Buffers of the driver that were let go of leave no descriptor, shared memory or thread behind."""
+    fixture = BufferFixture(context, addition.supported(context))
+    prepared_model, pool = fixture.prepare(), fixture.pool(fixture.chosen.packed(addition.A))
+
+    def use_one() -> None:
+        made = fixture.allocate(prepared_model, inputs=(0,))
+        made.buffer.copy_from(pool.memory, ())
+        made.buffer.copy_to(pool.memory)
+
+    for _ in range(2):
+        use_one()
+    before = _resources(context)
+    for _ in range(_ROUNDS):
+        use_one()
+    seconds = context.manifest.deadlines.call * context.manifest.time_scale
+    context.subject.wait_until(lambda: not _grown(before, _resources(context)), seconds)
+    for name, growth in _grown(before, _resources(context)).items():
+        context.warn_quality(
+            f"{_ROUNDS} buffers that were let go of have left {growth} {name.replace('_', ' ')} behind"
+        )
 
 
 def _let_go(context: CaseContext, small: PreparedModel, large: Model, pool: Pool) -> None:

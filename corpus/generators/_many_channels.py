@@ -29,6 +29,10 @@ def beyond_a_byte(sizes: Sizes) -> Vectors:
     for kind in ("float32", "quant8"):
         name, about = f"{kind}_{sizes.out_channels}_channels", "the number of a channel needs more than a byte"
         yield vector(name, sizes, Window("valid", nchw=False), Values(kind, seed=43), description=about)
+    scales = tuple(map(_channel_scale, range(sizes.out_channels)))
+    values = Values("per_channel_signed", scales=(1 / 16, 1.0, 0.25), filter_scales=scales, seed=47)
+    name, about = "per_channel_signed_beyond_a_byte", "a table of scales with more than 256 places"
+    yield vector(name, sizes, Window("valid", nchw=False), values, description=about, hazards=["bias-scale"])
 
 
 def large_windows(sizes: Sizes) -> Vectors:

@@ -33,11 +33,11 @@ def vectors() -> Vectors:
     yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
     yield from _first_layers()
-    yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259))
     yield from large_windows(Sizes(1, (6, 23), 1, (5, 5), 2))
     yield from shared_in_convolution(SHAPES["wide"])
     yield from wide_sums(Sizes(1, (1, 1), 1200, (1, 1), 3))
     yield from many_channels(Sizes(1, (2, 1), 16, (1, 1), 8), Sizes(1, (1, 1), 2, (1, 1), 67))
+    yield from beyond_a_byte(Sizes(1, (1, 1), 2, (1, 1), 259))
     yield from rejections(SHAPES["wide"], CLAUSES)
     yield other_input_channels(SHAPES["wide"])
 

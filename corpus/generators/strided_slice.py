@@ -66,6 +66,11 @@ CASES = {
         end_mask=10,
         shrink_axis_mask=1,
     ),
+    "rank1_shrink_the_last": Case((7,), (-1,), (7,), (1,), (1,), shrink_axis_mask=1),
+    "rank2_shrink_the_last": Case((3, 5), (0, -1), (3, 5), (1, 1), (3,), shrink_axis_mask=2),
+    "rank4_shrink_the_last": Case(
+        (2, 3, 2, 5), (0, -1, 0, -1), (2, 3, 2, 5), (1, 1, 1, 1), (2, 2), shrink_axis_mask=10
+    ),
 }
 
 

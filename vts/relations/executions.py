@@ -27,6 +27,16 @@ _SIXTEEN_BITS = 1 << 16
 _FIRST_BATCHES = ("STRIDED_SLICE",)
 """Whose sample takes batches by their numbers."""
 
+_HOMOGENEOUS = (
+    "ABS", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "DEPTH_TO_SPACE", "L2_POOL_2D", "MAX_POOL_2D", "MEAN", "NEG", "PAD",
+    "REDUCE_MAX", "REDUCE_MIN", "REDUCE_SUM", "RELU", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE", "SLICE",
+    "SPACE_TO_DEPTH", "TILE", "TRANSPOSE",
+)  # fmt: skip
+"""Operations whose results grow as their input does."""
+
+_LARGE = 2.0**20
+"""A power of two, so that nothing is rounded; with it all but the smallest values are beyond float16."""
+
 _JUMPS = ("ARGMAX", "EQUAL", "FLOOR")
 """Where a rounded input makes quite another result: float16 is not to be compared with float32."""
 
@@ -150,6 +160,17 @@ def _relaxed(sample: Sample) -> Check:
     return check
 
 
+def _large(sample: Sample) -> Check:
+    def check(fixture: RelationFixture) -> None:
+        """Values that float16 cannot hold give what small ones give, as many times as large."""
+        first, second, given = _two(fixture, sample)
+        (small,) = fixture.execute(_vector(first, sample, given))
+        (large,) = fixture.execute(_vector(second, sample, given.of(given.array * given.array.dtype.type(_LARGE))))
+        fixture.agree("large against small values", [large / large.dtype.type(_LARGE), small], roundings=2)
+
+    return check
+
+
 def _signed(sample: Sample) -> Check:
     def check(fixture: RelationFixture) -> None:
         """The signed form gives what the unsigned form gives, less 128."""
@@ -211,6 +232,8 @@ def _declare(sample: Sample) -> None:
     relaxed = FLOAT32 in sample.types and catalogue.operation(sample.operation).relaxed
     relaxed = relaxed and sample.operation not in _JUMPS
     relation("relaxed", _relaxed(sample), (FLOAT32,) * relaxed, "NNHAL-ACCURACY-002", since=Version.V1_1)
+    if FLOAT32 in sample.types and sample.operation in _HOMOGENEOUS:
+        relation("large_values", _large(sample), (FLOAT32,), since=oldest)
     signed = {SIGNED, UNSIGNED} <= set(sample.types)
     relation(
         "unsigned_twin", _signed(sample), (SIGNED,) * signed, *quantization_coupling.REQUIREMENTS, since=Version.V1_3
