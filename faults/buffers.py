@@ -125,7 +125,20 @@ class _DiesInCompany(_AloneOrNot):
 
 _CONCURRENT = "vts.memory_domains.at_once"
 
+
+class _NoOutputs(FaultyPreparedModel):
+    """Executes nothing whose outputs are in buffers."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        if any(request.pools[one.location.pool_index].pool is None for one in request.outputs):
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no outputs in buffers")
+        return self.inner.execute_synchronously(request, *rest)
+
+
 FAULTS = (
+    fault("buffer-no-outputs", "Every execution with an output in a buffer is GENERAL_FAILURE.",
+          "NNHAL-MEMDOMAIN-015", "vts.memory_domains.execute.missed_deadline "
+          "vts.memory_domains.execute.beside_an_output_too_small", _NoOutputs),
     fault("allocate-null-buffer", "A token comes without a buffer.", "NNHAL-MEMDOMAIN-003",
           "vts.memory_domains.allocate.valid", _NullBuffer),
     fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", "NNHAL-MEMDOMAIN-002",

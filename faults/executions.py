@@ -5,6 +5,7 @@ Those inside the reference are source edits, in executions.json.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +13,10 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
+from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import Version
 
@@ -202,7 +204,58 @@ def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
 
 _ANY = "vts.generated.RELU.float32_*"
 
+
+class _SecondLoopWrong(FaultyPreparedModel):
+    """Adds to the output of the second of two loops."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        result = self.inner.execute_synchronously(request, *rest)
+        model: Any = self.inner
+        if [one.type for one in model.model.main.operations] == [OperationType.WHILE] * 2:
+            outputs = Outputs(self.context.memory, request)
+            first, *others = outputs.read()
+            outputs.write([first, *(struct.pack("<f", struct.unpack("<f", each)[0] + 1) for each in others)])
+        return result
+
+
+class _FailsBranches(FaultyPreparedModel):
+    """Executes no IF."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        model: Any = self.inner
+        if OperationType.IF in {one.type for one in model.model.main.operations}:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "no IF")
+        return self.inner.execute_synchronously(request, *rest)
+
+
+class _FailsTimed(FaultyPreparedModel):
+    """Fails in every form where times are asked for."""
+
+    def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> types.ExecutionResult:
+        if measure_timing:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no times")
+        return self.inner.execute_synchronously(request, measure_timing, *rest)
+
+    def execute_synchronously_with_config(
+        self, request: types.Request, config: types.ExecutionConfig, *rest: Any
+    ) -> types.ExecutionResult:
+        if config.measure_timing:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no times")
+        return self.inner.execute_synchronously_with_config(request, config, *rest)
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        if config.measure_timing:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no times")
+        return self.inner.create_reusable_execution(request, config)
+
+
 FAULTS = (
+    fault("executions-second-loop-wrong", "The second of two loops of a model has a wrong result.",
+          "NNHAL-EXECUTE-001", "vts.control_flow.WHILE.one_after_the_other", _SecondLoopWrong),
+    fault("executions-no-branches", "Every execution of IF is refused as invalid.", "NNHAL-CONTROLFLOW-005",
+          "vts.control_flow.IF.output_of_another_size", _FailsBranches),
+    fault("executions-none-timed", "Measured executions are GENERAL_FAILURE in every form.", "NNHAL-EXECUTE-012",
+          "vts.extensions.execution_hints.none", _FailsTimed),
     fault("timing-not-asked-for", "Times are reported though nobody asked.", "NNHAL-TIMING-001", _ANY,
           _timing(lambda timing, asked: timing if asked else types.Timing(5, 9))),
     fault("timing-device-above-driver", "The device takes longer than the driver around it.", "NNHAL-TIMING-004",

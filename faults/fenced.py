@@ -318,7 +318,21 @@ class _RefusesErrorsGenerally(_FencedModel):
         return self.inner.execute_fenced(request, wait_for, *rest)
 
 
+class _RefusesAll(FaultyPreparedModel):
+    """Executes nothing with fences."""
+
+    def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no fences")
+
+    def execute_fenced_with_config(self, *arguments: Any) -> hal.FencedExecutionResult:
+        return self.execute_fenced(*arguments)
+
+
 FAULTS = (
+    fault("fenced-refuses-all", "Every fenced execution is GENERAL_FAILURE.", "NNHAL-FENCED-006",
+          "vts.fenced.failing.before vts.fenced.failing.later vts.fenced.failing.later_among_several "
+          "vts.fenced.failing.at_once vts.fenced.chains.failure_flows vts.fenced.refusals.output_too_small "
+          "vts.memory_domains.execute.failed_fence", _RefusesAll),
     fault("fenced-refuses-later", "An invalid request is taken, and fails when it is to be executed.",
           "NNHAL-FENCED-001", "vts.fenced.refusals.* vts.fenced.limits.malformed", _RefusesLater),
     fault("fenced-request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-FENCED-001",

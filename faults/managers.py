@@ -37,6 +37,8 @@ EDITED_BUFFERS = source_edits.read(Path(__file__).parent / "npu_buffers" / "faul
 """The faults of the source of the allocators, in the public page's profile."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """The conforming variants."""
+REAL_TIME_VARIANTS = source_edits.read(_FOLDER / "real_time_variants.json")
+"""Those in which time passes by itself."""
 
 
 def _edited(row: EditedFault, profile: Profile = "page", *, real_time: bool = False) -> FaultySubject:
@@ -116,5 +118,6 @@ VARIANTS = (
     Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),
     Variant("manager-real-time", "Threads of its own answer, in real time.", _plain("page", real_time=True)),
     *(edited_variant(row, _edited(row)) for row in EDITED_VARIANTS),
+    *(edited_variant(row, _edited(row, real_time=True)) for row in REAL_TIME_VARIANTS),
 )
 """Managers that every case lets pass."""

@@ -16,6 +16,8 @@ from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
 Result = types.ExecutionResult
+_PASSED = 1
+"""A deadline of which all clocks say that it is over."""
 _A_WHILE = 0.02
 """How many seconds make sure that two concurrent calls overlap."""
 
@@ -129,6 +131,24 @@ class _BusyForEver(FaultyExecution):
         return self.inner.execute_synchronously(deadline_ns)
 
 
+class _LateIsInvalid(FaultyExecution):
+    """A deadline that has passed is called invalid."""
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        if deadline_ns == _PASSED:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a deadline in the past")
+        return self.inner.execute_synchronously(deadline_ns)
+
+
+class _LateIsEmpty(FaultyExecution):
+    """A run whose deadline has passed is over before it writes anything, and says NONE."""
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        if deadline_ns == _PASSED:
+            return types.ExecutionResult(True, (), types.Timing(-1, -1))
+        return self.inner.execute_synchronously(deadline_ns)
+
+
 def _reusable(kind: type[FaultyExecution]) -> FaultySubject:
     """Reusable executions of this kind."""
 
@@ -211,6 +231,10 @@ FAULTS = (
           "NNHAL-OPERATION-GATHER-C2 NNHAL-EXECUTE-014", f"{_OURS}.data.rows_outside", _reusable(_TrustsItsData)),
     fault("reusable-busy-for-ever", "Two runs at once leave a reusable execution busy.", "NNHAL-EXECUTE-016",
           f"{_OURS}.reusable.one_in_flight", _reusable(_BusyForEver)),
+    fault("reusable-late-is-invalid", "A run of a reusable execution whose deadline has passed is INVALID_ARGUMENT.",
+          "NNHAL-QOS-003", f"{_OURS}.reusable.other_deadlines", _reusable(_LateIsInvalid)),
+    fault("reusable-late-is-empty", "A run of a reusable execution behind its deadline computes nothing and succeeds.",
+          "NNHAL-QOS-003", f"{_OURS}.reusable.other_deadlines", _reusable(_LateIsEmpty)),
     fault("reusable-last-request", "All reusable executions of a model run the request that was bound last.",
           "NNHAL-EXECUTE-014", f"{_OURS}.reusable.side_by_side", _LastRequest),
 )  # fmt: skip

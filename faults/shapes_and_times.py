@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import fault
+from npu_conformance.faults.factories import called_a_failure, fault
 from npu_conformance.faults.outputs import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -134,6 +134,36 @@ class _SizesOfTheFirst(FaultyPreparedModel):
         return self.inner.execute_synchronously(request, *rest)
 
 
+class _PlanOfTheFirst(FaultyPreparedModel):
+    """The shapes of the outputs of the first execution are a plan that no other execution may leave."""
+
+    _plan: Shapes = ()
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        result = self.inner.execute_synchronously(*arguments)
+        self._plan = self._plan or result.output_shapes
+        if result.output_shapes != self._plan:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "another shape than the first")
+        return result
+
+
+class _FailsMeasured(FaultyPreparedModel):
+    """Fails with more than one output where times are asked for."""
+
+    def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
+        if measure_timing and len(request.outputs) > 1:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no times of several outputs")
+        return self.inner.execute_synchronously(request, measure_timing, *rest)
+
+
+class _CallsRefusalsFailures(FaultyPreparedModel):
+    """Reports refused requests as GENERAL_FAILURE."""
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        with called_a_failure():
+            return self.inner.execute_synchronously(*arguments)
+
+
 def _flat_where_unranked(request: types.Request, result: Result) -> Result:
     def flat(shape: types.OutputShape) -> types.OutputShape:
         return replace(shape, dimensions=(1, *shape.dimensions)) if len(shape.dimensions) == 1 else shape
@@ -214,6 +244,13 @@ FAULTS = (
           f"{_SHAPES}.other_sizes", _ShapesOfBefore),
     fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
           "NNHAL-PREPARE-014", f"{_SHAPES}.other_sizes", _SizesOfTheFirst),
+    fault("shapes-of-the-first-plan", "Executions with another output shape than the first are GENERAL_FAILURE.",
+          "NNHAL-PREPARE-014", "vts.executions.data.computed_shape vts.executions.shapes.of_one_input",
+          _PlanOfTheFirst),
+    fault("shapes-none-of-measured", "Measured executions with specified outputs, two of them, are GENERAL_FAILURE.",
+          "NNHAL-SHAPE-001 NNHAL-EXECUTE-001", f"{_SHAPES}.specified", _FailsMeasured),
+    fault("shapes-refusal-is-failure", "A request that lacks an output is GENERAL_FAILURE.", "NNHAL-SHAPE-007",
+          f"{_SHAPES}.none_of_a_failure", _CallsRefusalsFailures),
     fault("shapes-of-rank-2-at-least", "Vectors are reported as matrices of one row.", "NNHAL-SHAPE-002",
           f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
     fault("shapes-of-nothing", "An output without elements is reported to have one.", "NNHAL-SHAPE-010",

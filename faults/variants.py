@@ -164,6 +164,14 @@ class _DeclinesBuffers(FaultyDevice):
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no buffers")
 
 
+class _HasNoRoom(FaultyDevice):
+    """Has no room for a buffer of which nothing is wrong."""
+
+    def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
+        super().allocate(*arguments)
+        raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, "no device memory is left")
+
+
 class _ReadsPixels(FaultyPreparedModel):
     """Executes on hardware buffers of any format, which it reads as rows of bytes."""
 
@@ -223,6 +231,7 @@ VARIANTS = (
     Variant("notifies-later", "Preparations end in a thread of their own.", faulty_device(_NotifiesLater)),
     Variant("strict-memory", "No model with memory pools is supported.", faulty_device(_StrictMemory)),
     Variant("no-buffers", "GENERAL_FAILURE to every allocation.", faulty_device(_DeclinesBuffers)),
+    Variant("no-room", "RESOURCE_EXHAUSTED_PERSISTENT to every valid allocation.", faulty_device(_HasNoRoom)),
     Variant("reads-pixels", "Executes on hardware buffers that are no BLOBs.", faulty_models(_ReadsPixels)),
     Variant("slow", "Every look at the clock takes a millisecond.", FaultySubject(_slow)),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from npu_conformance.cts.lib.manager_client import (
+    CANCELLED,
     GRANT,
     WAIT,
     CallbackRecorder,
@@ -253,6 +254,11 @@ class RequestedModel:
         """Check that any callback comes."""
         self.app.fixture.wait(lambda: bool(self.received))
         checks.that(bool(self.received), f"{self.name}: expected an answer, found none")
+
+    def is_cancelled(self) -> None:
+        """Check that the last callback is the completion of a cancelled request, once it has come."""
+        self.app.fixture.wait(lambda: self.received[-1:] == [CANCELLED])
+        checks.equal(self.received[-1:], [CANCELLED], f"the last callback of {self.name}, which its app has cancelled")
 
     def asked_because(self, reason: UnloadReason) -> None:
         """Warn where the last unload request names another reason; naming none is as good."""

@@ -107,6 +107,7 @@ def of_several_states(context: CaseContext) -> None:
     wanted, weak = fixture.app(FOREGROUND).asks(MEDIUM), parked.asks(MEDIUM)
     wanted.receives(WAIT)
     weak.receives(PARKED)
+    fixture.wait(lambda: any(UNLOAD in model.received for model in models))
     checks.equal(sorted(UNLOAD in model.received for model in models), [False, True], "models asked to unload")
     dying.dies()
     wanted.receives(WAIT, GRANT)

@@ -176,6 +176,7 @@ def id_is_free_again(context: CaseContext) -> None:
         app, identifier = models[0].app, models[0].request.id
         for model in models:
             model.cancel()
+            model.is_cancelled()  # before the id is another request's, whose callbacks the same object gets
         for _ in range(2):
             again = app.asks(SMALL, identifier=identifier)
             again.receives(GRANT)

@@ -5,8 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, CallbackRecorder
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+    RequestedModel,
+)
 from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -30,8 +38,13 @@ def important_before_small(context: CaseContext) -> None:
             model.receives(PARKED)
         held.unload()
         wanted.receives(PARKED, GRANT)
-        granted = sum(GRANT in model.received for model in small)
-        checks.equal(granted, 2 if size == MEDIUM else 0, "small requests that fit beside it")
+        _judge_fitting(fixture, small, 2 if size == MEDIUM else 0)
+
+
+def _judge_fitting(fixture: ManagerFixture, small: list[RequestedModel], expected: int) -> None:
+    fixture.wait(lambda: sum(GRANT in model.received for model in small) == expected)
+    granted = sum(GRANT in model.received for model in small)
+    checks.equal(granted, expected, "small requests that fit beside it")
 
 
 @cases.case("holder_sinks", "NPU-LIF-008", "NPU-POL-013")
@@ -196,4 +209,5 @@ def parked_before_a_new_policy(context: CaseContext) -> None:
     fixture.settings.manager.set_policy(Policy.BUDGET, None)
     fixture.settle()
     checks.that(GRANT not in parked.received, f"{parked.name}: expected no grant by the new policy, found one")
-    app.asks(LARGE, identifier=parked.request.id).receives(GRANT)
+    app.asks(LARGE, identifier=parked.request.id, recorder=CallbackRecorder()).receives(GRANT)
+    checks.that(GRANT not in parked.received, f"{parked.name}: expected no grant of the next request, found one")

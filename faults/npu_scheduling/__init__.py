@@ -145,6 +145,11 @@ VARIANTS = (
             _with_device(shapes.with_device, (
                 SourceEdit("reference.device.compute_unit", "ComputeUnit._steps_aside", "with self._apps.lock:",
                            "return False\nwith self._apps.lock:"),))),
+    Variant("npu-device-slow-deliveries", "The same, where each event is 80 ms on its way to the callback.",
+            _with_device(shapes.with_device, (
+                SourceEdit("reference.hal.scheduling_receiver", "Courier._run",
+                           "run_safely(lambda: _deliver(message))",
+                           "__import__('time').sleep(0.08)\nrun_safely(lambda: _deliver(message))"),))),
     Variant("npu-tool", "A device whose work comes from run-test-inference.",
             FaultySubject(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",

@@ -12,6 +12,7 @@ from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
 from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.missing_methods import missing_methods
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
@@ -45,6 +46,8 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
     executed, missing = operation_evidence.coverage(verdicts)
     if missing and not executed:
         found.append("no operation was executed with the right values")
+    if lacking := missing_methods(verdicts, log.header.hal_version):
+        found.append(f"methods of HAL {log.header.hal_version} that are not implemented: {' '.join(lacking)}")
     if log.left_out:
         found.append(f"left out by the budget: {counted(len(log.left_out), 'case')}")
     if log.header.selection.deselected:
@@ -77,7 +80,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
 def _missing_method(refused: Sequence[CaseResult]) -> str:
     """The method that most of these cases want and the subject has not; empty where there is no such one."""
     (message, count) = Counter(result.message for result in refused).most_common(1)[0]
-    is_told = message.endswith(NOT_IMPLEMENTED) and 2 * count > len(refused)
+    is_told = NOT_IMPLEMENTED in message and 2 * count > len(refused)
     return f", mostly since {message}" if is_told else ""
 
 

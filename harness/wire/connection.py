@@ -29,7 +29,8 @@ from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import explained
 from npu_conformance.specs.documents.problems import problems
-from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject
+from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, Unsupported
+from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 
 _TOGETHER = 64
 """Requests that travel together at most: their answers fit into a socket that nobody reads yet."""
@@ -336,6 +337,8 @@ class Connection(Answering):
 
     def _raised(self, error: protocol.ErrorObject, method: str) -> Exception:
         found = protocol.exception(error)
+        if type(found) is Unsupported and not str(found).endswith(NOT_IMPLEMENTED):
+            found = Unsupported(f"{method} {NOT_IMPLEMENTED}: {found}")  # the driver's own words need not name it
         if self._strict and isinstance(found, protocol.RemoteError):
             return self._problem(found, method)
         if isinstance(found, InterfaceError):

@@ -179,3 +179,25 @@ def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monke
     for case in CASES.values():
         details, _ = run(case, reference)
         assert details.outcome is Outcome.NOT_APPLICABLE, case.id
+
+
+LOOKS_AT_WHAT_HAS_ARRIVED = (
+    "callers.strangers_reach_no_request",
+    "identity.id_is_free_again",
+    "order.parked_before_a_new_policy",
+    "pressure.heat_unloads",
+    "pressure.no_grant_beyond",
+    "pressure.no_grant_until_it_holds",
+    "pressure.other_pressure_stays",
+    "pressure.shortage_unloads",
+    "rotation.least_recent_first",
+    "rotation.turns_while_others_load",
+)
+"""The cases that look at callbacks of several apps, of which each may be on its way in real time."""
+
+
+@pytest.mark.parametrize("name", LOOKS_AT_WHAT_HAS_ARRIVED)
+def test_callbacks_on_their_way_are_waited_for(name: str) -> None:
+    variant = registry.conforming()["manager-slow-deliveries"]
+    row = kill_matrix.run_variant(variant, [CASES[f"cts.npu_manager.{name}"]])
+    assert row.is_green, row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from types import SimpleNamespace
@@ -9,8 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from npu_conformance.cts import extensions, misuse, partitioning, random_calls, states
+from npu_conformance.cts import control_flow, extensions, misuse, partitioning, random_calls, states
 from npu_conformance.cts.lib.runtime import codes
+from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.faults.runtime import boundary, conforming
 from npu_conformance.harness.judge.api_executions import ExecutionState, MemoryState
@@ -196,3 +198,22 @@ def test_a_runtime_is_asked_once_for_its_functions_and_its_successor_again() -> 
     for runtime in (first, first, second):
         assert functions_of(runtime) == {"model_create"}
     assert (first.asked, second.asked) == (1, 1)
+
+
+def test_the_time_of_a_loop_is_not_that_of_its_compilation(
+    reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler for an NPU may take longer than the longest that a loop may run."""
+    compiled: list[int] = []
+    finish = RuntimeApp.finished_compilation
+
+    def slow(app: RuntimeApp, *arguments: Any) -> int:
+        compiled.append(found := finish(app, *arguments))
+        return found
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 20 * len(compiled))
+    monkeypatch.setattr(control_flow, "time", clock)
+    monkeypatch.setattr(RuntimeApp, "finished_compilation", slow)
+    for name in ("last_timeout_counts", "endless_is_aborted", "endless_on_cpu"):
+        run(next(case for case in control_flow.cases() if case.id.endswith(f".{name}")), reference)
+    assert len(compiled) == 4

@@ -11,6 +11,9 @@ from npu_conformance.specs.versions import Version
 
 ADD = {"a": f(2, 3), "b": f(3), "act": i(0), "out": f(2, 3)}
 QUANT_ADD = {"a": q(2, 3), "b": q(3), "act": i(0), "out": q(2, 3)}
+TENTH, HUNDREDTH = 0.10000000149011612, 0.010000000707805157
+"""A float32, and its square rounded to float32, which is more than the square itself."""
+TENTHS = {"a": q(2, 3, scale=TENTH), "b": q(3, scale=TENTH), "act": i(0), "out": q(2, 3, scale=0.010000001639127731)}
 MAXIMUM = {"a": f(2, 3), "b": f(1, 3), "out": f(2, 3)}
 UNARY = {"input": f(2, 3), "out": f(2, 3)}
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
@@ -111,6 +114,7 @@ BROKEN = [
     broken("ADD.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("SUB.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("MUL.C7", {"out": q(2, 3, scale=0.25)}, QUANT_ADD),
+    broken("MUL.C7", {"out": q(2, 3, scale=HUNDREDTH)}, TENTHS),
     *rows("RELU.C1", "RELU1.C1", "RELU6.C1", "LOGISTIC.C1", "TANH.C1", input=FIVE, out=f()),
     broken("DEQUANTIZE.C1", {"input": q(1, 1, 1, 1, 1), "out": f()}),
     *rows("RELU.C3", "RELU1.C3", "RELU6.C3", "LOGISTIC.C3", "TANH.C3", "CAST.C2", "DEQUANTIZE.C3", out=f(3, 2)),

@@ -65,6 +65,13 @@ SOUND: dict[str, Call] = {
     "RESIZE_BILINEAR": RESIZE,
     "RESIZE_NEAREST_NEIGHBOR": RESIZE,
 }
+TENTH, HUNDREDTH = 0.10000000149011612, 0.010000000707805157
+"""A float32, and its square rounded to float32, which is more than the square itself."""
+CONV_OF_TENTHS = windowed(
+    {"filter": q(2, 2, 2, 3, scale=TENTH), "bias": n(2, scale=HUNDREDTH)},
+    q(1, 3, 3, 2, scale=0.010000001639127731),
+    q(1, 4, 4, 3, scale=TENTH),
+)
 QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
 QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
 QUANT_GROUPED = grouped(q(1, 4, 4, 6), q(4, 2, 2, 3), n(4, scale=0.25), q(1, 3, 3, 4, scale=1.0))
@@ -156,6 +163,7 @@ BROKEN = [
         QUANT_CONV | {"bias": n(2), "filter": channels(0, 2, 2, 2, 3)},
     ),
     broken("CONV_2D.C12", {"out": q(1, 3, 3, 2, scale=0.25)}, QUANT_CONV, Version.V1_1),
+    broken("CONV_2D.C12", {"out": q(1, 3, 3, 2, scale=HUNDREDTH)}, CONV_OF_TENTHS, Version.V1_1),
     broken("DEPTHWISE_CONV_2D.C12", {"bias": n(6, scale=0.5)}, QUANT_DEPTHWISE),
     broken(
         "DEPTHWISE_CONV_2D.C13",

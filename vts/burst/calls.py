@@ -35,6 +35,7 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.burst import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
@@ -269,5 +270,5 @@ def _allocated(context: CaseContext, fixture: BurstFixture) -> DeviceBuffer:
     try:
         return context.device.allocate(BufferDesc((fixture.chosen.elements,)), (fixture.prepared_model,), (role,), ())
     except ServiceError as error:
-        checks.status(error.status, {ErrorStatus.GENERAL_FAILURE}, "allocate")
+        judge_declined(context, error)
         raise NotApplicable("the driver declines to allocate device memory") from None

@@ -209,7 +209,8 @@ def _by_each_executor(
                 execution = bind(context, prepared_model, request, ExecutionOptions(measure=measured), executor)()
                 shape_rules(execution)
                 timing_rules(context, execution, measured=measured)
-                _may_decline(execution)
+                if (short or model_dimensions is not None) and not measured:
+                    _may_decline(execution)
                 check(asked, execution)
             other = asked.put((-3.0, 1.5))
             other.check(bind(context, prepared_model, asked.request, executor=executor)(), "the execution after it")

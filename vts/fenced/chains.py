@@ -76,6 +76,7 @@ def beside_own(context: CaseContext) -> None:
 def failure_flows(context: CaseContext) -> None:
     """Where the fence at the beginning of a chain fails, nothing of the chain is executed."""
     fixture, fence = FencedFixture(context), context.fence()
+    fixture.executes()
     first, second = fixture.sum(), fixture.sum()
     launched = first.launch(fence, settle=fence.fail)
     if not launched.is_waiting or launched.fence is None:

@@ -26,6 +26,7 @@ _REJECTED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 def before(context: CaseContext) -> None:
     """A wait fence that is in error already is rejected, alone and at each position among sound ones."""
     fixture = FencedFixture(context)
+    fixture.executes()
     for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
         with context.configuration(f"fence{position}of{count}"):
             total, fences = fixture.sum(), [context.fence() for _ in range(count)]
@@ -54,6 +55,7 @@ def later(context: CaseContext) -> None:
     fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
+            fixture.executes(form)
             total, fence = fixture.sum(), context.fence()
             total.fails(total.waits(fence, settle=fence.fail, options=FencedOptions(form=form)))
 
@@ -62,6 +64,7 @@ def later(context: CaseContext) -> None:
 def later_among_several(context: CaseContext) -> None:
     """One of three wait fences fails, at each position, and the others signal: the work is never done."""
     fixture = FencedFixture(context)
+    fixture.executes()
     for position in range(3):
         with context.configuration(f"position{position}"):
             total, fences = fixture.sum(), [context.fence() for _ in range(3)]
@@ -74,7 +77,9 @@ def at_once(context: CaseContext) -> None:
 
     Kernels merge fences so that the merged one ends with the last of them: a device that follows is late, not wrong.
     """
-    total, (first, failing, last) = FencedFixture(context).sum(), (context.fence() for _ in range(3))
+    fixture = FencedFixture(context)
+    fixture.executes()
+    total, (first, failing, last) = fixture.sum(), (context.fence() for _ in range(3))
 
     def settle() -> None:
         failing.fail()

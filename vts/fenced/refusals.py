@@ -111,6 +111,7 @@ def output_too_small(context: CaseContext) -> None:
     fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
+            fixture.executes(form)
             total = fixture.sum()
             output = total.request.outputs[0]
             short = replace(output, location=replace(output.location, length=addition.SIZE - 1))

@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, Outcome, finish, launch, wait
+from npu_conformance.harness.run.executing.launching import (
+    PLAIN,
+    FencedOptions,
+    Launched,
+    Outcome,
+    finish,
+    launch,
+    wait,
+)
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
@@ -37,6 +45,11 @@ class FencedFixture:
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
         return Sum(self, self.context.pool(POOL), PLACES, first, second)
+
+    def executes(self, form: str = PLAIN) -> None:
+        """See that a sum succeeds, for cases about failures: where nothing succeeds, a failure shows nothing."""
+        total = self.sum()
+        total.succeeds(total.launch(options=FencedOptions(form=form)))
 
     def steps(self, count: int) -> list[Sum]:
         """Additions in one pool, each of the result of the one before, A at the beginning, and B."""

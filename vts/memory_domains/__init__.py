@@ -1,6 +1,6 @@
 """Memory domains: buffers that the device manages, their roles, states, shapes and owners.
 
-Device.allocate is optional: a device that declines with GENERAL_FAILURE has these cases not applicable, except for
+Device.allocate is optional: a device that declines has these cases not applicable, except for
 those whose call it has to reject anyway.
 """
 

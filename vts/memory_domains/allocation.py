@@ -256,7 +256,7 @@ def scalar_and_tensor(fixture: BufferFixture) -> None:
 @cases.case("allocate.valid", "NNHAL-MEMDOMAIN-003", since=_SINCE)
 @in_each_type
 def valid(fixture: BufferFixture) -> None:
-    """Valid roles get a buffer with a positive token, or GENERAL_FAILURE: each is asked for, all may be declined."""
+    """Valid roles get a buffer with a positive token, or are declined: each is asked for, all may be declined."""
     model, size = fixture.prepare(), (fixture.elements,)
     wanted = (
         Allocation((model,), inputs=((0, 0),)),
@@ -272,7 +272,7 @@ def valid(fixture: BufferFixture) -> None:
 @cases.case("allocate.valid_open", "NNHAL-MEMDOMAIN-003", since=_SINCE)
 @in_each_type
 def valid_open(fixture: BufferFixture) -> None:
-    """Valid roles get a buffer, or GENERAL_FAILURE, also where they, the descriptor, or both leave sizes open."""
+    """Valid roles get a buffer, or are declined, also where they, the descriptor, or both leave sizes open."""
     closed, size = fixture.prepare(), (fixture.elements,)
     model = fixture.prepare(dimensions=(0,))
     wanted = (

@@ -55,6 +55,18 @@ def _two_sums(fixture: BufferFixture) -> tuple[PreparedModel, list[Pool], list[D
     return model, inputs, [_filled(fixture, model, (), (number,)) for number in range(2)]
 
 
+def _two_sums_that_succeed(
+    fixture: BufferFixture, executor: str = ""
+) -> tuple[PreparedModel, list[Pool], list[DeviceBuffer]]:
+    """The same, once it has been executed: where nothing succeeds, a failure shows nothing. The buffers hold B."""
+    model, inputs, outputs = _two_sums(fixture)
+    execution = fixture.run(model, inputs, outputs, executor=executor)
+    checks.status(execution.status, {NONE}, "execution of two sums")
+    for made in outputs:
+        fixture.fill(made, B)
+    return model, inputs, outputs
+
+
 def _rejected_as_input(fixture: BufferFixture, model: PreparedModel, place: Place, what: str) -> None:
     fixture.fails(model, (place, fixture.pool()), (fixture.pool(),), INVALID, f"execution with {what} as input")
 
@@ -178,9 +190,11 @@ def beside_an_output_too_small(fixture: BufferFixture) -> None:
     model, inputs = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
     for number in range(2):
         made, short = fixture.allocate(model, outputs=(number,)), fixture.pool()
-        fixture.fill(made, B)
-        outputs: list[Place] = [Argument(short, location=DataLocation(length=SIZE - 1))]
+        outputs: list[Place] = [short]
         outputs.insert(number, made)
+        fixture.succeeds(model, inputs, outputs, "execution with outputs that fit")
+        fixture.fill(made, B)
+        outputs[1 - number] = Argument(short, location=DataLocation(length=SIZE - 1))
         execution = fixture.run(model, inputs, outputs)
         checks.that(execution.status != NONE, "execution with an output too small: expected a failure, found NONE")
         # A fenced execution may be rejected, which leaves the buffer as it is.
@@ -194,7 +208,7 @@ def beside_an_output_too_small(fixture: BufferFixture) -> None:
 @by_each_executor
 def missed_deadline(fixture: BufferFixture) -> None:
     """Outputs in buffers are without content after an execution that missed its deadline; to keep it is a warning."""
-    model, inputs, outputs = _two_sums(fixture)
+    model, inputs, outputs = _two_sums_that_succeed(fixture)
     run = bind(
         fixture.context, model, request_of(inputs, outputs), ExecutionOptions(deadline=_PASSED), fixture.executor
     )
@@ -247,7 +261,7 @@ def outputs_apart(fixture: BufferFixture) -> None:
 @in_each_type
 def failed_fence(fixture: BufferFixture) -> None:
     """Outputs in buffers are without content once a wait fence has failed; to keep it is a warning."""
-    (model, inputs, outputs), fence = _two_sums(fixture), fixture.context.fence()
+    (model, inputs, outputs), fence = _two_sums_that_succeed(fixture, "fenced"), fixture.context.fence()
     launched = launch(fixture.context, model, request_of(inputs, outputs), (fence,), settle=fence.fail)
     launched.settle()
     outcome = finish(fixture.context, launched)

@@ -71,8 +71,7 @@ def notified(context: CaseContext) -> None:
         npu.register_recorder()
         checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution")
         npu.settle()
-        events = npu.recorder.of(npu.camera)
-        checks.equal([event.notification for event in events], list(UNDISTURBED), f"events of uid {npu.camera}")
+        events = npu.expect_of(npu.camera, *UNDISTURBED)
         own = (npu.camera, -1) if context.manifest.npu_profile == "cuttlefish" else (npu.camera,)
         for event in events:
             checks.member(event.work.original_uid, own, "original uid of an execution")

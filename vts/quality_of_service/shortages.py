@@ -10,7 +10,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -42,9 +42,13 @@ def result_beyond_any_memory(context: CaseContext) -> None:
     preparation = context.prepare(model)
     if preparation.prepared_model is None:
         raise NotSupported("TILE to a size that only the request knows is not prepared")
+    small = execute(context, preparation.prepared_model, _request(context, 2), measure=False)
+    if small.status == ErrorStatus.GENERAL_FAILURE:
+        raise NotSupported("TILE to a size that only the request knows is not executed")
+    checks.status(small.status, {ErrorStatus.NONE}, "execution whose result takes 16 bytes")
     for attempt in ("first", "again"):
         with context.configuration(attempt):
-            execution = execute(context, preparation.prepared_model, _request(context), measure=False)
+            execution = execute(context, preparation.prepared_model, _request(context, _REPEATS), measure=False)
             expected = documented_statuses(_REJECTIONS, context.version)
             checks.status(execution.status, expected, "execution whose result takes 4 TiB")
             if execution.status in TRANSIENT:
@@ -61,9 +65,9 @@ def _tile() -> Model:
     return Model(graph(operands, [Operation(OperationType.TILE, (0, 1), (2,))]))
 
 
-def _request(context: CaseContext) -> Request:
+def _request(context: CaseContext, repeats: int) -> Request:
     pool = context.pool(_OUTPUT + _ROOM)
-    pool.write(_MULTIPLES, struct.pack("<2i", _REPEATS, _REPEATS))
+    pool.write(_MULTIPLES, struct.pack("<2i", repeats, repeats))
     pool.write(_DATA, struct.pack("<f", 1.0))
     data, multiples = (RequestArgument(location=DataLocation(0, *place)) for place in ((_DATA, 4), (_MULTIPLES, 8)))
     output = RequestArgument(location=DataLocation(0, _OUTPUT, _ROOM))

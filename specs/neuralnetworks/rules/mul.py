@@ -3,12 +3,12 @@
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause
 from npu_conformance.specs.neuralnetworks.rules.common.elementwise import arithmetic
-from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
+from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized, scale_product
 
 
 def _output_scale(view: OperationView) -> str | None:
     one, other, output = view.operand(0), view.operand(1), view.outputs[0]
-    if not is_quantized(one) or output.scale > one.scale * other.scale:
+    if not is_quantized(one) or output.scale > scale_product(one, other):
         return None
     return f"output scale {output.scale} must be greater than {one.scale} * {other.scale}"
 

@@ -20,7 +20,7 @@ from npu_conformance.harness.run.session_options import SessionOptions, open_by_
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
@@ -241,3 +241,10 @@ def test_wrong_arguments_say_how_it_is_used(driver: str) -> None:
         [driver, "--crash-on", "CONV"], capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert (finished.returncode, finished.stderr) == (2, "expected ADD or RELU\n")
+
+
+def test_a_method_that_it_does_not_have_is_named_whatever_its_own_words(subject: SubjectHandle) -> None:
+    device = subject.interfaces.device
+    assert device is not None
+    with pytest.raises(Unsupported, match=r"^device\.getVersionString is not implemented: .+"):
+        device.get_version_string()

@@ -9,7 +9,8 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.histories.asking import drawn_values, has_buffers
 from npu_conformance.vts.lib.histories.history import Held, History
-from npu_conformance.vts.lib.memory_domains.fixture import DECLINED, Allocation, status_of
+from npu_conformance.vts.lib.memory_domains.declining import judge_declined
+from npu_conformance.vts.lib.memory_domains.fixture import Allocation, status_of
 
 _MOST = 6
 
@@ -28,8 +29,7 @@ def allocate(history: History, chance: random.Random) -> None:
     try:
         made = Allocation(prepared, tuple(inputs), tuple(outputs), dimensions).ask(history.context.device)
     except ServiceError as error:
-        with checks.about("NNHAL-MEMDOMAIN-001"):
-            checks.status(error.status, {*DECLINED}, "allocate of valid roles")
+        judge_declined(history.context, error)
         return
     with checks.about("NNHAL-MEMDOMAIN-004"):
         tokens = {one.made.token for one in history.buffers}

@@ -24,6 +24,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
+from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Example
@@ -62,7 +63,7 @@ def request_in_buffers(
     inputs, outputs: pools for `built`, filled. What the device declines to allocate a buffer for, what is omitted and
     what has no elements stays there. After an execution that succeeded, `collect` brings the outputs to the pool of
     outputs, so that it can be read as if they had been there. NotApplicable where the device has no buffer at all,
-    Failed where allocate or copyFrom ends in another way than NONE or GENERAL_FAILURE, or NONE.
+    Failed where allocate or copyFrom fails in another way.
     """
     plain = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     maker = _Maker(context, prepared_model, [*plain.pools])
@@ -102,7 +103,7 @@ class _Maker(msgspec.Struct, frozen=True):
         try:
             return self.context.device.allocate(BufferDesc(shape), (self.prepared_model,), *parts)
         except ServiceError as error:
-            checks.status(error.status, {ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE}, "allocate of a valid role")
+            judge_declined(self.context, error)
             return None
 
     def argument(self, made: DeviceBuffer, plain: RequestArgument) -> RequestArgument:

@@ -41,16 +41,10 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition, Pair
+from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 
 NONE, INVALID, GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Shape = tuple[int, ...]
-
-DECLINED = (
-    ErrorStatus.GENERAL_FAILURE,
-    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
-    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
-)
-"""What a device answers that has no buffer for valid roles; AOSP's VTS takes the first alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +123,8 @@ class BufferFixture:
         try:
             made = allocation.ask(self.device)
         except ServiceError as error:
-            if error.status in DECLINED:
-                raise NotApplicable("the device declines to allocate such a buffer") from None
-            checks.status(error.status, {NONE, GENERAL}, "allocate of valid roles")
-            raise
+            judge_declined(self.context, error)
+            raise NotApplicable("the device declines to allocate such a buffer") from None
         with checks.about("NNHAL-MEMDOMAIN-003"):
             checks.that(made.buffer is not None, "allocate: expected a buffer, found null")
             checks.that(made.token > 0, f"allocate: expected a positive token, found {made.token}")

@@ -323,8 +323,14 @@ class SchedulingFixture:
 
     def expect(self, app: App, *expected: Notification) -> None:
         """Check all notifications of an app's work, in order."""
-        self._wait_late(lambda: len(app.events()) >= len(expected))
-        checks.equal(app.received(), list(expected), f"events of uid {app.uid}")
+        self.expect_of(app.uid, *expected)
+
+    def expect_of(self, uid: int, *expected: Notification) -> list[Event]:
+        """The same of all work of a uid, also where no run of this fixture made it; returns the events."""
+        self._wait_late(lambda: len(self.recorder.of(uid)) >= len(expected))
+        events = self.recorder.of(uid)
+        checks.equal([event.notification for event in events], list(expected), f"events of uid {uid}")
+        return events
 
     def leave(self) -> None:
         """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end.

@@ -1,6 +1,7 @@
 """Checks of scales and zero points."""
 
 import math
+import struct
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -80,6 +81,14 @@ def channel_dimension(number: str, expected: int) -> Clause:
     return clause(number, "model", text, check)
 
 
+def scale_product(one: Operand, other: Operand) -> float:
+    """The product of two scales, rounded to float32 as where AOSP compares it."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", one.scale * other.scale))[0])
+    except OverflowError:
+        return math.inf
+
+
 def _check_same(view: OperationView) -> str | None:
     given = view.operand(0)
     if not is_quantized(given):
@@ -105,6 +114,6 @@ def _check_bias(view: OperationView, filter_name: str) -> str | None:
 
 def _check_output_scale(view: OperationView, filter_name: str) -> str | None:
     given, weights, output = view.operand("input"), view.operand(filter_name), view.outputs[0]
-    if view.version >= Version.V1_2 or not is_quantized(given) or output.scale > given.scale * weights.scale:
+    if view.version >= Version.V1_2 or not is_quantized(given) or output.scale > scale_product(given, weights):
         return None
     return f"output scale {output.scale} must be greater than {given.scale} * {weights.scale}"
