@@ -71,7 +71,8 @@ def single(found: Collection[Result], what: str) -> Result:
 def member(actual: object, allowed: Collection[Any], what: str) -> None:
     """Fail unless the value is one of the allowed ones."""
     if actual not in allowed:
-        fail(what, "one of " + ", ".join(sorted(format_value(value) for value in allowed)), format_value(actual))
+        spelled = sorted(format_value(value) for value in allowed)
+        fail(what, spelled[0] if len(spelled) == 1 else "one of " + ", ".join(spelled), format_value(actual))
 
 
 def status(actual: int | None, allowed: Collection[int], what: str) -> None:

@@ -68,6 +68,12 @@ def test_faults_at_the_boundary_are_seen(fault: Fault) -> None:
             assert Outcome.FAIL in outcomes, name
 
 
+def test_a_negative_preference_may_be_refused_at_once() -> None:
+    variant = "runtime-refuses-negative-preference"
+    with closing(open_subject(FAULTY, {"fault": variant}, isolation="inprocess")) as subject:
+        run(CASES["cts.misuse.compilation_set_preference.negative_preference"], subject)
+
+
 @pytest.mark.parametrize("variant", conforming.VARIANTS, ids=lambda variant: variant.id)
 def test_variants_pass(variant: Variant) -> None:
     """A tenth of the cases, every tenth: the whole is run with the conforming variants."""
