@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -13,13 +14,18 @@ from npu_conformance.faults import kill_matrix, managers, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
+from npu_conformance.harness.judge.manager_events import WAIT, CallbackRecorder
+from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import random_search, seeds
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.types import ModelLoadRequest
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Subject
 
@@ -179,3 +185,17 @@ def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monke
     for case in CASES.values():
         details, _ = run(case, reference)
         assert details.outcome is Outcome.NOT_APPLICABLE, case.id
+
+
+def test_both_sides_of_a_comparison_of_callbacks_are_named() -> None:
+    recorder = CallbackRecorder()
+    request = ModelLoadRequest(1)
+    recorder.on_can_load_model(request, 0, cast(ModelLoadStatusListener, None))
+    recorder.on_can_load_model(request, 2, cast(ModelLoadStatusListener, None))
+    recorder.on_model_load_request_complete(request, 99)
+    with pytest.raises(Failed) as caught:
+        checks.equal(recorder.of(1), [WAIT], "callbacks of request 1")
+    assert str(caught.value) == (
+        "callbacks of request 1: expected [('decision', WAIT_FOR_UNLOAD (1))], found "
+        "[('decision', CAN_LOAD_NOW (0)), ('decision', NOT_PRIORITIZED (2)), ('complete', 99)]"
+    )
