@@ -199,3 +199,22 @@ def test_both_sides_of_a_comparison_of_callbacks_are_named() -> None:
         "callbacks of request 1: expected [('decision', WAIT_FOR_UNLOAD (1))], found "
         "[('decision', CAN_LOAD_NOW (0)), ('decision', NOT_PRIORITIZED (2)), ('complete', 99)]"
     )
+
+
+def test_a_failure_tells_what_the_apps_did_before() -> None:
+    subject = open_subject("reference", isolation="inprocess")
+    context = CaseContext(CASES["cts.npu_manager.budget.default_weights"], subject, seed=1)
+    fixture = manager_fixture.ManagerFixture(context)
+    model = fixture.app().loads()
+    with pytest.raises(Failed) as caught:
+        model.receives(WAIT)
+    context.close()
+    subject.close()
+    uid = model.app.uid
+    assert str(caught.value).splitlines()[1:] == [
+        "Steps:",
+        "  1. the policy is BUDGET",
+        f"  2. uid {uid} is an app of importance FOREGROUND (100)",
+        f"  3. uid {uid} asks: request 1, size 2, priority 0",
+        f"  4. uid {uid} loads request 1",
+    ]
