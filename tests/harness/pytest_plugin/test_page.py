@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,5 +19,5 @@ def test_the_tests_of_the_page_can_be_run() -> None:
     exec(compile(code, "docs/pytest.md", "exec"), names)
     with closing(open_subject("reference", isolation="inprocess")) as subject:
         names["test_is_no_slower_than_the_cpu"](subject.interfaces.device)
-        subject.manifest = replace(subject.manifest, vendor="me")
-        names["test_is_the_driver_of_this_release"](subject)
+        own = SimpleNamespace(manifest=replace(subject.manifest, vendor="me"))
+        names["test_is_the_driver_of_this_release"](own)

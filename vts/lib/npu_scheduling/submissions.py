@@ -61,7 +61,7 @@ def differences(
         ("NPU-HAL-034", "job priority", (run.job_priority,), work.job_priority),
         ("NPU-HAL-008", "effective priority", sorted(priorities), work.effective_priority),
         ("NPU-HAL-032", "device", devices, work.device_number),
-        ("NPU-HAL-015", "pid", (pid, 0), work.debug_pid),
+        ("NPU-HAL-040", "pid", (pid, 0), work.debug_pid),
         ("NPU-HAL-040", "feature", (run.feature_id, None), work.debug_feature_id),
         ("NPU-HAL-033", "group", groups, work.group_id),
     )
