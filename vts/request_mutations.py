@@ -158,7 +158,8 @@ def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random
                 verdict = with_aosp_verdict("yes" if one.in_aosp else "no")
                 text_alone = asked_by_text_alone(context, when=one.kind in _OF_TEXT_ALONE)
                 with context.configuration(name), text_alone, verdict, checks.about(*one.breaks):
-                    expect_request_rejected(context, prepared_model, one.request, executor, measure=position % 2 == 1)
+                    measure = position % 2 == 1
+                    expect_request_rejected(context, prepared_model, model, one.request, executor, measure=measure)
     return len(invalid)
 
 

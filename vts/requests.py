@@ -36,7 +36,7 @@ def _case(edit: RequestEdit) -> Case:
                     with_aosp_verdict(edit.aosp),
                 ):
                     edited = edit.apply(request, chosen.elements)
-                    expect_request_rejected(context, prepared_model, edited, executor, measure=measure)
+                    expect_request_rejected(context, prepared_model, chosen.model(), edited, executor, measure=measure)
 
     scope = Scope.SMOKE if edit.name == "input_removed" else Scope.DEFAULT
     return Case(

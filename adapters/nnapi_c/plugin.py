@@ -14,8 +14,16 @@ from npu_conformance.adapters.nnapi_c.probe import probe
 from npu_conformance.adapters.nnapi_c.runtime import LibraryRuntime
 from npu_conformance.adapters.runtime_device.device import RuntimeDevice
 from npu_conformance.adapters.runtime_device.local_memory import LocalMemory
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
+
+_EXACT, _HANDLES = "exact_result_codes", "checks_handles"
+_PROMISES = {
+    _EXACT: "false where misuse fails with other codes than those of AOSP's runtime (default: true)",
+    _HANDLES: "true where freed and foreign handles are refused: they are passed then (default: false)",
+}
+"""Options by which the library's user says what a manifest would, of which a library has none."""
 
 
 def of_library(path: str) -> Plugin:
@@ -45,8 +53,18 @@ def _manifest(path: str, options: Mapping[str, str]) -> Manifest:
         interfaces=("device", "runtime"),
         hal_version=found.hal_version(chosen),
         feature_level=found.feature_level,
-        options=found.described_option,
+        options={**found.described_option, **_PROMISES},
+        exact_result_codes=_promise(path, options, _EXACT, default=True),
+        checks_handles=_promise(path, options, _HANDLES, default=False),
     )
+
+
+def _promise(path: str, options: Mapping[str, str], name: str, *, default: bool) -> bool:
+    words = {"true": True, "false": False}
+    given = options.get(name)
+    if given is not None and given not in words:
+        raise LoadError(f"plug-in {path}: option {name}: expected true or false, found {given!r}")
+    return default if given is None else words[given]
 
 
 def _name(path: str) -> str:

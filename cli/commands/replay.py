@@ -91,13 +91,13 @@ def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> I
 
 def _explained(replayed: Replay, console: Console) -> str:
     """All about a failure that was replayed alone."""
-    from npu_conformance.harness.report.lines import explain
+    from npu_conformance.harness.report.lines import explain, whole_words
     from npu_conformance.specs.outcomes import Outcome
 
     lines = [f"was {replayed.failure.result.outcome.value}, now {replayed.outcome.value}"]
     if replayed.outcome is Outcome.PASS:
         lines.append(f"case: {replayed.case.headline}")
-    return "\n".join([*lines, explain(replayed.told, console.paint)])
+    return "\n".join([*lines, explain(replayed.told, console.paint), *whole_words(replayed.told)])
 
 
 def _line(replayed: Replay, console: Console) -> str:

@@ -1,4 +1,4 @@
-"""The kit for drivers in other languages (docs/drivers-in-other-languages.md): numbers, tables, rules, sample models.
+"""The kit for drivers in other languages (docs/drivers-in-other-languages.md): numbers, tables, rules, methods, models.
 
 Everything in it is generated from specs/ and the suites, so that a driver's author need not copy a number by hand.
 """
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from npu_conformance.cli.kit import extensions, header, models, tables
+from npu_conformance.cli.kit import extensions, header, methods, models, tables
 from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered
 from npu_conformance.specs.versions import Version
 
@@ -27,6 +27,9 @@ def write(folder: Path, version: Version) -> list[Path]:
         "operand_types.json": document(tables.operand_types()),
         "operations.json": document(tables.operations()),
         "rules.json": document(tables.rules()),
+        "methods.json": document(methods.methods()),
+        "structs.json": document(methods.structs()),
+        methods.PAGE: methods.page(),
         "npu_conformance.h": header.text(),
         "models.jsonl": "".join(json.dumps(line, allow_nan=False) + "\n" for line in samples),
     }

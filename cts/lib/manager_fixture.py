@@ -26,6 +26,7 @@ from npu_conformance.cts.lib.manager_client import (
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
@@ -53,6 +54,8 @@ CALLBACK_SECONDS = 5.0
 """How long CTS waits for a callback that depends on other apps, before time_scale."""
 _STEP_NS = 100_000_000
 _POLL_SECONDS = 0.002
+_MOST_STEPS = 20
+"""That a failure tells."""
 
 
 _OTHER_RANKING = {
@@ -74,6 +77,17 @@ class ManagerFixture:
         self.settings = install_only(context, SETTINGS)
         self._relieve()
         self.settings.manager.set_policy(policy, parameters)
+        self._steps: list[str] = [f"the policy is {policy.name}{_spelled(parameters)}"]
+
+    def note(self, step: str) -> None:
+        """Keep what an app has done: a failure tells it."""
+        self._steps.append(step)
+
+    @property
+    def steps(self) -> list[str]:
+        """What was done so far, for messages; of much the last of it."""
+        earlier = len(self._steps) - _MOST_STEPS
+        return self._steps if earlier <= 0 else [f"... {earlier} others", *self._steps[-_MOST_STEPS:]]
 
     def app(
         self,
@@ -94,6 +108,7 @@ class ManagerFixture:
         client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
+        self.note(f"uid {client.uid} is an app of importance {checks.format_value(importance)}")
         return ClientApp(self, client)
 
     def settle(self) -> None:
@@ -161,6 +176,7 @@ class ClientApp:
         """Submit a request, with an id of its own unless one is given. recorder: of its callbacks, or the process's."""
         request = ModelLoadRequest(next(self._ids) if identifier is None else identifier, size, priority)
         model = RequestedModel(self, request, recorder)
+        self.fixture.note(f"uid {self.uid} asks: request {request.id}, size {size:d}, priority {priority:d}")
         self.client.request(request, recorder)
         return model
 
@@ -178,11 +194,13 @@ class ClientApp:
 
     def moves(self, importance: int) -> None:
         """Come to another importance."""
+        self.fixture.note(f"uid {self.uid} comes to importance {checks.format_value(importance)}")
         self.fixture.control.set_importance(self.uid, importance)
         self.fixture.settle()
 
     def dies(self) -> None:
         """Lose the process."""
+        self.fixture.note(f"the process of uid {self.uid} dies")
         self.client.alive = False
         self.fixture.control.kill_client(self.uid)
         self.fixture.settle()
@@ -246,14 +264,15 @@ class RequestedModel:
         self._judge_repetitions()
         self._judge_reasons()
         what = f"callbacks of {self.name}"
-        if len(wanted) == 1:
-            checks.equal(received, wanted[0], what)
-        checks.member(received, wanted, what)
+        must(lambda: _is_one_of(received, wanted, what), self.app.fixture.steps)
 
     def is_answered(self) -> None:
         """Check that any callback comes."""
         self.app.fixture.wait(lambda: bool(self.received))
-        checks.that(bool(self.received), f"{self.name}: expected an answer, found none")
+        must(
+            lambda: checks.that(bool(self.received), f"{self.name}: expected an answer, found none"),
+            self.app.fixture.steps,
+        )
 
     def is_cancelled(self) -> None:
         """Check that the last callback is the completion of a cancelled request, once it has come."""
@@ -268,16 +287,19 @@ class RequestedModel:
 
     def load(self) -> None:
         """Notify that it is loaded."""
+        self.app.fixture.note(f"uid {self.app.uid} loads request {self.request.id}")
         self._listener.notify_model_loaded(self.request)
         self.app.fixture.settle()
 
     def unload(self) -> None:
         """Notify that it is unloaded."""
+        self.app.fixture.note(f"uid {self.app.uid} unloads request {self.request.id}")
         self._listener.notify_model_unloaded(self.request)
         self.app.fixture.settle()
 
     def cancel(self) -> None:
         """Withdraw the request."""
+        self.app.fixture.note(f"uid {self.app.uid} cancels request {self.request.id}")
         self._client.manager.cancel_model_load(self.request)
         self.app.fixture.settle()
 
@@ -300,6 +322,18 @@ class RequestedModel:
         for event in self.events:
             if event.kind == "unload" and event.status not in (None, *UnloadReason):
                 checks.fail(f"reason to unload {self.name}", "none, or a defined one", str(event.status))
+
+
+def _spelled(parameters: PolicyParameters | None) -> str:
+    if parameters is None:
+        return ""
+    return f", maximum {parameters.max_budget}, weights {parameters.model_size_weights or 'as they are by default'}"
+
+
+def _is_one_of(received: list[Notification], wanted: list[list[Notification]], what: str) -> None:
+    if len(wanted) == 1:
+        checks.equal(received, wanted[0], what)
+    checks.member(received, wanted, what)
 
 
 def without_repetitions(notifications: Sequence[Notification]) -> list[Notification]:

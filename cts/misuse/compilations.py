@@ -77,10 +77,10 @@ def negative_preference(context: CaseContext) -> None:
     app = RuntimeApp(context)
     compilation = app.compilation()
     result = app.call("compilation_set_preference", compilation, -1)
-    if not context.manifest.exact_result_codes and result != ResultCode.NO_ERROR:
+    app.expect("compilation_set_preference", result, ResultCode.NO_ERROR, BAD_DATA)
+    if result != ResultCode.NO_ERROR:
         finish(app, compilation)
         return
-    app.expect("compilation_set_preference", result)
     if app.call("compilation_finish", compilation) == ResultCode.NO_ERROR:
         context.warn_quality("compilation_finish accepts a negative preference")
 

@@ -11,7 +11,7 @@ from npu_conformance.cts.lib.runtime.legal.compilations import SECOND_NS
 from npu_conformance.cts.lib.runtime.misuse import BAD_DATA, BAD_STATE, UNEXPECTED_NULL, Misuses, Object
 from npu_conformance.cts.lib.runtime.running import Blocker, running
 from npu_conformance.cts.lib.runtime.ways import WAYS, Compute
-from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.api_handles import judge_nulled
 from npu_conformance.harness.nnapi.app import UNKNOWN_DIMENSION
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group
@@ -149,7 +149,7 @@ def event_of_failure(context: CaseContext) -> None:
     for function, arguments in functions:
         for execution, code in ((app.execution(), BAD_DATA), (app.completed_execution(), BAD_STATE)):
             answer = app.refused(function, code, execution, *arguments, True)
-            checks.equal(answer.handle, NULL, f"event of {function} that has failed")
+            judge_nulled(function, answer.handle)
 
 
 @_own.case("execution_burst_compute.burst_in_use", "FW-EXE-015", since=Version.V1_2)

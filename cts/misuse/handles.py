@@ -70,7 +70,7 @@ def _handles(function: Method) -> Iterator[tuple[str, str]]:
 
 def _run(function: str, position: str, make: Make, context: CaseContext) -> None:
     if not context.manifest.checks_handles:
-        raise NotApplicable("the manifest does not promise that handles are checked")
+        raise NotApplicable("checks_handles is promised neither by the manifest nor by --plugin-option of a library")
     run_row(function, BAD_DATA, ({position: Object(make)},), SCENES[function], context)
 
 

@@ -24,6 +24,16 @@ class OtherCodes(FaultyRuntime):
         return answer if code is None else with_result(answer, code)
 
 
+class RefusesEarly(FaultyRuntime):
+    """A runtime that refuses a negative preference at once, where AOSP's waits for the end of the compilation."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Make a call, unless it brings a negative preference."""
+        if name == "compilation_set_preference" and arguments[1] < 0:
+            return DATA
+        return super().call(name, *arguments)
+
+
 def _of_level(level: Version) -> FaultySubject:
     return edited_runtime((), level)
 
@@ -38,6 +48,11 @@ VARIANTS = (
         "runtime-unchecked-handles",
         "A runtime that does not promise to check handles.",
         edited_runtime((), NEWEST, checks_handles=False),
+    ),
+    Variant(
+        "runtime-refuses-negative-preference",
+        "A runtime that refuses a negative preference when it is set (FW-CMP-005: at the latest when finished).",
+        edited_runtime((), NEWEST, RefusesEarly),
     ),
     *(
         Variant(f"runtime-level-{level}", f"A runtime of feature level {level}.", _of_level(level), level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from npu_conformance.harness.judge import checks
@@ -23,6 +23,8 @@ NULLED = frozenset(
 NULLED_IN_BAD_STATE = frozenset({"compilation_create", "execution_create", "burst_create"})
 """Those that do so where an object is in the wrong state; what they leave behind a null pointer is their affair."""
 
+_WORDS = {NULL: "null", UNTOUCHED: "what was there: nothing was written"}
+
 
 def judge_handle(function: str, code: int, arguments: Mapping[str, Any], answer: Any) -> None:
     """A refused call makes no object: the handle is null, or untouched where the API does not promise null."""
@@ -32,4 +34,15 @@ def judge_handle(function: str, code: int, arguments: Mapping[str, Any], answer:
     must = function in NULLED or (function in NULLED_IN_BAD_STATE and code == ResultCode.BAD_STATE)
     allowed = (NULL,) if must and arguments[out] else (NULL, UNTOUCHED)
     with checks.about("FW-API-004"):
-        checks.member(answer.handle, allowed, f"handle that {function} leaves behind a failure")
+        _left(answer.handle, allowed, f"handle that {function} leaves behind a failure")
+
+
+def judge_nulled(function: str, handle: int) -> None:
+    """A call that has failed leaves null where the API promises it (FW-API-004)."""
+    _left(handle, (NULL,), f"handle that {function} leaves behind a failure")
+
+
+def _left(handle: int, allowed: Collection[int], what: str) -> None:
+    if handle not in allowed:
+        expected = " or ".join(_WORDS[one] for one in allowed)
+        checks.fail(what, expected, _WORDS.get(handle, str(handle)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection
-from contextlib import ContextDecorator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
@@ -31,6 +31,16 @@ class about(ContextDecorator):  # noqa: N801  reads as a statement: `with about(
         """Write the requirements into what has failed, where nothing inside has said more."""
         if isinstance(error, CaseEnded | InterfaceError):
             error.about = error.about or self._requirements
+
+
+@contextmanager
+def reworded(reword: Callable[[str], str]) -> Iterator[None]:
+    """Inside, a failure says what `reword` makes of its message: where it happened, or what it is about."""
+    try:
+        yield
+    except Failed as failure:
+        failure.args = (reword(str(failure)),)
+        raise
 
 
 def fail(what: str, expected: str, found: str) -> NoReturn:
@@ -71,7 +81,8 @@ def single(found: Collection[Result], what: str) -> Result:
 def member(actual: object, allowed: Collection[Any], what: str) -> None:
     """Fail unless the value is one of the allowed ones."""
     if actual not in allowed:
-        fail(what, "one of " + ", ".join(sorted(format_value(value) for value in allowed)), format_value(actual))
+        spelled = sorted(format_value(value) for value in allowed)
+        fail(what, spelled[0] if len(spelled) == 1 else "one of " + ", ".join(spelled), format_value(actual))
 
 
 def status(actual: int | None, allowed: Collection[int], what: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Literal
 
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
-from npu_conformance.specs.npu.types import CompletionStatus, LoadStatus, ModelLoadRequest
+from npu_conformance.specs.npu.types import CompletionStatus, LoadStatus, ModelLoadRequest, UnloadReason
 
 Kind = Literal["decision", "unload", "complete"]
 Notification = tuple[Kind, int | None]
@@ -16,6 +17,13 @@ WAIT: tuple[Kind, int] = ("decision", LoadStatus.WAIT_FOR_UNLOAD)
 PARKED: tuple[Kind, int] = ("decision", LoadStatus.NOT_PRIORITIZED)
 COMPLETE: tuple[Kind, int] = ("complete", CompletionStatus.COMPLETE)
 CANCELLED: tuple[Kind, int] = ("complete", CompletionStatus.CANCELLED)
+
+_NUMBERS: dict[Kind, type[enum.IntEnum]] = {
+    "decision": LoadStatus,
+    "unload": UnloadReason,
+    "complete": CompletionStatus,
+}
+"""What the number of a callback is one of: messages tell it by name."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,8 @@ class Event:
     @property
     def notification(self) -> Notification:
         """What it says, apart from the request."""
-        return self.kind, self.status
+        kind, numbers = self.kind, {int(member): member for member in _NUMBERS[self.kind]}
+        return kind, None if self.status is None else numbers.get(self.status, self.status)
 
     def __str__(self) -> str:
         return f"{self.kind} of request {self.request.id} with {self.status}"

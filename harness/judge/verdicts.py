@@ -15,6 +15,7 @@ __all__ = [
     "NotSupported",
     "Outcome",
     "Refused",
+    "breach",
 ]
 
 
@@ -49,6 +50,13 @@ class Refused(Failed):
         self.code = code
         self.traceback = traceback
         super().__init__(message)
+
+
+def breach(problem: str) -> Failed:
+    """The verdict on a message that breaks the wire protocol, which is none on what the case is about."""
+    failure = Failed(problem)
+    failure.about = ("NNHAL-WIRE-001",)
+    return failure
 
 
 class NotSupported(CaseEnded):

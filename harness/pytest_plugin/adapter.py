@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED
+from npu_conformance.harness.judge.verdicts import NoSharedMemory
 from npu_conformance.harness.pytest_plugin import collecting, reporting, workers
 from npu_conformance.harness.pytest_plugin.collecting import SEEN, CaseItem
 from npu_conformance.harness.pytest_plugin.reporting import Explainer
@@ -204,10 +205,10 @@ def _leave_what_is_owed(session: pytest.Session) -> None:
 
 @contextmanager
 def _one_line() -> Iterator[None]:
-    """End the run in one line where the report cannot be written, as the command does."""
+    """End the run in one line where the report cannot be written, or no memory be shared, as the command does."""
     try:
         yield
-    except UnwritableError as error:
+    except (UnwritableError, NoSharedMemory) as error:
         pytest.exit(f"npu-conformance: {error}", SUITE_FAILED)
 
 

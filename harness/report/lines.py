@@ -180,6 +180,15 @@ def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) ->
         yield f"stdout: {line}"
 
 
+def whole_words(result: CaseResult) -> Iterator[str]:
+    """All that results keep of what the driver printed (4000 characters of a stream), where `explain` shows its end."""
+    for stream, text in (("stderr", result.stderr), ("stdout", result.stdout)):
+        lines = text.splitlines()
+        if len(lines) > _LAST_WORDS:
+            yield f"the driver's {stream}:"
+            yield from (f"  {line}" for line in lines)
+
+
 def _traceback(result: CaseResult, parts: Sequence[ConfigurationResult]) -> list[str]:
     """Return the traceback of a bug of the suite."""
     if result.outcome is not Outcome.SUITE_ERROR:

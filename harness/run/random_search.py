@@ -102,11 +102,8 @@ def fail(problem: str, steps: Sequence[Any]) -> None:
 
 def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
     """Name the steps so far with what a check says."""
-    try:
+    with checks.reworded(lambda message: f"{message}\n{_listed(steps)}"):
         check()
-    except Failed as failure:
-        failure.args = (f"{failure}\n{_listed(steps)}",)
-        raise
 
 
 def _listed(steps: Sequence[Any]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.judge.verdicts import Failed, breach
 from npu_conformance.harness.subject.shared_files import FileStore, SharedFile, shortage
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
 from npu_conformance.specs.neuralnetworks.types import BLOB_FORMAT, HardwareBufferDescription, Memory
@@ -258,7 +258,7 @@ class SharedPools:
     def create(self, kind: str, size: int) -> Pool:
         """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `aidl_form` gives it AIDL's."""
         if not self.transports:
-            raise Failed("memory cannot be shared: of the transports it was offered, it takes none of any use")
+            raise breach("memory cannot be shared: of the transports it was offered, it takes none of any use")
         memory = memory_of(kind, size)
         if self.transports[0] == "message":
             self._link.attach(Attach(memory.token, size, "message"), None)

@@ -62,6 +62,7 @@ class RemoteSubject:
         try:
             self.manifest = settled(manifest, options.handling.inference_tool, is_loaded_here=options.is_loaded_here)
             self._reset = reset_of(manifest, options.handling.reset, is_loaded_here=options.is_loaded_here)
+            _check_transports(endpoint.spec, manifest, options.transports)
         except LoadError:
             self.close()
             raise
@@ -231,6 +232,15 @@ class RemoteSubject:
         for application in (*self._applications, self._main):
             application.close()
         self._applications.clear()
+
+
+def _check_transports(spec: str, manifest: Manifest, asked: tuple[str, ...]) -> None:
+    """Raise LoadError where the user asked for transports of memory that the manifest does not name."""
+    named = manifest.memory_transports
+    if named and not set(named) & set(asked):
+        raise LoadError(
+            f"plug-in {spec}: --transport {' '.join(asked)}: its manifest has memory_transports {' '.join(named)} alone"
+        )
 
 
 def playing(version: Version, manifest: Manifest, options: dict[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 import npu_conformance
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, Refused
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, Refused, breach
 from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.subject.files import Files, ServedFiles
@@ -152,8 +152,8 @@ class RemoteApplication:
             return self._hung(method, *stacks.split(stderr), deaf)
         if isinstance(problem, TimedOut):
             within = f"within {self.seconds_for(method):g} s"
-            return _breach(f"{method}: half a line, and not its end {within}: {truncated(partial)}")
-        return _breach(f"{method}: {problem}")
+            return breach(f"{method}: half a line, and not its end {within}: {truncated(partial)}")
+        return breach(f"{method}: {problem}")
 
     def _hung(self, method: str, words: str, stack: str, deaf: str) -> Hung:
         place = stacks.place(stack)
@@ -161,13 +161,6 @@ class RemoteApplication:
         within = f"{self.seconds_for(method):g} s"
         end = "host killed" if self._endpoint.is_ours else "connection closed"
         return Hung(f"{method}: no answer within {within} ({end}){deaf}{where}", words, stack)
-
-
-def _breach(problem: str) -> Failed:
-    """The verdict on a broken message, which is none on what the case is about."""
-    failure = Failed(problem)
-    failure.about = ("NNHAL-WIRE-001",)
-    return failure
 
 
 def run_remotely_concurrently(
@@ -216,7 +209,7 @@ class _RemoteMemory:
         request = protocol.MemoryRead(token, offset, length)
         data: bytes = self._connection.call("memory.read", request, bytes)
         if len(data) != length:
-            raise Failed(f"memory.read: expected {length} bytes, found {len(data)}")
+            raise breach(f"memory.read: expected {length} bytes, found {len(data)}")
         return data
 
 

@@ -65,7 +65,7 @@ class FencedExecutionCallback(Interface):
 
     @method(since=Version.V1_3)
     def get_execution_info(self) -> FencedExecutionInfo:
-        """Return status (N U G M R) and both timings; GENERAL_FAILURE before the execution has finished."""
+        """Return the ErrorStatus and both timings; GENERAL_FAILURE before the execution has finished."""
         raise refuse("FencedExecutionCallback.getExecutionInfo")
 
 

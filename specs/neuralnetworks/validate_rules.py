@@ -88,7 +88,9 @@ RULES: dict[str, StructuralRule] = {
         _model("X5", "The prefix of an extension type or operation is in the model's mapping.", _V.V1_2),
         _request("R1", "A request has as many inputs and outputs as the model."),
         _request("R2", "An argument without value has an all-zero location and no dimensions."),
-        _request("R3", "An argument lies inside an existing pool; in a device buffer its location is all zero."),
+        _request(
+            "R3", "An argument, with its padding in AIDL, lies in an existing pool; in a device buffer it has zeros."
+        ),
         _request("R4", "Dimensions of an argument agree with the model's; those of an input are not 0."),
         _request("R5", "After combining model and request, inputs (and outputs where demanded) have known dimensions."),
         _request("R6", "The length of an argument is the size of its type and dimensions.", _V.FL5, "text"),

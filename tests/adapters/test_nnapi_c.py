@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,16 @@ def test_large_constants_are_read_when_the_model_is_finished(tiny: str) -> None:
         assert runtime.execution_set_output(execution, 0, None, arguments[1], 160) == OK
         assert runtime.execution_compute(execution) == OK
         assert app.memory.read(arguments[1], 160) == struct.pack("<40f", *[7] * 40)
+
+
+def test_a_library_promises_what_its_user_says(tiny: str) -> None:
+    with closing(open_subject(tiny, {})) as subject:
+        assert (subject.manifest.exact_result_codes, subject.manifest.checks_handles) == (True, False)
+    options = {"exact_result_codes": "false", "checks_handles": "true"}
+    with closing(open_subject(tiny, options)) as subject:
+        assert (subject.manifest.exact_result_codes, subject.manifest.checks_handles) == (False, True)
+    with pytest.raises(LoadError, match="option checks_handles: expected true or false, found 'yes'"):
+        open_subject(tiny, {"checks_handles": "yes"})
 
 
 def test_a_function_that_is_not_exported(tiny: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,15 +12,20 @@ from typing import Any
 import pytest
 from example_catalogue import CATALOGUE, CLAMP, REQUANTIZE, TYPE
 from patience import SECONDS
+from places import ROOT
 
-from npu_conformance.cli.kit import header, models, tables
+from npu_conformance.cli.kit import header, methods, models, tables
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.wire.binding import wire_name
+from npu_conformance.specs.interfaces import Interface, describe
+from npu_conformance.specs.naming import camel_case
 from npu_conformance.specs.neuralnetworks import catalogue, enums
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.validate import structural_rules
-from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 # Prints the tables of the header in the form of `as_the_program_prints`.
 PROGRAM = """
@@ -190,6 +196,51 @@ def test_an_extension_has_a_table_of_its_own_and_samples(tmp_path: Path, monkeyp
     assert own[f"{CLAMP}.float32"]["model"]["extensionNameToPrefix"][0]["name"] == "com.example.npu"
     late = own[f"{CLAMP}.low_above_high"]
     assert (late["verdict"], late["clauses"]) == ("either", [f"{CLAMP}.C1"])
+
+
+def test_every_method_of_the_wire_is_in_the_kit() -> None:
+    told = methods.methods()
+    for interface in declared():
+        for method in describe(interface).values():
+            entry = told[f"{wire_name(interface)}.{method.wire_name}"]
+            assert list(entry["params"]) == [camel_case(name) for name, _ in method.parameters]
+            assert (entry["since"], entry["oneway"]) == (method.mark.since.value, method.mark.oneway)
+            assert entry["until"] == (None if method.mark.until is NEWEST else method.mark.until.value)
+            assert set(words(entry["result"], *entry["params"].values())) <= known(), method
+
+
+def declared() -> set[type]:
+    """The interfaces of specs/, the runtime's as one; what implements an interface is none."""
+    below = {kind for kind in Interface.__subclasses__() if ".specs." in kind.__module__}
+    return {Runtime} | {kind for kind in below if not kind.__name__.endswith("Functions")}
+
+
+def words(*spelled: str) -> list[str]:
+    return re.findall(r"\w+", " ".join(spelled))
+
+
+def known() -> set[str]:
+    """What a type may be spelled with: JSON's own, structs, interfaces."""
+    return {
+        *("int", "bool", "text", "base64", "float", "null", "or"),
+        *methods.structs(),
+        *(kind.__name__ for kind in declared()),
+    }
+
+
+def test_the_structs_say_what_may_be_left_out() -> None:
+    told = methods.structs()
+    assert told["ExecutionConfig"]["fields"]["loopTimeoutDurationNs"] == {"type": "int", "since": None, "default": -1}
+    assert told["DataLocation"]["fields"]["padding"]["since"] == "fl5"
+    assert told["BufferRole"]["fields"]["probability"] == {"type": "float", "since": None}
+    for name, entry in told.items():
+        for field in entry["fields"].values():
+            assert set(words(field["type"])) <= known(), name
+
+
+def test_the_page_of_methods_is_the_generated_one() -> None:
+    page = ROOT / "docs" / "wire-protocol-methods.md"
+    assert page.read_text() == methods.page(), f"npu-conformance kit DIR && cp DIR/methods.md {page.relative_to(ROOT)}"
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -13,13 +14,18 @@ from npu_conformance.faults import kill_matrix, managers, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
+from npu_conformance.harness.judge.manager_events import WAIT, CallbackRecorder
+from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run import random_search, seeds
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.types import ModelLoadRequest
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Subject
 
@@ -201,3 +207,36 @@ def test_callbacks_on_their_way_are_waited_for(name: str) -> None:
     variant = registry.conforming()["manager-slow-deliveries"]
     row = kill_matrix.run_variant(variant, [CASES[f"cts.npu_manager.{name}"]])
     assert row.is_green, row
+
+
+def test_both_sides_of_a_comparison_of_callbacks_are_named() -> None:
+    recorder = CallbackRecorder()
+    request = ModelLoadRequest(1)
+    recorder.on_can_load_model(request, 0, cast(ModelLoadStatusListener, None))
+    recorder.on_can_load_model(request, 2, cast(ModelLoadStatusListener, None))
+    recorder.on_model_load_request_complete(request, 99)
+    with pytest.raises(Failed) as caught:
+        checks.equal(recorder.of(1), [WAIT], "callbacks of request 1")
+    assert str(caught.value) == (
+        "callbacks of request 1: expected [('decision', WAIT_FOR_UNLOAD (1))], found "
+        "[('decision', CAN_LOAD_NOW (0)), ('decision', NOT_PRIORITIZED (2)), ('complete', 99)]"
+    )
+
+
+def test_a_failure_tells_what_the_apps_did_before() -> None:
+    subject = open_subject("reference", isolation="inprocess")
+    context = CaseContext(CASES["cts.npu_manager.budget.default_weights"], subject, seed=1)
+    fixture = manager_fixture.ManagerFixture(context)
+    model = fixture.app().loads()
+    with pytest.raises(Failed) as caught:
+        model.receives(WAIT)
+    context.close()
+    subject.close()
+    uid = model.app.uid
+    assert str(caught.value).splitlines()[1:] == [
+        "Steps:",
+        "  1. the policy is BUDGET",
+        f"  2. uid {uid} is an app of importance FOREGROUND (100)",
+        f"  3. uid {uid} asks: request 1, size 2, priority 0",
+        f"  4. uid {uid} loads request 1",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -16,6 +17,7 @@ from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.faults.runtime import boundary, conforming
 from npu_conformance.harness.judge.api_executions import ExecutionState, MemoryState
+from npu_conformance.harness.judge.api_handles import judge_handle
 from npu_conformance.harness.judge.api_model import Code, CompilationState, ModelState
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.nnapi.app import functions_of
@@ -27,6 +29,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.types import Handle
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 
@@ -68,6 +71,47 @@ def test_faults_at_the_boundary_are_seen(fault: Fault) -> None:
                 context.close()
             outcomes = {record.details.outcome for record in context.configurations.values()}
             assert Outcome.FAIL in outcomes, name
+
+
+def test_a_negative_preference_may_be_refused_at_once() -> None:
+    variant = "runtime-refuses-negative-preference"
+    with closing(open_subject(FAULTY, {"fault": variant}, isolation="inprocess")) as subject:
+        run(CASES["cts.misuse.compilation_set_preference.negative_preference"], subject)
+
+
+def failure_of(case: str, subject: SubjectHandle) -> Failed:
+    with pytest.raises(Failed) as caught:
+        run(CASES[case], subject)
+    return caught.value
+
+
+def test_a_step_of_the_scene_that_fails_is_told_as_such(
+    reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reference.interfaces.runtime, "model_finish", lambda model: ResultCode.NO_ERROR)
+    failure = failure_of("cts.misuse.compilation_create.model_not_finished", reference)
+    assert re.fullmatch(
+        "while the scene was made, before the call that the case is about: "
+        r"model_finish of a model whose output nothing writes: expected BAD_DATA \(4\), found NO_ERROR \(0\)",
+        str(failure),
+    )
+    assert failure.about == ("FW-MDL-023",)
+
+
+def test_a_failure_tells_the_arguments_of_the_call(reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference.interfaces.runtime, "execution_set_input", lambda *_: ResultCode.NO_ERROR)
+    failure = failure_of("cts.misuse.execution_set_input.index", reference)
+    assert re.fullmatch(
+        r"execution_set_input: expected BAD_DATA \(4\), found NO_ERROR \(0\); "
+        r"called with execution \d+, index -?\d+, type null, buffer of byte \d+ of \d+, length 8",
+        str(failure),
+    )
+
+
+def test_what_is_left_in_the_place_of_a_handle_is_told_in_words() -> None:
+    with pytest.raises(Failed, match=r"expected null, found what was there: nothing was written$") as caught:
+        judge_handle("execution_start_compute", ResultCode.BAD_DATA, {"event": True}, Handle(ResultCode.BAD_DATA))
+    assert caught.value.about == ("FW-API-004",)
 
 
 @pytest.mark.parametrize("variant", conforming.VARIANTS, ids=lambda variant: variant.id)

@@ -57,6 +57,9 @@ crasher = Plugin(_MANIFEST, lambda context: Subject(device=_Crasher()))
 fresh_crasher = Plugin(_FRESH, lambda context: Subject(device=_Crasher()))
 does_not_start = Plugin(_MANIFEST, _fail)
 resettable = Plugin(_resettable, lambda context: Subject(device=_Crasher()))
+descriptor_alone = Plugin(
+    msgspec.structs.replace(_MANIFEST, memory_transports=("descriptor",)), lambda context: Subject(device=_Base())
+)
 single = Plugin(msgspec.structs.replace(_MANIFEST, max_instances=1), lambda context: Subject(device=_Base()))
 wrong_manifest = Plugin(
     lambda options: Manifest(name="x", vendor="v", version="1", interfaces=cast(Any, ("devise",)), time_scale=0.0),

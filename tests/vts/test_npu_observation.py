@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.specs.npu.types import Uuid, WorkInfo
+from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
@@ -20,6 +22,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Event,
     Notification,
 )
+from npu_conformance.vts.lib.npu_scheduling.submissions import check_told, differences
 
 ONE, OTHER = 10_001, 10_002
 
@@ -111,6 +114,29 @@ def test_reasons_exist() -> None:
     for each in wrong:
         with pytest.raises(Failed, match="reason of a"):
             observation.check_reasons([event(each)])
+
+
+def test_a_start_of_other_work_than_was_requested_names_the_field() -> None:
+    requested, started = event(REQUESTED), event(STARTED, id_=2)
+    other = replace(started.work, job_priority=2)
+    expected = f"job priority of the work whose start follows a request of uid {ONE}: expected 500, that of the request"
+    with pytest.raises(Failed, match=f"^{expected}, found 2$"):
+        observation.check_starts([requested, Event("started", other, started.reason, 0.0)])
+
+
+def test_an_event_that_is_of_no_run_names_the_field_and_its_requirement() -> None:
+    run = InferenceRun(job_priority=0, feature_id="a" * 300, group_id=Uuid(bytes(16)))
+    work = WorkInfo(1, ONE, ONE, 0, 1000, 0, 0, debug_feature_id="a" * 300, group_id=Uuid(bytes(16)))
+    assert differences(work, run, ONE, 7, {1000}) == ()
+    wrong = replace(work, debug_feature_id="b" * 300)
+    with pytest.raises(Failed) as caught:
+        check_told(Event("ended", wrong, 4, 0.0), differences(wrong, run, ONE, 7, {1000}), run)
+    assert str(caught.value) == (
+        f"feature in the event ended of uid {ONE}: expected {'a' * 20!r}... (300 characters) or none, "
+        f"found {'b' * 20!r}... (300 characters); "
+        f"submitted was work of job priority 0, feature {'a' * 20!r}... (300 characters), group {'0' * 32}"
+    )
+    assert caught.value.about == ("NPU-HAL-040",)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from msgspec.structs import replace
 
@@ -16,12 +16,14 @@ from npu_conformance.harness.judge.refusals import judge_taken
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotSupported, Refused
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import request_of, timing_rules
-from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.specs.errors import InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
+from npu_conformance.specs.neuralnetworks.validate import validate_model, validate_request
+from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.support import supports
 
@@ -46,16 +48,30 @@ def asked_by_text_alone(context: RunningCase, *, when: bool = True) -> Iterator[
         context.warn_quality(f"{failure}; only the documents ask for it")
 
 
+def telling_what_is_invalid(violations: Sequence[Violation]) -> AbstractContextManager[None]:
+    """Inside, a failure ends with the validator's sentence on the first broken rule; with several, how many more."""
+
+    def reword(message: str) -> str:
+        if not violations:
+            return message
+        first, *others = violations
+        more = f", and {len(others)} more" if others else ""
+        return f"{message}; what is invalid: {first.message} ({first.clause}{more})"
+
+    return checks.reworded(reword)
+
+
 def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
     """See a device reject a vector that it must reject. An operation that is not supported proves nothing."""
     model = build_model(vector, context.version).model
     if vector.rejected is not None and vector.rejected.phase == "model":
         expect_rejected_at_prepare(context, model)
         return
-    prepared_model = _prepared_or_rejected(context, vector, model)
-    for example in vector.examples or (Example({}, {}),):
-        if prepared_model is not None:
-            _expect_execution_rejected(context, vector, example, prepared_model)
+    with telling_what_is_invalid(validate_model(model, context.version)):
+        prepared_model = _prepared_or_rejected(context, vector, model)
+        for example in vector.examples or (Example({}, {}),):
+            if prepared_model is not None:
+                _expect_execution_rejected(context, vector, example, prepared_model)
 
 
 def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
@@ -63,6 +79,13 @@ def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
 
     Where only one of the calls lets it through, that is what is broken, and not what is wrong with the model.
     """
+    with telling_what_is_invalid(validate_model(model, context.version)):
+        _expect_support_refused(context, model)
+        with checks.about("NNHAL-PREPARE-001"):
+            expect_preparation_rejected(context, model)
+
+
+def _expect_support_refused(context: CaseContext, model: Model) -> None:
     call = "getSupportedOperations of the invalid model"
     try:
         answers = context.device.get_supported_operations(model)
@@ -71,8 +94,6 @@ def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
     else:
         with checks.about(*(("NNHAL-SUPPORT-003",) if _rejects(context, model) else ())):
             checks.fail(call, ErrorStatus.INVALID_ARGUMENT.name, f"success with {checks.format_value(answers)}")
-    with checks.about("NNHAL-PREPARE-001"):
-        expect_preparation_rejected(context, model)
 
 
 def rejected_as_invalid(status: int | None, what: str) -> None:
@@ -108,14 +129,19 @@ def expect_preparation_rejected(
 
 
 def expect_request_rejected(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool
+    context: CaseContext, prepared_model: PreparedModel, model: Model, request: Request, executor: str, *, measure: bool
 ) -> None:
-    """The request is rejected with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
+    """The request is rejected with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017).
+
+    model: that of the prepared model; a failure says by it what is wrong with the request.
+    """
     execution = execute(context, prepared_model, request, measure=measure, executor=executor)
-    rejected_as_invalid(execution.status, f"{executor} execution of the invalid request")
-    with checks.about("NNHAL-REQUEST-017"):
-        checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
-    timing_rules(context, execution, measured=measure)
+    fenced = executor not in executors(context.version, finding_shapes=True)
+    with telling_what_is_invalid(validate_request(request, model, context.version, fenced=fenced, text_rules=True)):
+        rejected_as_invalid(execution.status, f"{executor} execution of the invalid request")
+        with checks.about("NNHAL-REQUEST-017"):
+            checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
+        timing_rules(context, execution, measured=measure)
 
 
 def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:

@@ -124,7 +124,8 @@ def _requirements(header: VectorHeader) -> tuple[str, ...]:
         clause = header.rejected.clause.partition(".")[2]
         ours = header.rejected.clause.startswith(f"{header.operation}.")
         shared = [_BY_CLAUSE[header.rejected.clause]] if header.rejected.clause in _BY_CLAUSE else []
-        own = f"{family}-{clause}" if ours else "NNHAL-REQUEST-018"
+        structural = "NNHAL-SUPPORT-003" if header.rejected.phase == "model" else "NNHAL-REQUEST-018"
+        own = f"{family}-{clause}" if ours else structural
         return (own, *shared, "NNHAL-ERROR-008", *header.requirements)
     outputs = {operand.type for operand in header.operands.values() if operand.role == "output"}
     values = [*accuracy(outputs, relaxed=header.relaxed), *control_flow(header.operations)]

@@ -99,7 +99,8 @@ def _case(
 
 def _runner(row: Row) -> Callable[[CaseContext], None]:
     def run(context: CaseContext) -> None:
-        prepared_model = addition.prepared(context, _model(row))
+        model = _model(row)
+        prepared_model = addition.prepared(context, model)
         pool = context.pool(_POOL)
         for offset in (0, _POOL - _SIZE):
             pool.write(offset, addition.packed(addition.A))
@@ -108,7 +109,8 @@ def _runner(row: Row) -> Callable[[CaseContext], None]:
         if not row.sound:
             verdict = aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule))
             with asked_by_text_alone(context, when=row.text_alone), verdict:
-                expect_request_rejected(context, prepared_model, request, executors(context.version)[0], measure=False)
+                usual = executors(context.version)[0]
+                expect_request_rejected(context, prepared_model, model, request, usual, measure=False)
             return
         execution = execute(context, prepared_model, request, measure=False)
         if execution.status == ErrorStatus.GENERAL_FAILURE and 0 in (row.dimensions or (0,)):

@@ -85,21 +85,25 @@ class RuntimeApp(App):
     def succeed(self, function: str, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to succeed; returns its answer."""
         answer = self.call(function, *arguments, **named)
-        self.expect(function, result_of(answer))
+        with codes.telling_the_call(function, arguments, named):
+            self.expect(function, result_of(answer))
         return answer
 
     def succeed_each(self, calls: Iterable[MethodCall]) -> list[Any]:
         """Call functions in turn that all have to succeed; returns their answers."""
-        answers = []
-        for function, answer in self.call_each(calls):
-            self.expect(function, result_of(answer))
+        answers: list[Any] = []
+        known = list(calls)
+        for function, answer in self.call_each(known):
+            with codes.telling_the_call(function, known[len(answers)][1], {}):
+                self.expect(function, result_of(answer))
             answers.append(answer)
         return answers
 
     def refused(self, function: str, code: int, *arguments: Any, **named: Any) -> Any:
         """Call a function that has to return this code; returns its answer."""
         answer = self.call(function, *arguments, **named)
-        self.expect(function, result_of(answer), code)
+        with codes.telling_the_call(function, arguments, named):
+            self.expect(function, result_of(answer), code)
         return answer
 
     def made(self, function: str, *arguments: Any) -> int:
@@ -160,7 +164,9 @@ class RuntimeApp(App):
         """A model whose finish has failed: nothing writes its output."""
         model = self.operands_of_add()
         self.succeed("model_identify_inputs_and_outputs", model, (0, 1), (3,))
-        self.refused("model_finish", ResultCode.BAD_DATA, model)
+        with checks.about("FW-MDL-023"):
+            result = self.call("model_finish", model)
+            self.expect("model_finish of a model whose output nothing writes", result, ResultCode.BAD_DATA)
         return model
 
     def built(self, model: Model, build: Build = models.build) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from npu_conformance.cts.lib.runtime.codes import told_as
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import SCENES, MakeScene, Scene
 from npu_conformance.harness.judge.api_handles import judge_handle
@@ -23,6 +24,8 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.neuralnetworks.runtime.types import NULL
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
+_BEFORE = "while the scene was made, before the call that the case is about"
+_BEHIND = "behind the call that the case is about"
 UNEXPECTED_NULL, BAD_DATA, BAD_STATE = ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA, ResultCode.BAD_STATE
 
 
@@ -113,31 +116,37 @@ def null_of(function: str, parameter: str) -> Any:
 def run_row(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
     """Have wrong calls refused, then make the legal one. Where the code is NO_ERROR, the changed call is the legal."""
     app = RuntimeApp(context)
-    scene = make(app)
+    with told_as(_BEFORE):
+        scene = make(app)
     objects: list[tuple[Object, Any]] = []
     answer: Any = None
     for change in changes:
         answer = _call(app, function, code, scene, change, objects)
-    if code != ResultCode.NO_ERROR and scene.is_legal:
-        answer = app.succeed(function, **scene.arguments)
-    scene.rest(answer)
-    for made, value in objects:
-        if made.works is not None:
-            made.works(app, value)
+    with told_as(_BEHIND):
+        if code != ResultCode.NO_ERROR and scene.is_legal:
+            answer = app.succeed(function, **scene.arguments)
+        scene.rest(answer)
+        for made, value in objects:
+            if made.works is not None:
+                made.works(app, value)
 
 
 def _run_apart(function: str, code: int, changes: tuple[Change, ...], make: MakeScene, context: CaseContext) -> None:
     """Have each wrong call refused in a scene of its own."""
     app = RuntimeApp(context)
     for change in changes:
-        _call(app, function, code, make(app), change, [])
+        with told_as(_BEFORE):
+            scene = make(app)
+        _call(app, function, code, scene, change, [])
 
 
 def _call(
     app: RuntimeApp, function: str, code: int, scene: Scene, change: Change, objects: list[tuple[Object, Any]]
 ) -> Any:
     """Make a changed call, which has to return the code; returns its answer. objects: gets those that are made."""
-    arguments = {**scene.arguments, **{name: _made(app, value, objects) for name, value in change.items()}}
+    with told_as(_BEFORE):
+        changed = {name: _made(app, value, objects) for name, value in change.items()}
+    arguments = {**scene.arguments, **changed}
     answer = app.refused(function, code, **arguments)
     judge_handle(function, code, arguments, answer)
     return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.legal import compilations, memories, models
 from npu_conformance.cts.lib.runtime.misuse import Object
+from npu_conformance.harness.judge import checks
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 
@@ -15,7 +16,8 @@ def is_building(app: RuntimeApp, model: int) -> None:
 
 def is_invalid(app: RuntimeApp, model: int) -> None:
     """The model cannot be finished again."""
-    app.refused("model_finish", ResultCode.BAD_STATE, model)
+    with checks.about("FW-MDL-025"):
+        app.expect("model_finish once more", app.call("model_finish", model), ResultCode.BAD_STATE)
 
 
 def has_failed(app: RuntimeApp, compilation: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.report.lines import explain, headline
+from npu_conformance.harness.report.lines import explain, headline, whole_words
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Outcome
 
@@ -36,6 +36,12 @@ def test_a_crash_shows_signal_and_last_words() -> None:
     assert explain(crashed).splitlines() == ["CRASH vts.a.b.c: died", "  signal 11", "  stderr: one", "  stderr: last"]
     said = replace(crashed, message="killed by SIGSEGV (signal 11)")
     assert "  signal 11" not in explain(said).splitlines()
+
+
+def test_a_failure_that_is_replayed_alone_shows_all_that_was_printed() -> None:
+    stack = "\n".join(f"#{number} in f{number}" for number in range(5))
+    crashed = CaseResult(case="vts.a.b.c", outcome=Outcome.CRASH, message="died", stdout=stack, stderr="one\nlast")
+    assert [*whole_words(crashed)] == ["the driver's stdout:", *(f"  #{number} in f{number}" for number in range(5))]
 
 
 def test_the_steps_that_led_to_a_failure_are_told_below_it() -> None:

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 from patience import SECONDS, eventually
@@ -15,9 +17,11 @@ from places import HOSTILE
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung
 from npu_conformance.harness.subject import supervisor
 from npu_conformance.harness.subject.loading import Isolation, LoadError, open_subject
+from npu_conformance.harness.subject.pools import MemoryLink, SharedPools
 from npu_conformance.harness.subject.private_directory import PrivateDirectory, sweep
 from npu_conformance.harness.subject.private_files import remove_directory
 from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 
@@ -203,6 +207,20 @@ def test_a_manifest_that_breaks_a_rule_is_refused_wherever_the_plug_in_lives(iso
     )
     with pytest.raises(LoadError, match=words):
         open_subject("faulty_plugins:wrong_manifest", isolation=isolation)
+
+
+def test_a_transport_that_the_manifest_does_not_name_is_wrong_use() -> None:
+    words = r"--transport message: its manifest has memory_transports descriptor alone$"
+    with pytest.raises(LoadError, match=words):
+        open_subject("faulty_plugins:descriptor_alone", transports=("message",))
+    with closing(open_subject("faulty_plugins:descriptor_alone", transports=("message", "descriptor"))) as subject:
+        assert subject.memory.transports == ("descriptor",)
+
+
+def test_memory_that_no_transport_brings_breaks_the_protocol() -> None:
+    with pytest.raises(Failed, match="memory cannot be shared") as caught:
+        SharedPools(cast(MemoryLink, None), FileStore(), ()).create("ashmem", 4)
+    assert caught.value.about == ("NNHAL-WIRE-001",)
 
 
 @pytest.mark.parametrize("spec", ["my_package.driver", "my_package/driver.py", "./my_package/driver.py"])

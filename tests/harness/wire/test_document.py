@@ -40,10 +40,10 @@ BUILTINS: dict[str, type[msgspec.Struct]] = {
 
 
 def documented_messages() -> list[dict[str, Any]]:
-    """Every whole JSON-RPC message of the pages; the ones shortened with dots are left out."""
+    """Every JSON-RPC message of the pages, `{...}` as an empty object; those shortened otherwise are left out."""
     found = []
     decoder = json.JSONDecoder()
-    text = re.sub(r"\n\s*", "", TEXT)
+    text = re.sub(r"\n\s*", "", TEXT).replace("{...}", "{}")
     for match in re.finditer(r'\{"jsonrpc"', text):
         try:
             found.append(decoder.raw_decode(text, match.start())[0])
@@ -71,6 +71,24 @@ def test_requests_have_the_documented_params() -> None:
             assert found is not None, name
             assert set(message["params"]) <= {field.encode_name for field in msgspec.structs.fields(found[1].params)}
     assert checked == set(BUILTINS)
+
+
+def test_the_calls_of_feature_level_8_are_shown() -> None:
+    shown = {message["method"]: message["params"] for message in documented_messages() if "method" in message}
+    for name in (
+        "device.prepareModelWithConfig",
+        "preparedModel.configureExecutionBurst",
+        "burst.executeSynchronously",
+        "burst.releaseMemoryResource",
+        "preparedModel.createReusableExecution",
+        "execution.executeSynchronously",
+        "execution.executeFenced",
+    ):
+        found = find_method(name)
+        assert found is not None
+        assert set(shown[name]) == {field.encode_name for field in msgspec.structs.fields(found[1].params)}, name
+    msgspec.convert(shown["device.prepareModelWithConfig"]["config"], types.PrepareModelConfig, strict=True)
+    msgspec.convert(shown["preparedModel.createReusableExecution"]["config"], types.ExecutionConfig, strict=True)
 
 
 def test_answers_are_messages() -> None:

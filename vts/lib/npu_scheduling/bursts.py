@@ -42,7 +42,7 @@ from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification, Recorder
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
-from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, may_describe
+from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
 
 _LOOK_MS = 10
 MARGIN_MS = 15
@@ -95,9 +95,9 @@ class BurstScenario:
 
     def _judge(self) -> None:
         self._receive()
-        for recorder, told in self._replaced:
+        for recorder, by_then in self._replaced:
             with checks.about("NPU-HAL-017"):
-                checks.equal(len(recorder.events), told, "number of events at a callback that was replaced")
+                checks.equal(len(recorder.events), by_then, "number of events at a callback that was replaced")
         for uid, bursts in self._bursts.items():
             own = [event for event in self._events if event.work.uid == uid]
             due = [one for burst in bursts for one in burst.due()]
@@ -112,14 +112,12 @@ class BurstScenario:
         observation.check_times(self._events)
         observation.check_ids(self._events)
 
-    def _judge_burst(self, burst: Burst, told: list[Event]) -> None:
+    def _judge_burst(self, burst: Burst, events: list[Event]) -> None:
         works = (burst.works[0], burst.works[0], burst.works[-1])
-        for event, work in zip(told, works, strict=False):
-            is_told = may_describe(event.work, work.run, work.app.uid, work.pid, work.effective)
-            with checks.about("NPU-HAL-015"):
-                checks.that(is_told, f"{event}: expected it of {work.run}, pid {work.pid}")
+        for event, work in zip(events, works, strict=False):
+            check_told(event, differences(event.work, work.run, work.app.uid, work.pid, work.effective), work.run)
         if burst.is_over and not self._is_vague:
-            took = told[-1].work.timestamp_ms - told[0].work.timestamp_ms
+            took = events[-1].work.timestamp_ms - events[0].work.timestamp_ms
             most = burst.works[-1].ended_ms - burst.works[0].started_ms
             is_right = most - _LOOK_MS - 1 <= took <= most + 1
             with checks.about("NPU-HAL-024"):
@@ -149,7 +147,7 @@ class BurstScenario:
         reason = self._ended(app, result, step)
         if bool(result.succeeded) != (reason == EndReason.COMPLETED):
             expected = "success" if reason == EndReason.COMPLETED else "no success, as it was ended early"
-            checks.fail(f"{run} of uid {app.uid}", expected, result.ending)
+            checks.fail(f"{told(run)} of uid {app.uid}", expected, result.ending)
         effective |= self._configs.priorities(app.uid, run)
         self._note(Work(app, pid, run, effective, reason, begun, self.npu.passed_ms))
         if self._is_vague:
@@ -232,7 +230,7 @@ class BurstScenario:
         self._close_all()
         self._receive()
         seen = len(self._events)
-        checks.that(not app.ends(run, _LOOK_MS), f"{run} of uid {app.uid}: expected a rejection, found success")
+        checks.that(not app.ends(run, _LOOK_MS), f"{told(run)} of uid {app.uid}: expected a rejection, found success")
         self.npu.pass_ms(self._newest + 2 * MARGIN_MS)
         self._receive()
         new = self._events[seen:]

@@ -26,6 +26,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Notification,
 )
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling.submissions import spelled
 
 _BURSTS = 2
 _EXECUTIONS, _REST_MS = 4, 20
@@ -204,9 +205,18 @@ def check_starts(events: Sequence[Event]) -> None:
     for uid, own in bursts_of(events).items():
         for before, after in itertools.pairwise(own):
             if (before.notification, after.notification) == (REQUESTED, STARTED):
-                checks.equal(_labels(after), _labels(before), f"work whose start follows a request of uid {uid}")
+                for (name, found), (_, expected) in zip(_labels(after), _labels(before), strict=True):
+                    if found != expected:
+                        what = f"{name} of the work whose start follows a request of uid {uid}"
+                        checks.fail(what, f"{spelled(expected)}, that of the request", spelled(found))
 
 
-def _labels(event: Event) -> tuple[object, ...]:
+def _labels(event: Event) -> tuple[tuple[str, object], ...]:
     work = event.work
-    return work.original_uid, work.job_priority, work.device_number, work.debug_feature_id, work.group_id
+    return (
+        ("original uid", work.original_uid),
+        ("job priority", work.job_priority),
+        ("device", work.device_number),
+        ("feature", work.debug_feature_id),
+        ("group", work.group_id),
+    )

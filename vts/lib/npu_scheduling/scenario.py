@@ -22,7 +22,7 @@ from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, I
 from npu_conformance.vts.lib.npu_scheduling import observation
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
 from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
-from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, may_describe
+from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
 
 UIDS_OF_A_USER = 100_000
 _FIRST_PID = 7001
@@ -144,11 +144,19 @@ class WorkScenario:
         observation.check_fields(events)
         observation.check_starts(events)
         for event in events:
-            is_known = any(may_describe(event.work, run.run, run.app.uid, run.pid, run.effective) for run in self.runs)
-            with checks.about("NPU-HAL-015"):
-                checks.that(is_known, f"{event}: of no work that was submitted")
+            self._judge_described(event)
         for event in _final_ends(events):
             self._judge_reason(event)
+
+    def _judge_described(self, event: Event) -> None:
+        """An event is about work that was submitted: the failure is about the work that is most like it."""
+        with checks.about("NPU-HAL-015"):
+            checks.that(bool(self.runs), f"event {event.event_type} of uid {event.work.uid}: no work was submitted")
+        wrong, run = min(
+            ((differences(event.work, one.run, one.app.uid, one.pid, one.effective), one.run) for one in self.runs),
+            key=lambda each: len(each[0]),
+        )
+        check_told(event, wrong, run)
 
     @checks.about("NPU-HAL-030")
     def _judge_reason(self, event: Event) -> None:
@@ -162,15 +170,15 @@ class WorkScenario:
     def _judge_end(self, run: Submitted) -> None:
         if not run.may_work and run.result.succeeded:
             with checks.about("NPU-HAL-011", "NPU-HAL-012"):
-                self._fail(f"{run.run} of uid {run.app.uid}: expected a rejection, found success")
+                self._fail(f"{told(run.run)} of uid {run.app.uid}: expected a rejection, found success")
         if run.has_gone_on and run.result.succeeded:
             with checks.about("NPU-HAL-030"):
                 self._fail(
-                    f"{run.run} of uid {run.app.uid}, which was to end early: expected no success, found success"
+                    f"{told(run.run)} of uid {run.app.uid}, which was to end early: expected no success, found success"
                 )
         if run.may_work and not run.disturbed:
             if not run.result.succeeded:
-                self._fail(f"{run.run} of uid {run.app.uid}: expected success, found {run.result.ending}")
+                self._fail(f"{told(run.run)} of uid {run.app.uid}: expected success, found {run.result.ending}")
             if not run.app.events():
                 with checks.about("NPU-HAL-019"):
                     self._fail(f"uid {run.app.uid} has worked, and nothing was notified")

@@ -1,0 +1,67 @@
+"""A device that takes what is invalid is told what is: by the validator's sentence, behind what was expected."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from typing import cast
+
+import pytest
+
+from npu_conformance.corpus import vectors
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model, Request
+from npu_conformance.vts.lib import addition, rejection
+from npu_conformance.vts.lib.vector_cases import stored_case
+
+HEADER = next(header for header in vectors.headers("ADD") if header.name == "mixed_types")
+CASE = stored_case(HEADER)
+
+
+class _Credulous:
+    """A device that supports whatever it is asked about."""
+
+    def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
+        return (True,) * len(model.main.operations)
+
+
+def test_a_failure_says_what_is_invalid_in_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_subject("reference", isolation="inprocess")) as subject:
+        context = CaseContext(CASE, subject, seed=1)
+        monkeypatch.setattr(CaseContext, "device", _Credulous())
+        monkeypatch.setattr(rejection, "_rejects", lambda *_: False)
+        with pytest.raises(Failed) as caught:
+            rejection.expect_vector_rejected(context, vectors.load("ADD", "mixed_types"))
+    assert re.fullmatch(
+        r"getSupportedOperations of the invalid model: expected INVALID_ARGUMENT, found success with \(True,\); "
+        r"what is invalid: operation 0 \(ADD\): HAL fl8 has no signature "
+        r"\(TENSOR_FLOAT32, TENSOR_INT32, INT32\) -> \(TENSOR_FLOAT32\) \(MODEL\.P3\)",
+        str(caught.value),
+    )
+
+
+def test_a_failure_says_what_is_invalid_in_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_subject("reference", isolation="inprocess")) as subject:
+        context = CaseContext(CASE, subject, seed=1)
+        monkeypatch.setattr(rejection, "execute", lambda *_, **__: Execution(ErrorStatus.NONE, (), None))
+        with pytest.raises(
+            Failed, match=r"found NONE; what is invalid: 0 inputs, the model has 2 \(REQUEST\.R1, and 1 more\)$"
+        ):
+            rejection.expect_request_rejected(
+                context,
+                cast(PreparedModel, None),
+                addition.FLOAT32.model(),
+                Request((), (), ()),
+                "synchronous",
+                measure=False,
+            )
+
+
+def test_a_model_of_wrong_structure_is_no_matter_of_run_time() -> None:
+    assert CASE.requirements[0] == "NNHAL-SUPPORT-003"
+    assert "NNHAL-REQUEST-018" not in CASE.requirements
