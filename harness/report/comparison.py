@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.sections.head import Verdict, verdict
 from npu_conformance.harness.report.templating import figure
 from npu_conformance.specs.diagnostics.counted import counted
@@ -37,11 +36,6 @@ class ComparedRun:
         """The plug-in, its version and the version of the HAL."""
         manifest = self.results.manifest
         return f"{manifest.name} {manifest.version}, HAL {self.results.hal_version}"
-
-    @property
-    def red(self) -> int:
-        """How many cases are red."""
-        return sum(is_red(case.outcome, case.dispositions) for case in self.results.cases)
 
 
 @dataclass(frozen=True)

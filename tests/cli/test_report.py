@@ -10,7 +10,7 @@ from made_runs import EVERYTHING, LATENCIES, case, keep
 from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 
 @pytest.fixture
@@ -87,6 +87,13 @@ def test_reasons_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     cases = [replace(case(f"PAD.{name}", Outcome.NOT_APPLICABLE), message="no clock") for name in "ab"]
     run = keep(tmp_path / "run", case("PAD.c"), *cases)
     assert report(capsys, run, "--reasons") == (0, "     2 not-applicable: no clock\n", "")
+
+
+def test_what_is_waived_or_known_is_explained_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = replace(case("PAD.a", Outcome.FAIL, message="off by 3"), dispositions=(Disposition.KNOWN,))
+    out = report(capsys, keep(tmp_path / "known", known), "--failures")[1].splitlines()
+    assert out[:2] == ["what is excused, 1 known:", "fail (known) vts.generated.PAD.a: off by 3"]
+    assert report(capsys, keep(tmp_path / "well", case("PAD.a")), "--failures")[1] == "nothing is red\n"
 
 
 def test_a_badge(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
