@@ -12,6 +12,8 @@ from npu_conformance.specs.documents.waivers import WaiverUse
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
+LISTED = "; none: "
+"""In a line of thin_coverage: behind it stand names, one after the other, that nobody reads in a summary."""
 Counts = dict[str, Count]
 """Number of verdicts by outcome; of a requirement also of `not-shown`."""
 

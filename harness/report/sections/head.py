@@ -13,7 +13,7 @@ from npu_conformance.harness.report import summary
 from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, ShownRun
 from npu_conformance.harness.report.summary import red_that_ran
-from npu_conformance.harness.report.table import against
+from npu_conformance.harness.report.table import against, folded
 from npu_conformance.harness.report.tally import tally
 from npu_conformance.harness.report.templating import render
 from npu_conformance.specs.diagnostics.counted import counted
@@ -51,8 +51,8 @@ def head(run: ShownRun) -> Markup:
         "head.html",
         results=results,
         verdict=verdict(results),
-        remarks=remarks[:_SHOWN_REASONS],
-        more_remarks=remarks[_SHOWN_REASONS:],
+        remarks=[folded(remark) for remark in remarks[:_SHOWN_REASONS]],
+        more_remarks=[folded(remark) for remark in remarks[_SHOWN_REASONS:]],
         outcomes=outcomes,
         suites=[(suite, counts, list(_bar(counts))) for suite, counts in suites],
         width=_BAR,

@@ -83,6 +83,17 @@ def test_the_table_says_what_to_do_next() -> None:
     assert lines[-1] == "report: folder (report.html, results.json, junit.xml, failures/)"
 
 
+def test_a_long_list_of_names_is_folded() -> None:
+    """Of who supports little there are a hundred operations, before what is wrong is told."""
+    names = [f"OP_{number:02}" for number in range(12)]
+    verdicts = [case("PAD.a"), *(case(f"{name}.a", Outcome.NOT_SUPPORTED) for name in names)]
+    coverage = "1 of 13 operations have a passing case; none: " + " ".join(names[:8])
+    assert f"coverage: {coverage} and 4 more" in summary(*verdicts).lines()
+    folded = f"{coverage}<details><summary>and 4 more</summary>{' '.join(names[8:])}</details>"
+    assert folded in html(verdicts)
+    assert " ".join(names) in summary(*verdicts).results.thin_coverage[-1]
+
+
 def test_a_folder_of_failures_is_named_only_where_there_is_one() -> None:
     assert summary(case("PAD.a")).lines()[-1] == "report: folder (report.html, results.json, junit.xml)"
 
