@@ -45,7 +45,8 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
 
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
-    return f"{counted(compared.regressions, 'regression')}, {compared.known} known, {compared.mended} mended"
+    altered = f" ({compared.altered} of them with another symptom)" if compared.altered else ""
+    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} mended"
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
