@@ -16,6 +16,7 @@ from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.replay import Discard
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -129,7 +130,13 @@ def test_second_answer_is_found_at_the_next_call() -> None:
 @pytest.mark.parametrize(("mode", "ends"), [("wrong_type", "got `str`: .*"), ("twice", "any more: .*")])
 def test_who_hung_up_is_told(mode: str, ends: str, make_case: Callable[..., Case]) -> None:
     """A subject that breaks the protocol would answer; its connection is ended for that."""
-    asking = make_case("asking", lambda context: context.device.get_type())
+
+    def ask(context: CaseContext) -> None:
+        assert context.device is not None
+        context.device.get_type()
+        context.subject.wait_until(lambda: False, SECONDS)  # a second answer may come when the first is read
+
+    asking = make_case("asking", ask)
     with hostile(mode) as subject:
         result = Engine([asking], subject, Discard()).run().results[0]
     assert result.outcome is Outcome.FAIL
