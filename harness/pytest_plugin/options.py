@@ -10,8 +10,6 @@ from typing import NoReturn
 
 import pytest
 
-from npu_conformance.harness.systems import refusal
-
 _SUITES = ("vts", "cts", "fuzz", "mlts")
 
 
@@ -79,6 +77,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Load the adapter in runs that ask for it, and only there. UsageError where a suite is to run on nothing."""
     if config.getoption("--npu-plugin"):
+        from npu_conformance.harness.systems import refusal
+
         if refusal():
             raise pytest.UsageError(refusal())
         config.pluginmanager.import_plugin("npu_conformance.harness.pytest_plugin.adapter")
