@@ -35,7 +35,9 @@ COMMANDS = {
     "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
     "completion": "print a script that lets bash, zsh or fish complete commands and options",
 }
-_EXIT_CODES = "exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 the suite failed"
+_EXIT_CODES = (
+    "exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 suite failed or interrupted"
+)
 
 
 class Parser(argparse.ArgumentParser):

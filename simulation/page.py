@@ -14,6 +14,14 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; 
 svg { display: block; margin: 0 0 2em; max-width: 100%; height: auto }
 svg text { font: 12px system-ui, sans-serif; fill: #222 }
 pre { font: 12px/1.4 ui-monospace, monospace; overflow-x: auto; background: #f6f6f6; padding: 1em }
+:root { color-scheme: light dark }
+@media (prefers-color-scheme: dark) {
+  body { color: #ddd; background: #16181c }
+  svg text { fill: #ddd }
+  svg .grid { stroke: #3a3d44 }
+  svg .tick { stroke: #ddd }
+  pre { background: #22252b }
+}
 """
 
 

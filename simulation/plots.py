@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -12,6 +12,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 150, 15, 55
 _FONT = 'font-family="sans-serif" font-size="12"'
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that people with colour blindness can distinguish; dashes help where there are more series."""
+_LEAST = 2.0
+"""Height of the bar of a value that is next to nothing: it can be seen that there is one."""
 _DASHES = ("", "7 3", "2 3")
 
 
@@ -78,12 +80,9 @@ def lines(series: Sequence[Series], x_axis: Axis, y_axis: Axis) -> str:
     for index, each in enumerate(series):
         if not each.points:
             continue
-        dash = f' stroke-dasharray="{_DASHES[index % 3]}"' if _DASHES[index % 3] else ""
-        path = _path([(across(x), up(y)) for x, y in each.points], each.is_stepped)
-        parts.append(f'<path d="{path}" fill="none" stroke="{_colour(index)}" stroke-width="2"{dash}/>')
-    return _svg(
-        [*parts, *_legend([each.name if each.points else "" for each in series])], f"{y_axis.label} by {x_axis.label}"
-    )
+        parts.append(_line(index, _path([(across(x), up(y)) for x, y in each.points], each.is_stepped)))
+    names = [each.name if each.points else "" for each in series]
+    return _svg([*parts, *_legend(names, _line_key)], f"{y_axis.label} by {x_axis.label}")
 
 
 def bars(values: Mapping[str, Mapping[str, float]], label: str) -> str:
@@ -98,13 +97,13 @@ def bars(values: Mapping[str, Mapping[str, float]], label: str) -> str:
         parts += _category(category, left + slot * 0.4)
         for index, (name, each) in enumerate(values.items()):
             if category in each:
-                top = up(each[category])
+                top = min(up(each[category]), _HEIGHT - _BOTTOM - _LEAST)
                 parts.append(
                     f'<rect x="{left + index * width:.1f}" y="{top}" width="{width * 0.9:.1f}" '
                     f'height="{_HEIGHT - _BOTTOM - top:.1f}" fill="{_colour(index)}">'
                     f"<title>{escape(name)}, {escape(category)}: {each[category]:.3f}</title></rect>"
                 )
-    return _svg([*parts, *_legend(list(values))], label)
+    return _svg([*parts, *_legend(list(values), _bar_key)], label)
 
 
 def _category(name: str, middle: float) -> list[str]:
@@ -116,7 +115,7 @@ def _category(name: str, middle: float) -> list[str]:
 def _grid(up: _Scale, label: str) -> list[str]:
     parts = []
     for tick in up.ticks:
-        parts.append(f'<path d="M{_LEFT} {up(tick)}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
+        parts.append(f'<path d="M{_LEFT} {up(tick)}H{_WIDTH - _RIGHT}" class="grid" stroke="#ddd"/>')
         parts.append(_text(_LEFT - 8, up(tick) + 4, f"{tick:g}", "end"))
     middle = (_HEIGHT - _BOTTOM + _TOP) / 2
     turned = f' transform="rotate(-90 16 {middle})"'
@@ -125,7 +124,7 @@ def _grid(up: _Scale, label: str) -> list[str]:
 
 def _x_ticks(across: _Scale, label: str) -> list[str]:
     bottom = _HEIGHT - _BOTTOM
-    parts = [f'<path d="M{across(tick)} {bottom}v5" stroke="#222"/>' for tick in across.ticks]
+    parts = [f'<path d="M{across(tick)} {bottom}v5" class="tick" stroke="#222"/>' for tick in across.ticks]
     parts += [_text(across(tick), bottom + 18, f"{tick:g}", "middle") for tick in across.ticks]
     return [*parts, _text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 12, label, "middle")]
 
@@ -136,14 +135,28 @@ def _path(points: Sequence[tuple[float, float]], is_stepped: bool) -> str:
     return f"M{x} {y}{steps}"
 
 
-def _legend(names: Sequence[str]) -> list[str]:
+def _line(index: int, path: str) -> str:
+    dash = f' stroke-dasharray="{_DASHES[index % 3]}"' if _DASHES[index % 3] else ""
+    return f'<path d="{path}" fill="none" stroke="{_colour(index)}" stroke-width="2"{dash}/>'
+
+
+def _line_key(index: int, left: float, top: float) -> str:
+    return _line(index, f"M{left - 6} {top + 6}h20")
+
+
+def _bar_key(index: int, left: float, top: float) -> str:
+    return f'<rect x="{left}" y="{top}" width="12" height="12" fill="{_colour(index)}"/>'
+
+
+def _legend(names: Sequence[str], key: Callable[[int, float, float], str]) -> list[str]:
+    """Names beside what their series is drawn with. key: draws it, by the number of the series and its place."""
     left = _WIDTH - _RIGHT + 15
     parts = []
     for index, name in enumerate(names):
         if not name:
             continue
         top = _TOP + 20 * index
-        parts.append(f'<rect x="{left}" y="{top}" width="12" height="12" fill="{_colour(index)}"/>')
+        parts.append(key(index, left, top))
         parts.append(_text(left + 18, top + 10, name))
     return parts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from npu_conformance.adapters.nnapi_c.arguments import Structure, Written
@@ -28,6 +29,7 @@ class Library:
             raise LoadError(f"plug-in {path}: it cannot be loaded: {_said_by_dlopen(error, path)}") from None
         known = [name for name in describe(Runtime) if name not in WITHOUT_C]
         self._functions = {name: found for name in known if (found := self._find(name)) is not None}
+        self._frames = {name: _frame(c_name(name), path) for name in self._functions}
         if not self._functions:
             raise LoadError(f"plug-in {path}: it exports no ANeuralNetworks functions")
 
@@ -48,7 +50,17 @@ class Library:
         if function is None:
             raise Unsupported(f"the library does not export {c_name(method)}")
         kinds = ffi.typeof(function).args
-        return function(*[_converted(kind, given) for kind, given in zip(kinds, arguments, strict=True)])
+        converted = [_converted(kind, given) for kind, given in zip(kinds, arguments, strict=True)]
+        return self._frames[method](function, converted)
+
+
+def _called(function: Callable[..., Any], arguments: list[Any]) -> Any:
+    return function(*arguments)
+
+
+def _frame(name: str, path: str) -> Callable[[Callable[..., Any], list[Any]], Any]:
+    """Calls a C function from a frame that has its name: the stack of a process that dies in it has no frames of C."""
+    return FunctionType(_called.__code__.replace(co_name=name, co_qualname=name, co_filename=path), globals(), name)
 
 
 def _said_by_dlopen(error: OSError, path: str) -> str:

@@ -13,6 +13,7 @@ from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.run.interruption import Interruption
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.private_directory import temporary_folder
@@ -34,7 +35,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:
         write_text(options.trace, "[]\n")  # fails before anything starts where it cannot be written
-    with temporary_folder() as folder:
+    with Interruption(), temporary_folder() as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
             given = _options(options.plugin, options.plugin_option)

@@ -76,8 +76,9 @@ def _execute(options: argparse.Namespace) -> int:
         console.say(_headline(options, subject))
         if not (options.processes or options.scheduler):
             campaign = Campaign(subject, recipes, options.save, session.plugin_words)
-            _run(options, campaign, console)
-            return _end(options, console, campaign.tally, started)
+            came_to_its_end = _run(options, campaign, console)
+            code = _end(options, console, campaign.tally, started)
+            return code if came_to_its_end else SUITE_FAILED
     return _in_parts(options, console, started)
 
 
@@ -102,7 +103,8 @@ def _tell(console: Console, options: argparse.Namespace, found: Found) -> None:
     console.say("\n".join(_finding(found, options.save)))
 
 
-def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> None:
+def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> bool:
+    """Run the seeds; False where somebody ended that early."""
     if options.tally:
         end_with_parent()
     try:
@@ -113,9 +115,11 @@ def _run(options: argparse.Namespace, campaign: Campaign, console: Console) -> N
             if campaign.is_interrupted:
                 raise KeyboardInterrupt
             if campaign.is_over:
-                return
+                break
     except KeyboardInterrupt:
         console.say("interrupted")
+        return False
+    return True
 
 
 def _seeds(options: argparse.Namespace) -> Iterator[int]:

@@ -123,8 +123,7 @@ def _add(options: argparse.Namespace) -> int:
     try:
         added.add(options.file, name, Inputs("uniform", low=options.low, high=options.high))
     except TfliteError as error:
-        print(f"npu-conformance: {error}", file=sys.stderr)
-        return WRONG
+        raise UsageError(str(error)) from None
     except msgspec.ValidationError:
         raise UsageError(f"--name: expected small letters, digits and single underscores, found {name!r}") from None
     except ValueError as error:

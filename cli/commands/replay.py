@@ -110,10 +110,13 @@ def _line(replayed: Replay, console: Console) -> str:
 def _sum(replays: Sequence[Replay]) -> str:
     """How many still fail, how many pass now, and what became of the others."""
     from npu_conformance.harness.judge.outcome_table import is_red
+    from npu_conformance.harness.report.lines import excuse
     from npu_conformance.specs.outcomes import Outcome
 
     red = sum(is_red(replayed.outcome) for replayed in replays)
     counted = Counter(replayed.outcome for replayed in replays if not is_red(replayed.outcome))
     passed = counted.pop(Outcome.PASS, 0)
+    excused = sum(is_red(replayed.outcome) and bool(excuse(replayed.failure.result)) for replayed in replays)
+    failing = f"{red} still fail" + (f" ({excused} of them waived or known)" if excused else "")
     others = [f"{number} now {outcome.value}" for outcome, number in counted.items()]
-    return ", ".join([f"{red} still fail", f"{passed} now pass", *others])
+    return ", ".join([failing, f"{passed} now pass", *others])

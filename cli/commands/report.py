@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,14 +121,20 @@ def _earlier(named: Path) -> EarlierRun:
 
 
 def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
-    """Print the symptoms, then every red case."""
+    """Print the symptoms, then every red case, then those that are waived or known."""
     from npu_conformance.harness.report import symptoms
     from npu_conformance.harness.report.lines import explain
-    from npu_conformance.harness.report.summary import red_that_ran
+    from npu_conformance.harness.report.summary import excused_that_ran, excuses, red_that_ran
 
     leading = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint)
     red = [result for result in verdicts if is_red(result.outcome, result.dispositions)]
-    told = [*leading, *(explain(result, console.paint, replays.of(result)) for result in red)]
+
+    def _explained(cases: Iterable[CaseResult]) -> Iterator[str]:
+        return (explain(result, console.paint, replays.of(result)) for result in cases)
+
+    excused = excused_that_ran(verdicts)
+    also = [f"what is excused, {excuses(excused)}:"] if excused else []
+    told = [*leading, *_explained(red), *also, *_explained(excused)]
     console.say("\n".join(told) or "nothing is red")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -53,6 +54,7 @@ class Attack:
         self._leaks = LeakWatch(process)
         self._coverage = coverage
         self._current = CurrentInput(folder / CURRENT)
+        self._began = time.monotonic()
         self._seen = set(job.features)
         self._known = set(job.known)
         self._skip = set(job.skip)
@@ -103,6 +105,7 @@ class Attack:
 
     def _meet(self, data: bytes, ended: Exception, fails: Callable[[bytes], str]) -> None:
         """Report a finding, made small, unless it is known. fails: the signature of how an input fails in this way."""
+        after = time.monotonic() - self._began
         name, execution = signature(ended), self._current.count
         self._renew_after(ended)
         if name in self._known:
@@ -116,7 +119,12 @@ class Attack:
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
         found = Sighting(
-            kind=kind_of(ended), where=where_of(ended), message=one_line(message), data=kept, execution=execution
+            kind=kind_of(ended),
+            where=where_of(ended),
+            message=one_line(message),
+            data=kept,
+            execution=execution,
+            after=after,
         )
         _append(self._folder / FOUND, found)
 

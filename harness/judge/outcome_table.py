@@ -10,7 +10,7 @@ import msgspec
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 OK, WRONG, USAGE, SUITE_FAILED = 0, 1, 2, 3
-"""Exit codes: nothing wrong in what was selected; something is; usage, or no plug-in; the suite itself failed."""
+"""Exit codes: nothing wrong in what was selected; something is; usage, or no plug-in; suite failed or interrupted."""
 
 PytestWord = Literal["passed", "failed", "skipped", "xfailed", "error"]
 JunitElement = Literal["", "failure", "error", "skipped"]

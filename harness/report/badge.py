@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED
-from npu_conformance.harness.report.comparison import ComparedRun
+from npu_conformance.harness.report.sections.head import verdict
+from npu_conformance.harness.report.tally import tally
 from npu_conformance.harness.report.templating import render
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.summary import Results
 
 _LABEL = "NPU conformance"
@@ -17,7 +19,7 @@ def badge(results: Results) -> str:
     """Return the badge as SVG."""
     told = message(results)
     left, right = width(_LABEL), width(told)
-    kind = ComparedRun("", results).verdict.kind
+    kind = verdict(results).kind
     return str(render("badge.svg", label=_LABEL, message=told, left=left, right=right, colour=_COLOURS[kind]))
 
 
@@ -28,9 +30,10 @@ def message(results: Results) -> str:
         return f"conformant {hal}"
     if results.exit_code == SUITE_FAILED:
         return f"suite failed, {hal}"
+    counts = tally(results)
     if results.exit_code:
-        return f"{ComparedRun('', results).red:,} failed, {hal}"
-    return f"not fully tested, {hal}"
+        return f"{counts.red or counted(len(results.red), 'finding')}, {hal}"
+    return f"{counts.excused or 'not fully tested'}, {hal}"
 
 
 def width(text: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.sections.head import Verdict, verdict
 from npu_conformance.harness.report.templating import figure
 from npu_conformance.specs.diagnostics.counted import counted
@@ -16,6 +15,8 @@ from npu_conformance.specs.outcomes import Outcome
 
 IsWorse = Callable[[Outcome | None, Outcome], bool]
 """Whether an outcome is worse than the one before, None for a case that is new."""
+_SHOWN_BETTER = frozenset({Outcome.PASS, Outcome.FAIL})
+"""What a case that got better has come to: one that does not apply any more, or did not run, shows nothing."""
 _SHOWN = 20
 """How many lines of each part the terminal has."""
 
@@ -38,26 +39,27 @@ class ComparedRun:
         manifest = self.results.manifest
         return f"{manifest.name} {manifest.version}, HAL {self.results.hal_version}"
 
-    @property
-    def red(self) -> int:
-        """How many cases are red."""
-        return sum(is_red(case.outcome, case.dispositions) for case in self.results.cases)
-
 
 @dataclass(frozen=True)
 class DifferingCase:
     """A case whose verdicts differ. outcomes: run by run, None where a run does not have it.
 
-    worse: in the last of the runs that have it, compared with the one before.
+    worse, better: in the last of the runs that have it, compared with the one before.
     """
 
     case: str
     outcomes: tuple[Outcome | None, ...]
     worse: bool
+    better: bool
+
+    @property
+    def change(self) -> str:
+        """What the last of the runs changed, in a word; empty where it is neither better nor worse."""
+        return "worse" if self.worse else "better" if self.better else ""
 
     def __str__(self) -> str:
         words = " -> ".join(outcome.value if outcome else "absent" for outcome in self.outcomes)
-        return f"{'worse ' if self.worse else ''}{self.case}: {words}"
+        return f"{self.change}{' ' if self.change else ''}{self.case}: {words}"
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def _differing(runs: Sequence[ComparedRun], is_worse: IsWorse) -> Iterator[Diffe
         found = tuple(outcomes.get(name) for outcomes in by_run)
         if len(set(found)) > 1:
             told = [outcome for outcome in found if outcome is not None]
-            yield DifferingCase(name, found, len(told) > 1 and is_worse(told[-2], told[-1]))
+            before, now = told[-2:] if len(told) > 1 else (told[-1], told[-1])
+            yield DifferingCase(name, found, is_worse(before, now), now in _SHOWN_BETTER and is_worse(now, before))
 
 
 def _measurements(runs: Sequence[ComparedRun]) -> Iterator[ComparedMeasurement]:

@@ -40,7 +40,11 @@ def _runs(comparison: Comparison) -> Section:
         outcome.value for outcome in Outcome if any(outcome.value in run.results.counts for run in comparison.runs)
     ]
     body = render(
-        "comparison_runs.html", comparison=comparison, outcomes=outcomes, columns=tuple(_columns(comparison.runs))
+        "comparison_runs.html",
+        comparison=comparison,
+        outcomes=outcomes,
+        columns=tuple(_columns(comparison.runs)),
+        order="From below: " + ", ".join(outcome.value for outcome in reversed(ORDER) if outcome.value in outcomes),
     )
     return Section("runs", "Verdicts over time", counted(len(comparison.runs), "run"), body)
 
@@ -69,7 +73,8 @@ def _differing(comparison: Comparison) -> Section | None:
         signs=SIGNS,
     )
     worse = sum(case.worse for case in comparison.differing)
-    note = f"{counted(len(comparison.differing), 'case')}, {worse:,} worse in the last run"
+    better = sum(case.better for case in comparison.differing)
+    note = f"{counted(len(comparison.differing), 'case')}, {worse:,} worse and {better:,} better in the last run"
     return Section("differing", "Cases with different verdicts", note, body)
 
 

@@ -24,8 +24,9 @@ from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
 
 _SECTIONS = (
-    failures.section, measurements.costs, measurements.qualities, crash_tests.section, npu_timeline.section,
-    operations.section, work.section, requirements.section, waivers.section, quality.section, cases.section,
+    failures.section, failures.excused, measurements.costs, measurements.qualities, crash_tests.section,
+    npu_timeline.section, operations.section, work.section, requirements.section, waivers.section,
+    quality.section, cases.section,
 )  # fmt: skip
 
 _BEHIND = "requirements"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from npu_conformance.corpus.zoo import NOT_FETCHED
-from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.console import Paint, plain
-from npu_conformance.harness.report.lines import ReplayCommands, explain
+from npu_conformance.harness.report.lines import ReplayCommands, excuse, explain
 from npu_conformance.harness.subject.inference_tool import IGNORED
 from npu_conformance.specs.diagnostics.counted import counted
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
 
 _EXPLAINED = 3
 """How many symptoms have their first case explained; the report explains all."""
-FILES = "report.html, results.json, junit.xml, failures/"
+_FILES = "report.html, results.json, junit.xml"
 
 
 def wrong(
@@ -46,6 +47,17 @@ def red_that_ran(verdicts: Iterable[CaseResult]) -> list[CaseResult]:
     return [result for result in red if result.outcome is not Outcome.NOT_RUN]
 
 
+def excused_that_ran(verdicts: Iterable[CaseResult]) -> list[CaseResult]:
+    """The cases that ran and would be red, were they not waived or known to the baseline."""
+    return [result for result in verdicts if excuse(result) and result.outcome in WAIVABLE]
+
+
+def excuses(excused: Iterable[CaseResult]) -> str:
+    """How many cases have which excuse, such as `24 known, 18 waived`."""
+    counts = Counter(excuse(result) for result in excused)
+    return ", ".join(f"{counts[name]:,} {name}" for name in sorted(counts))
+
+
 def lines(results: Results, verdicts: Iterable[CaseResult], folder: Path | None, plugin: str) -> list[str]:
     """What to do next. plugin: the options that name the plug-in; folder: of the report, None where there is none."""
     seen = list(verdicts)
@@ -58,12 +70,22 @@ def lines(results: Results, verdicts: Iterable[CaseResult], folder: Path | None,
     red = any(is_red(result.outcome, result.dispositions) for result in seen)
     if not red and not results.conformant and results.selection.deselected and not results.exit_code:
         told.append(f"next: for a verdict on all of it: npu-conformance run {plugin}")
-    return [*told, *([f"report: {folder} ({FILES})"] if folder is not None else [])]
+    return [*told, *([f"report: {folder} ({_files(seen)})"] if folder is not None else [])]
+
+
+def _files(verdicts: Sequence[CaseResult]) -> str:
+    """What is in the folder of a report; it has a folder of failures only where there are some."""
+    named = any(str(result.notes.get(FAILURE_FILE, "")).endswith(".json") for result in verdicts)
+    return _FILES + (", failures/" if named else "")
 
 
 def _all_failures(verdicts: Sequence[CaseResult], folder: Path) -> Iterator[str]:
+    command = f"npu-conformance report {shlex.quote(str(folder))} --failures"
+    excused = excuses(excused_that_ran(verdicts))
     if red_that_ran(verdicts):
-        yield f"explain all of them: npu-conformance report {shlex.quote(str(folder))} --failures"
+        yield f"explain all of them{f', and {excused}' if excused else ''}: {command}"
+    elif excused:
+        yield f"explain what is excused, {excused}: {command}"
 
 
 def _quality(results: Results, folder: Path) -> Iterator[str]:

@@ -17,6 +17,7 @@ from npu_conformance.specs.documents.results import CaseResult
 _SHOWN, _NAMED = 5, 3
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _CONFIGURATION = re.compile(r"^#\S+: ")
+_KIND_FOUND = re.compile(r"\bactual -?(?:nan|inf)\b|, found [A-Z]{3}[A-Z_]*")
 _PARTICULARS = re.compile(r", found |; ")
 
 
@@ -83,6 +84,14 @@ def _own_rule(result: CaseResult) -> str:
 def _essence(result: CaseResult) -> str:
     """What a case says first, without the configuration and what is particular to the case."""
     return _PARTICULARS.split(reason_of(result), maxsplit=1)[0]
+
+
+def likeness(reason: str) -> tuple[str, str]:
+    """What reasons of one kind have in common: the words without numbers, and the status or what else than a number was
+    found.
+    """
+    text = _CONFIGURATION.sub("", reason.partition("\n")[0])
+    return _NUMBER.sub("0", _PARTICULARS.split(text, maxsplit=1)[0]), "".join(_KIND_FOUND.findall(text)[:1])
 
 
 def reason_of(result: CaseResult) -> str:

@@ -9,7 +9,7 @@ from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.diagnostics.one_line import one_line
-from npu_conformance.specs.documents.summary import Comparison, Results
+from npu_conformance.specs.documents.summary import LISTED, Comparison, Results
 from npu_conformance.specs.outcomes import Outcome
 
 _REASONS = 12
@@ -17,7 +17,7 @@ _LISTED = 20
 """How many regressions and problems of waivers have a line."""
 _GROUP = re.compile(r"no case of the mandatory group (\w+) was run")
 _OPERATIONS = 8
-"""How many of the operations that only the runtime's CPU executed are named; the report names all."""
+"""How many operations a line names; the report names all."""
 
 
 def lines(results: Results, paint: Paint = plain) -> list[str]:
@@ -45,7 +45,8 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
 
 def against(compared: Comparison) -> str:
     """What has changed since the baseline, in words."""
-    return f"{counted(compared.regressions, 'regression')}, {compared.known} known, {compared.mended} mended"
+    altered = f" ({compared.altered} of them with another symptom)" if compared.altered else ""
+    return f"{counted(compared.regressions, 'regression')}, {compared.known} known{altered}, {compared.mended} mended"
 
 
 def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
@@ -53,8 +54,17 @@ def _cell(outcome: str, count: int, paint: Paint, *, excused: bool) -> str:
     return paint(f"{count:>{max(6, len(outcome))}}", kind)
 
 
+def folded(remark: str) -> tuple[str, list[str]]:
+    """A line of what little a run rests on, with the first of the names that it ends in; and the other names."""
+    said, listed, rest = remark.partition(LISTED)
+    names = rest.split(" ")
+    return f"{said}{listed}{' '.join(names[:_OPERATIONS])}", names[_OPERATIONS:]
+
+
 def _coverage(results: Results) -> Iterator[str]:
-    yield from (f"coverage: {one_line(line)}" for line in results.thin_coverage)
+    for line in results.thin_coverage:
+        said, others = folded(line)
+        yield f"coverage: {one_line(said)}" + (f" and {len(others)} more" if others else "")
     for entry in results.left_out[:1]:
         yield f"left out: {counted(len(results.left_out), 'case')} ({one_line(entry.reason)})"
     yield from (f"red: {one_line(line)}" for line in results.red[:_LISTED])

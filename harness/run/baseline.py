@@ -7,7 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
+from npu_conformance.harness.report import symptoms
+from npu_conformance.harness.report.lines import first_reason
 from npu_conformance.harness.run import folders
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
@@ -25,6 +27,7 @@ class Baseline:
 
     def __init__(self, earlier: Results) -> None:
         self._before = dict(pair for summary in earlier.cases for pair in outcomes(summary))
+        self._symptoms = {summary.case: symptoms.likeness(summary.message) for summary in earlier.cases}
         self._passed = {
             summary.case: [name for name, outcome in summary.configurations.items() if outcome is Outcome.PASS]
             for summary in earlier.cases
@@ -43,8 +46,14 @@ class Baseline:
         return Comparison(
             regressions=len(self.regressions(seen)),
             known=sum(Disposition.KNOWN in result.dispositions for result in seen),
+            altered=sum(self._is_altered(result) for result in seen),
             mended=sum(name in self._before and is_red(self._before[name]) for name in passing),
         )
+
+    def _is_altered(self, result: CaseResult) -> bool:
+        """True where a case is red as before, and says something else: a known failure may have become far worse."""
+        is_known = Disposition.KNOWN in result.dispositions and result.outcome in WAIVABLE
+        return is_known and self._symptoms.get(result.case) != symptoms.likeness(first_reason(result))
 
     def regressions(self, verdicts: Iterable[CaseResult]) -> list[str]:
         """One line for each case that is worse than it was, or that has configurations that are."""

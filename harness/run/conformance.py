@@ -15,6 +15,7 @@ from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.missing_methods import missing_methods
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.summary import LISTED
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -73,7 +74,7 @@ def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
     lines.append(f"{len(refused):,} of {counted(len(ran), 'case')} not supported {share}")
     if missing:
         count = f"{len(executed)} of {len(executed) + len(missing)} operations"
-        lines.append(f"{count} have a passing case; none: {' '.join(missing)}")
+        lines.append(f"{count} have a passing case{LISTED}{' '.join(missing)}")
     return lines
 
 
@@ -106,7 +107,10 @@ def _of_inapplicable(verdicts: Sequence[CaseResult]) -> Iterator[str]:
         unasked = [result for result in concerned if _is_unasked(result)]
         counts = Counter(result.message for result in unasked if result.message not in told)
         if len(concerned) > len(unasked) > len(concerned) // 10 and counts:
-            reasons = "; ".join(f"{count:,} since {reason}" for reason, count in counts.most_common(_REASONS))
+            shown = counts.most_common(_REASONS)
+            reasons = "; ".join(f"{count:,} since {reason}" for reason, count in shown)
+            others = len(unasked) - sum(count for _, count in shown)
+            reasons += f"; {others:,} for other reasons" if others else ""
             yield f"{len(unasked):,} of {counted(len(concerned), 'case')} of {name} do not apply: {reasons}"
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
+_WIRE = "NNHAL-WIRE-001"
 _MOST_PENDING = 100
 """Messages that are handled when a case has ended: one that sends without end must not hold the run up."""
 _UIDS_A_CASE, _CASES = 10, 900
@@ -306,7 +307,7 @@ class CaseContext(Resources):
         suspicious = always or details.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
         lost = details.lost_host or (suspicious and not self.is_alive())
         if lost and details.outcome is Outcome.FAIL and not details.says_dead:
-            record.details = replace(details, message=f"{details.message}; the subject does not answer any more")
+            record.details = replace(details, message=f"{details.message}; {_why_lost(details)}")
         elif lost and not details.lost_host:
             what = details.message or details.outcome.value
             record.details = classify_exception(Crashed(f"the subject does not answer any more, after: {what}"))
@@ -376,3 +377,9 @@ class CaseContext(Resources):
     def mark_waived(self) -> None:
         """Say that the running configuration passes only by the tolerance of a waiver."""
         self._current.waived = True
+
+
+def _why_lost(details: OutcomeDetails) -> str:
+    """Why a subject cannot be used any more behind a failure: behind a mistake on the wire the harness has hung up."""
+    is_of_wire = _WIRE in details.about
+    return "the connection was ended for it" if is_of_wire else "the subject does not answer any more"

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 RunEnding = results.Ending
 OnFailure = Callable[[CaseContext, CaseResult], str]
-"""Called for each case that ended red, while its context is still there: writes the failure file, returns its name."""
+"""Called for each case that ended red, waived and known ones too, while its context is still there.
+
+Writes the failure file, returns its name.
+"""
 
 
 class Sink(Protocol):
@@ -199,8 +202,8 @@ class Engine:
         if is_red(result.outcome):
             result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
             result = with_output(result, self._subject.account())
-        if self._on_failure and is_red(result.outcome, result.dispositions):
-            return _with_failure_file(self._on_failure, context, result)
+            if self._on_failure:
+                return _with_failure_file(self._on_failure, context, result)
         return result
 
     def _context(self, case: Case) -> CaseContext:

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.failures import FailureFile
-from npu_conformance.specs.documents.results import CaseResult, Digests, Note
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, Digests, Note
 from npu_conformance.specs.documents.storing import write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.,-]+")
@@ -28,7 +28,10 @@ REPLAY = "replay"
 
 
 class FailureWriter:
-    """The engine's `on_failure`: writes one file for each red case into a folder. plugin: options that name it."""
+    """The engine's `on_failure`: writes one file for each red case into a folder. plugin: options that name it.
+
+    A waived or known one has its file, too: whoever owns it has to try what he mends.
+    """
 
     def __init__(self, directory: Path, suite_version: str, digests: Digests, plugin: str = "") -> None:
         self._directory, self._suite_version, self._digests = directory, suite_version, digests
@@ -36,7 +39,7 @@ class FailureWriter:
 
     def __call__(self, context: CaseContext, result: CaseResult) -> str:
         """Write the file and return its name. Raises OSError, and whatever the case's payload raises."""
-        red = tuple(part for part in result.configurations if is_red(part.outcome, part.dispositions))
+        red = _red_parts(result)
         name = file_name(result.case)
         document = FailureFile(
             format=results.FORMAT,
@@ -66,6 +69,12 @@ class FailureWriter:
         if rule is None:
             return {**replay}
         return {"requirement": concerned(result)[0], "statement": rule.statement, "source": rule.source, **replay}
+
+
+def _red_parts(result: CaseResult) -> tuple[ConfigurationResult, ...]:
+    """The configurations that are red; of a case that is excused as a whole, those that a waiver excuses."""
+    red = tuple(part for part in result.configurations if is_red(part.outcome, part.dispositions))
+    return red or tuple(part for part in result.configurations if is_red(part.outcome))
 
 
 def _write(document: FailureFile, path: Path) -> None:

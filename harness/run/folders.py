@@ -56,8 +56,8 @@ def label(hal_version: str, selection: Selection) -> str:
     words = [hal_version, *selection.suites, *selection.patterns, selection.expression]
     words += [selection.scope] if selection.scope != "default" else []
     words += ["last-failed"] if selection.last_failed else []
-    safe = (_UNSAFE.sub("_", word).strip("_") for word in words)
-    return "-".join(filter(None, safe))[:_LONGEST_LABEL]
+    safe = (_UNSAFE.sub("_", word).strip("_").rstrip("._") for word in words)
+    return "-".join(filter(None, safe))[:_LONGEST_LABEL].rstrip("._-")
 
 
 def create(home: Path, about: str, keep: int = KEPT) -> ReportFolder:

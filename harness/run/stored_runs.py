@@ -6,14 +6,17 @@ from pathlib import Path
 
 from npu_conformance.harness.run import folders, results, shards
 from npu_conformance.harness.run.events import Log
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.summary import Results
 
 
 def read(folder: Path) -> tuple[Log, Results]:
     """What the run of a folder recorded, and its results: as they were stored, or anew where it was killed.
 
-    Raises DocumentError.
+    Raises DocumentError, also where there is no report.
     """
+    if not (folder / folders.EVENTS).exists():
+        raise DocumentError(str(folder), "", "there is no report here")
     log = shards.read_run(folder)
     stored = folder / folders.RESULTS
     return log, results.read(stored) if stored.exists() and log.footer else results.build(log)

@@ -25,6 +25,7 @@ from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of
 from npu_conformance.harness.subject.plugin_options import parse_options, require_options
+from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
@@ -122,6 +123,8 @@ def execute(parsed: argparse.Namespace) -> int:
     DocumentError for a word that is no option.
     """
     options = parse_options(parsed.plugin_option)
+    if parsed.end_with_parent:
+        end_with_parent()
     try:
         plugin = load_plugin(parsed.plugin)
         if parsed.inherited is not None:
@@ -156,6 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--key-file", metavar="FILE", help="key of the control connection; made where missing; tcp needs one"
     )
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[])
+    parser.add_argument("--end-with-parent", action="store_true", help=argparse.SUPPRESS)  # of the demo
 
 
 def _serve_inherited(plugin: Plugin, options: dict[str, str], directory: str) -> None:

@@ -188,7 +188,7 @@ class Connection(Answering):
                 raise self._failed(TimedOut("waiting"), "a callback") from None
             return predicate()
         except WireError as problem:
-            raise self._failed(problem, "a callback") from None
+            raise self._failed(problem, "a message") from None
         return True
 
     def ready(self) -> bool:
@@ -316,8 +316,10 @@ class Connection(Answering):
         elif not self._outstanding.give(envelope):
             known = ", ".join(map(str, self._outstanding.numbers()))
             expected = f"; waited for {known}" if known else ""
+            earlier = " any more" if self._outstanding.has_been(envelope.id) else ""
             self._breach(
-                f"an answer to request {envelope.id}, which is not outstanding{expected}: {truncated(line)}", None
+                f"an answer to request {envelope.id}, which is not outstanding{earlier}{expected}: {truncated(line)}",
+                None,
             )
 
     def _value(self, answer: protocol.Envelope, result: Any, method: str) -> Any:

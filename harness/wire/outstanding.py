@@ -25,12 +25,14 @@ class Outstanding:
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
+        self._last = 0
         self._waiters: dict[int, Waiter] = {}
         self._later: deque[Waiter] = deque()
 
     def add(self, method: str, *, later: bool = False) -> Waiter:
         """Add a request. later: nobody waits for its answer, which has to be null whenever it comes."""
         waiter = Waiter(next(self._ids), method)
+        self._last = waiter.id
         self._waiters[waiter.id] = waiter
         if later:
             self._later.append(waiter)
@@ -48,6 +50,10 @@ class Outstanding:
         waiter.answer = answer
         self._settle_later()
         return True
+
+    def has_been(self, number: int | None) -> bool:
+        """True where there was such a request: it has had its answer, or nobody waits for it any more."""
+        return number is not None and 1 <= number <= self._last
 
     def numbers(self) -> list[int]:
         """The numbers of the requests that have no answer yet."""

@@ -159,9 +159,19 @@ class DemoApp(ModelLoadRequestCallback):
 
 
 def main() -> int:
-    """Carry out the plan; return 1 where something failed, which the last event reports."""
+    """Carry out the plan; return 1 where something failed, which the last event reports.
+
+    Where the demo itself has died there is no plan, or nobody to report to: then the app ends without a word.
+    """
     with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered: what follows the plan is for the listener
-        plan = documents.decode(stdin.readline(), AppPlan, "plan")
+        line = stdin.readline()
+    try:
+        return _carry_out(documents.decode(line, AppPlan, "plan")) if line else 1
+    except BrokenPipeError:
+        return 1
+
+
+def _carry_out(plan: AppPlan) -> int:
     try:
         _live(plan, _commands())
     except Exception as error:

@@ -99,7 +99,8 @@ class ManagerProcess(_Process):
     def __init__(self, plugin: str, address: str, options: Sequence[str], seconds: float) -> None:
         words = [word for option in options for word in ("--plugin-option", option)]
         super().__init__(
-            ["npu_conformance.harness.subject.serve", plugin, "--listen", address, *words], subprocess.DEVNULL
+            ["npu_conformance.harness.subject.serve", plugin, "--listen", address, "--end-with-parent", *words],
+            subprocess.DEVNULL,
         )
         ready = select.select([self], [], [], seconds)[0]
         assert self._process.stdout is not None

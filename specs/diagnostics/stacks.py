@@ -17,6 +17,8 @@ LIMIT = 1 << 13
 _HARNESS = "npu_conformance.harness."
 _CALLERS = re.compile(r"npu_conformance/harness/|^<string>$")
 _LIBRARY = re.compile(r"^<frozen |/lib/python3\.\d+/(?!site-packages/|dist-packages/)")
+_SHARED = re.compile(r"\.so(\.\d+)*$")
+"""A shared library: its frame stands for a function of C, of which no line is known."""
 _FRAME = re.compile(r'^ *File "([^"\n]*)", line (\d+),? in (\S+)', re.MULTILINE)
 _FAULT = re.compile(r"^(?:Fatal Python error: .*|(?:Current thread|Thread) 0x[0-9a-f]+\b.*)$", re.MULTILINE)
 _CURRENT = re.compile(r"^Current thread 0x[0-9a-f]+\b.*$", re.MULTILINE)
@@ -70,7 +72,8 @@ def _frames(stack: str) -> list[tuple[str, str, str]]:
 
 def _written(frame: tuple[str, str, str]) -> str:
     file, line, function = frame
-    return f"{file.rpartition('/')[2]}:{line} in {function}"
+    name = file.rpartition("/")[2]
+    return f"{name} in {function}" if _SHARED.search(name) else f"{name}:{line} in {function}"
 
 
 def of_thread(thread: threading.Thread) -> str:

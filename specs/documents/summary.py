@@ -12,6 +12,8 @@ from npu_conformance.specs.documents.waivers import WaiverUse
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
+LISTED = "; none: "
+"""In a line of thin_coverage: behind it stand names, one after the other, that nobody reads in a summary."""
 Counts = dict[str, Count]
 """Number of verdicts by outcome; of a requirement also of `not-shown`."""
 
@@ -46,11 +48,15 @@ class Unexecuted(Document, frozen=True):
 
 
 class Comparison(Document, frozen=True):
-    """A run beside an earlier one. known: cases that are red in both; mended: cases that were red and pass now."""
+    """A run beside an earlier one. known: cases that are red in both; mended: cases that were red and pass now.
+
+    altered: those of the known that say something else than before, such as NaN where a value was a little off.
+    """
 
     regressions: Count
     known: Count
     mended: Count
+    altered: Count = 0
 
 
 class CaseSummary(Document, frozen=True, omit_defaults=True):

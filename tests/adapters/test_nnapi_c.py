@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fuzzing import first_finding
@@ -230,6 +231,22 @@ def test_a_signal_without_a_name_in_python_is_told(library: Compile) -> None:
     dying = "#include <signal.h>\n__attribute__((constructor)) static void begin(void) { raise(SIGRTMIN + 1); }"
     with pytest.raises(LoadError, match=r"died of SIGRTMIN\+1 when it was loaded"):
         open_subject(library("dying", dying), isolation="inprocess")
+
+
+def test_where_a_library_died_is_told_by_its_function(library: Compile) -> None:
+    """Two crashes of one library are told apart: C has no frames in the stack of Python."""
+    dying = """#include <signal.h>
+        int ANeuralNetworksModel_create(void *model) { (void)model; return raise(SIGSEGV); }
+        int ANeuralNetworksModel_finish(void *model) { (void)model; return raise(SIGSEGV); }"""
+    path = library("dying", dying)
+    died = rf"\(signal 11\) at {Path(path).name} in ANeuralNetworksModel_"
+    calls: dict[str, Callable[[Any], object]] = {
+        "create": lambda runtime: runtime.model_create(True),
+        "finish": lambda runtime: runtime.model_finish(NULL),
+    }
+    for function, call in calls.items():
+        with opened(path, "process") as subject, pytest.raises(Crashed, match=f"{died}{function}$"):
+            call(subject.interfaces.runtime)
 
 
 def test_path_relative_to_the_current_folder(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:

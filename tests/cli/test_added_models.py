@@ -64,7 +64,7 @@ def test_adding_again_replaces(model: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [
-        (("add", "nowhere.tflite"), 1, "nowhere.tflite: there is no such file"),
+        (("add", "nowhere.tflite"), 2, "nowhere.tflite: there is no such file"),
         (
             ("add", "My Model.tflite", "--name", "digits_conv"),
             2,

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -341,6 +342,26 @@ def test_who_is_nobody_gets_no_answer(capsys: pytest.CaptureFixture[str], tmp_pa
             assert main(["npu", *command]) == 2
             assert "needs a key or a ticket" in capsys.readouterr().err
         assert main(["npu", "top", address, "--once", "--key-file", options["key-file"]]) == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 3), (signal.SIGKILL, -signal.SIGKILL)])
+def test_whatever_ends_the_demo_ends_its_processes(number: signal.Signals, code: int) -> None:
+    """Its output ends when all that can write there have ended, the server and the apps among them."""
+    words = ["npu", "demo", "--inferences", "1000000", "--seconds", str(SECONDS)]
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is too long for the name of a socket
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "npu_conformance", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": folder},
+        )  # fmt: skip
+        assert demo.stdout is not None
+        told = [demo.stdout.readline() for _ in range(4)]
+        demo.send_signal(number)
+        out, errors = demo.communicate(timeout=SECONDS)
+        left = os.listdir(folder)
+    assert demo.returncode == code, errors
+    assert "asks to load" in "".join(told)
+    assert "Traceback" not in out + errors
+    assert not left or number == signal.SIGKILL
 
 
 def test_the_demo_listens_where_nobody_else_gets_in(capsys: pytest.CaptureFixture[str]) -> None:

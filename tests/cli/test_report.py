@@ -10,7 +10,7 @@ from made_runs import EVERYTHING, LATENCIES, case, keep
 from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 
 @pytest.fixture
@@ -41,7 +41,9 @@ def test_several_folders_as_a_page(runs: tuple[Path, Path], tmp_path: Path, caps
 
 def test_several_folders_as_json(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(report(capsys, *runs, "--json")[1])
-    assert told["differing"] == [{"case": "vts.generated.PAD.a", "outcomes": ["pass", "fail"], "worse": True}]
+    assert told["differing"] == [
+        {"case": "vts.generated.PAD.a", "outcomes": ["pass", "fail"], "worse": True, "better": False}
+    ]
 
 
 def test_a_results_file_that_was_kept_alone_can_be_compared(
@@ -61,8 +63,13 @@ def test_each_bad_folder_has_one_line(
     code, out, err = report(capsys, runs[0], tmp_path / "none", tmp_path / "empty", tmp_path / "torn")
     assert (code, out) == (2, "")
     assert [line.split(": ")[1].removesuffix(":1") for line in err.splitlines()] == [
-        str(tmp_path / name / "events.jsonl") for name in ("none", "empty", "torn")
+        str(tmp_path / name) for name in ("none", "empty", "torn/events.jsonl")
     ]
+
+
+def test_where_there_is_no_report_a_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = f"npu-conformance: {tmp_path}/nowhere: there is no report here\n"
+    assert report(capsys, tmp_path / "nowhere") == (2, "", told)
 
 
 def test_a_run_is_not_compared_with_itself(
@@ -87,6 +94,13 @@ def test_reasons_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     cases = [replace(case(f"PAD.{name}", Outcome.NOT_APPLICABLE), message="no clock") for name in "ab"]
     run = keep(tmp_path / "run", case("PAD.c"), *cases)
     assert report(capsys, run, "--reasons") == (0, "     2 not-applicable: no clock\n", "")
+
+
+def test_what_is_waived_or_known_is_explained_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = replace(case("PAD.a", Outcome.FAIL, message="off by 3"), dispositions=(Disposition.KNOWN,))
+    out = report(capsys, keep(tmp_path / "known", known), "--failures")[1].splitlines()
+    assert out[:2] == ["what is excused, 1 known:", "fail (known) vts.generated.PAD.a: off by 3"]
+    assert report(capsys, keep(tmp_path / "well", case("PAD.a")), "--failures")[1] == "nothing is red\n"
 
 
 def test_a_badge(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,6 +132,12 @@ class TestShares:
 
 
 class TestFolder:
+    def test_a_finding_has_its_own_time_and_not_that_of_its_rounds_end(self, tmp_path: Path) -> None:
+        one = result("models", found=(replace(sighting("SIGSEGV"), after=4.0),))
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(replace(one, start_seconds=2.0, seconds=10.0), 3, 100.0)
+        assert [finding.at for finding in folder.findings] == [92.0]
+
     def test_what_was_written_is_there_again(self, tmp_path: Path) -> None:
         folder = CampaignFolder(tmp_path, SETTINGS)
         kept = [Kept(data=b"a", features=(1, 2)), Kept(data=b"b", features=(2,)), Kept(data=b"c")]

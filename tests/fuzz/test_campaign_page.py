@@ -79,4 +79,6 @@ def test_a_campaign_is_a_section_of_a_runs_page() -> None:
     found = Page(text)
     assert text.index('<section id="fuzzing"') < text.index('<section id="requirements"')
     assert found.rows("findings")[0][0] == "crash"
-    assert "3,000 inputs of 2 fuzzers in 6 s, HAL 1.3, mode=<fast>" in text.replace("&lt;", "<").replace("&gt;", ">")
+    assert "3,000 inputs of 2 fuzzers in 40 s of fuzzing, HAL 1.3, mode=<fast>" in text.replace("&lt;", "<").replace(
+        "&gt;", ">"
+    )

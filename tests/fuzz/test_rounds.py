@@ -66,6 +66,7 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert (sighting.kind, sighting.where) == (kind, where)
     assert zero_points(sighting.data).count(6) == 1
     assert len(sighting.data) < len(six)
+    assert found.start_seconds < sighting.after < found.start_seconds + found.seconds
     assert found.executions > 5
     assert found.kept
     assert len(found.killers) == (0 if bug == "zero_point" else {1: 2, 2: 1}[seed])

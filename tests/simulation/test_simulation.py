@@ -343,6 +343,20 @@ def test_the_page_needs_nothing_else_and_names_what_is_drawn(
         words = {element.text for element in drawing.iter("{http://www.w3.org/2000/svg}text")}
         assert {"turn_taking", "budget"} <= words
         assert any("time, s" in (word or "") or "index" in (word or "") for word in words)
+    assert "@media (prefers-color-scheme: dark)" in text
+
+
+def test_a_legend_shows_what_a_line_is_dashed_with() -> None:
+    series = [plots.Series(name, [(0.0, 0.0), (1.0, 1.0)]) for name in ("a", "b", "c")]
+    drawn = ElementTree.fromstring(plots.lines(series, plots.Axis("time"), plots.Axis("share")))
+    dashes = [each.get("stroke-dasharray") for each in drawn.iter() if each.get("stroke-width") == "2"]
+    assert dashes == [None, "7 3", "2 3"] * 2
+
+
+def test_a_value_of_nothing_has_a_bar_that_can_be_seen() -> None:
+    drawn = ElementTree.fromstring(plots.bars({"a": {"x": 0.0}, "b": {"x": 500.0}}, "time"))
+    heights = [float(each.get("height", 0)) for each in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+    assert heights[:2] == [2.0, 270.0]
 
 
 def test_a_page_without_a_budget_and_without_requests_can_be_drawn() -> None:

@@ -68,6 +68,7 @@ class Kept(Document, frozen=True):
 
 class Sighting(Document, frozen=True):
     """A finding as a round made it. where: what findings of one cause have in common. execution: of the round.
+    after: seconds since the round began, until it was met; how long it took to make it small does not count.
 
     where and message are lines that a terminal only shows: strangers have chosen their words.
     """
@@ -77,6 +78,7 @@ class Sighting(Document, frozen=True):
     message: str
     data: bytes
     execution: int
+    after: Seconds = 0.0
 
     @property
     def signature(self) -> str:
@@ -147,7 +149,7 @@ class RoundLine(Document, frozen=True):
 
 
 class Finding(Document, frozen=True):
-    """A line of findings.jsonl. name: of the replay file in failures/. at: as of the round that found it."""
+    """A line of findings.jsonl. name: of the replay file in failures/. at: seconds of fuzzing in the campaign."""
 
     name: FileName
     fuzzer: Shown

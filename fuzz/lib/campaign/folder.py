@@ -186,7 +186,7 @@ class CampaignFolder:
             plugin=self._settings.plugin,
             hal_version=start.hal_version,
             seed=seed,
-            at=at,
+            at=min(at, max(0.0, at - result.start_seconds - result.seconds + found.after)),
             bytes=len(found.data),
         )
         _append(self.path / FINDINGS, finding)

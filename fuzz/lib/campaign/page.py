@@ -54,14 +54,14 @@ def section(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence[
 
 
 def _summary(settings: Settings, rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> dict[str, object]:
-    seconds = sum(line.seconds for line in rounds)
+    seconds = max((line.at for line in rounds), default=0.0)
     return {"settings": settings, "rows": _rows(rounds), "findings": findings, "seconds": seconds}
 
 
 def _parts(rounds: Sequence[RoundLine], findings: Sequence[Finding]) -> list[Section]:
     names = list(dict.fromkeys(line.fuzzer for line in rounds))
     found = [_findings(rounds, findings)] if findings else []
-    return [*found, *([_fuzzers(_rows(rounds)), _over_time(rounds, names)] if rounds else [])]
+    return [*found, *([_fuzzers(_rows(rounds)), _over_time(rounds, names, findings)] if rounds else [])]
 
 
 def _rows(rounds: Sequence[RoundLine]) -> list[FuzzerRow]:
@@ -97,14 +97,14 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
     )
 
 
-def _over_time(rounds: Sequence[RoundLine], names: Sequence[str]) -> Section:
+def _over_time(rounds: Sequence[RoundLine], names: Sequence[str], findings: Sequence[Finding]) -> Section:
     """The sights of each fuzzer, each as a share of its own in the end, since their numbers are no common measure."""
     last = max(line.at for line in rounds) or 1.0
     curves = [
         _curve(name, number, [line for line in rounds if line.fuzzer == name], last)
         for number, name in enumerate(names)
     ]
-    found = [(_x(line.at, last), len(line.findings)) for line in rounds if line.findings]
+    found = [(_x(min(one.at, last), last), one.where) for one in findings]
     ticks = [(_x(last * part / 4, last), round(last * part / 4)) for part in range(5)]
     place = {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM}
     body = render("campaign_over_time.html", curves=curves, found=found, ticks=ticks, **place)

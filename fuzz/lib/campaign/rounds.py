@@ -104,15 +104,17 @@ def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
 def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
     repeats: dict[str, int] = {}
     known, sightings = set(job.known), []
+    before = 0.0
     for part in parts:
         for sighting in part.sightings:
             if sighting.signature in known:
                 repeats[sighting.signature] = repeats.get(sighting.signature, 0) + 1
             else:
-                sightings.append(sighting)
+                sightings.append(replace(sighting, after=before + part.start_seconds + sighting.after))
                 known.add(sighting.signature)
         for name, count in part.tally.repeats.items():
             repeats[name] = repeats.get(name, 0) + count
+        before += part.start_seconds + part.seconds
     return RoundResult(
         fuzzer=job.fuzzer,
         engine=job.engine,
@@ -162,7 +164,7 @@ class _Part:
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
-            found.append(_reduced(job, death, stop))
+            found.append(replace(_reduced(job, death, stop), after=process.seconds))
         return cls(
             executions=executions,
             seconds=process.seconds,

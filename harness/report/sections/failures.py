@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from npu_conformance.harness.report import symptoms
-from npu_conformance.harness.report.lines import attribution, details, first_reason
+from npu_conformance.harness.report.lines import attribution, details, excuse, first_reason
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
-from npu_conformance.harness.report.summary import red_that_ran
+from npu_conformance.harness.report.summary import excused_that_ran, excuses, red_that_ran
 from npu_conformance.harness.report.templating import render
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
@@ -20,11 +20,15 @@ _SHOWN, _EXPLAINED = 3, 500
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A red case as it is told. text: the rule, expected and actual, the command of a replay."""
+    """A red case as it is told. excuse: waived, known, or nothing.
+
+    text: the rule, expected and actual, the command of a replay.
+    """
 
     case: str
     outcome: str
     sign: str
+    excuse: str
     source: str
     reason: str
     text: str
@@ -41,18 +45,34 @@ def section(run: ShownRun) -> Section | None:
     body = render(
         "failures.html",
         symptoms=listed,
-        groups=_explained([symptom.cases for symptom in gravest], run),
+        groups=_explained([symptom.cases for symptom in gravest], run, _SHOWN),
+        opened=True,
         more=max(0, count - _EXPLAINED),
     )
     return Section("failures", "What is wrong", counted(count, "case"), body)
 
 
-def _explained(groups: Sequence[Sequence[CaseResult]], run: ShownRun) -> list[tuple[list[Failure], list[Failure]]]:
+def excused(run: ShownRun) -> Section | None:
+    """The cases that are waived or known to the baseline, all behind folds; None where there are none."""
+    cases = excused_that_ran(run.verdicts)
+    if not cases:
+        return None
+    found = symptoms.grouped(cases)
+    listed = [line.strip() for line in symptoms.lines(found) if line.startswith(" ")]
+    groups = _explained([symptom.cases for symptom in found], run, in_sight=1)
+    more = max(0, len(cases) - _EXPLAINED)
+    body = render("failures.html", symptoms=listed, groups=groups, opened=False, more=more)
+    return Section("excused", "What is waived or known", excuses(cases), body)
+
+
+def _explained(
+    groups: Sequence[Sequence[CaseResult]], run: ShownRun, in_sight: int
+) -> list[tuple[list[Failure], list[Failure]]]:
     """The cases of each symptom: those in sight, and those behind a fold; _EXPLAINED in all."""
     told, room = [], _EXPLAINED
     for cases in groups:
         failures = [_failure(result, run) for result in cases[: max(room, 0)]]
-        told.append((failures[:_SHOWN], failures[_SHOWN:]))
+        told.append((failures[:in_sight], failures[in_sight:]))
         room -= len(cases)
     return [group for group in told if group[0]]
 
@@ -61,4 +81,12 @@ def _failure(result: CaseResult, run: ShownRun) -> Failure:
     replay = run.replays.of(result)
     lines = details(result, f"$ {replay}" if replay else "")
     outcome = result.outcome.value
-    return Failure(result.case, outcome, SIGNS[outcome], attribution(result), first_reason(result), "\n".join(lines))
+    return Failure(
+        case=result.case,
+        outcome=outcome,
+        sign=SIGNS[outcome],
+        excuse=excuse(result),
+        source=attribution(result),
+        reason=first_reason(result),
+        text="\n".join(lines),
+    )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, is_red
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED
 from npu_conformance.harness.report import summary
 from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, ShownRun
 from npu_conformance.harness.report.summary import red_that_ran
-from npu_conformance.harness.report.table import against
+from npu_conformance.harness.report.table import against, folded
+from npu_conformance.harness.report.tally import tally
 from npu_conformance.harness.report.templating import render
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.summary import Counts, Results
@@ -50,8 +51,8 @@ def head(run: ShownRun) -> Markup:
         "head.html",
         results=results,
         verdict=verdict(results),
-        remarks=remarks[:_SHOWN_REASONS],
-        more_remarks=remarks[_SHOWN_REASONS:],
+        remarks=[folded(remark) for remark in remarks[:_SHOWN_REASONS]],
+        more_remarks=[folded(remark) for remark in remarks[_SHOWN_REASONS:]],
         outcomes=outcomes,
         suites=[(suite, counts, list(_bar(counts))) for suite, counts in suites],
         width=_BAR,
@@ -70,15 +71,24 @@ def verdict(results: Results) -> Verdict:
     if results.exit_code == SUITE_FAILED:
         return Verdict("suite-error", "not shown to be conformant", "The suite itself did not finish its work.")
     if results.exit_code:
-        wrong = sum(is_red(case.outcome, case.dispositions) for case in results.cases)
-        beside = f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline."
-        sentence = f"{wrong:,} of {cases} failed or did not run{_beside(results.counts)}." if wrong else beside
-        return Verdict("fail", "not shown to be conformant", sentence)
-    return Verdict(
-        "not-supported",
-        "not shown to be conformant",
-        f"Nothing that counts is wrong in {cases}, but that does not show all.",
-    )
+        return Verdict("fail", "not shown to be conformant", _wrong(results, cases))
+    return Verdict("not-supported", "not shown to be conformant", _nothing_wrong(results, cases))
+
+
+def _wrong(results: Results, cases: str) -> str:
+    counts = tally(results)
+    excused = f"; {counts.excused}" if counts.excused else ""
+    if not counts.red:
+        return f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline{excused}."
+    parts = [f"{counts.failed:,} of {cases} failed"] if counts.failed else []
+    parts += [f"{counts.not_run:,}{'' if parts else f' of {cases}'} did not run"] if counts.not_run else []
+    return f"{', '.join(parts)}{excused}{_beside(results.counts)}."
+
+
+def _nothing_wrong(results: Results, cases: str) -> str:
+    if excused := tally(results).excused:
+        return f"Beside {excused} nothing is wrong in {cases}, but that does not show all."
+    return f"Nothing that counts is wrong in {cases}, but that does not show all."
 
 
 def _beside(counts: Counts) -> str:

@@ -283,7 +283,9 @@ def test_a_word_that_pytest_cannot_read_leaves_no_run(run: Run, pytester: pytest
     assert not (pytester.path / ".npu-conformance").exists()
 
 
-@pytest.mark.parametrize("words", [("--pyargs", "npu_conformance.vts"), (QUERIES,), (f"{VTS}::vts.queries",)])
+@pytest.mark.parametrize(
+    "words", [("--pyargs", "npu_conformance.vts"), (QUERIES,), (f"{VTS}::vts.queries",), ("vts.generated.ADD",)]
+)
 def test_a_suite_wants_a_plug_in(run: Run, words: tuple[str, ...]) -> None:
     result = run(*words, plugin="")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from made_runs import case, latency, log, measured, summary
 from pages import Page, section
 
@@ -42,13 +43,27 @@ def test_runs_stand_in_the_order_of_their_times() -> None:
 def test_cases_that_differ_are_told_run_by_run_and_the_worse_first() -> None:
     assert [str(each) for each in compare(FIRST, SECOND, THIRD).differing] == [
         "worse vts.generated.PAD.c: pass -> pass -> crash",
-        "vts.generated.PAD.a: pass -> fail -> pass",
+        "better vts.generated.PAD.a: pass -> fail -> pass",
         "vts.generated.PAD.b: fail -> pass -> pass",
     ]
     assert [str(each) for each in compare(SECOND, FIRST).differing] == [
         "worse vts.generated.PAD.a: pass -> fail",
-        "vts.generated.PAD.b: fail -> pass",
+        "better vts.generated.PAD.b: fail -> pass",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (Outcome.NOT_SUPPORTED, Outcome.PASS, "better"),
+        (Outcome.CRASH, Outcome.FAIL, "better"),
+        (Outcome.FAIL, Outcome.NOT_APPLICABLE, ""),
+        (Outcome.FAIL, Outcome.NOT_RUN, ""),
+    ],
+)
+def test_better_is_what_shows_more(before: Outcome, after: Outcome, change: str) -> None:
+    (differing,) = compare(run(0, case("PAD.a", before)), run(1, case("PAD.a", after))).differing
+    assert differing.change == change
 
 
 def test_cases_of_some_runs_alone_are_counted_and_not_compared() -> None:
@@ -100,7 +115,9 @@ def test_the_page_has_the_runs_as_columns() -> None:
     assert page.rows("differing")[0] == ["vts.generated.PAD.c", "✓ pass", "✓ pass", "✗ crash", "worse"]
     assert page.rows("runs")[0] == ["mlts", "1 pass", "1 pass", "1 pass"]
     assert page.rows("measured")[0][2:] == ["21.94 to 2.08", "3 (×1.5)2.91 to 3.12", "–"]
-    assert "1 worse in the last run" in section(page, "differing")
+    assert page.rows("differing")[1][-1] == "better"
+    assert "1 worse and 1 better in the last run" in section(page, "differing")
+    assert "From below: pass, fail, crash." in section(page, "runs")
     charts = [each for each in page.all("svg") if "figure" in each.parents]
     assert [each.attributes["class"] for each in charts] == ["fixed", "wide", "narrow"]
     assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in charts)

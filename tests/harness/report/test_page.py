@@ -6,13 +6,14 @@ import io
 import re
 
 import pytest
-from made_runs import MIXED, PLUGIN, WARNED, case, html, summary
+from made_runs import CRASHED, FAILED, MIXED, PLUGIN, WARNED, case, html, summary, waiver
+from msgspec.structs import replace
 
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.lines import warnings
 from npu_conformance.harness.report.sections.operations import matrix
 from npu_conformance.specs.documents.results import ConfigurationResult
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 
 def test_the_gravest_come_first_with_explanation_and_command() -> None:
@@ -80,6 +81,37 @@ def test_the_table_says_what_to_do_next() -> None:
     assert f"  npu-conformance replay folder/failures/vts.generated.PAD.b.json {PLUGIN}" in lines
     assert "1 case with a quality warning: npu-conformance report folder --warnings" in lines
     assert lines[-1] == "report: folder (report.html, results.json, junit.xml, failures/)"
+
+
+def test_a_long_list_of_names_is_folded() -> None:
+    """Of who supports little there are a hundred operations, before what is wrong is told."""
+    names = [f"OP_{number:02}" for number in range(12)]
+    verdicts = [case("PAD.a"), *(case(f"{name}.a", Outcome.NOT_SUPPORTED) for name in names)]
+    coverage = "1 of 13 operations have a passing case; none: " + " ".join(names[:8])
+    assert f"coverage: {coverage} and 4 more" in summary(*verdicts).lines()
+    folded = f"{coverage}<details><summary>and 4 more</summary>{' '.join(names[8:])}</details>"
+    assert folded in html(verdicts)
+    assert " ".join(names) in summary(*verdicts).results.thin_coverage[-1]
+
+
+def test_a_folder_of_failures_is_named_only_where_there_is_one() -> None:
+    assert summary(case("PAD.a")).lines()[-1] == "report: folder (report.html, results.json, junit.xml)"
+
+
+def test_what_is_waived_or_known_is_explained_behind_what_is_wrong() -> None:
+    known = replace(FAILED, case="vts.generated.PAD.known", dispositions=(Disposition.KNOWN,))
+    text = html([FAILED, known, CRASHED], waivers=[waiver("vts.generated.PAD.c")])
+    wrong, excused = text.index('<section id="failures"'), text.index('<section id="excused"')
+    assert "PAD.c" not in text[wrong:excused]
+    told = text[excused : text.index("</section>", excused)]
+    assert "1 known, 1 waived" in told
+    assert told.count('<details class="failure"><summary>') == 2
+    assert "crash</b> (waived)" in told
+    assert f"$ npu-conformance replay folder/failures/vts.generated.PAD.b.json {PLUGIN}" in told
+    next_step = "explain all of them, and 1 known, 1 waived: npu-conformance report folder --failures"
+    assert next_step in summary(FAILED, known, CRASHED, waivers=[waiver("vts.generated.PAD.c")]).lines()
+    alone = "explain what is excused, 1 known: npu-conformance report folder --failures"
+    assert alone in summary(known).lines()
 
 
 def test_reasons_that_differ_in_numbers_are_one_kind() -> None:

@@ -175,3 +175,25 @@ def test_other_vectors_and_other_versions_are_refused(subject: Any, tmp_path: Pa
         baseline.load(path, Digests(vectors="v2"), "1.2")
     with pytest.raises(DocumentError, match=r"as different HAL versions are not compared: expected 1\.1, found 1\.2"):
         baseline.load(path, Digests(vectors="v1"), "1.1")
+
+
+OFF = "#a: output 'y': 1 of 48 elements outside 1e-05; element [3]: expected 6, actual 6.5, difference 0.5"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "altered"),
+    [
+        (OFF, OFF.replace("[3]", "[4]").replace("6.5", "6.25").replace("#a", "#b"), 0),
+        (OFF, OFF.replace("6.5", "nan"), 1),
+        ("execute: expected NONE (0), found GENERAL_FAILURE (2)", "execute: expected NONE (0), found NO_DEVICE (1)", 1),
+        ("killed by SIGSEGV (signal 11) at a.so in f", "killed by SIGSEGV (signal 11) at a.so in g", 1),
+    ],
+)
+def test_a_known_failure_with_another_symptom_is_told(subject: Any, before: str, now: str, altered: int) -> None:
+    """It may have become far worse, and nothing else would show it."""
+    failed = CaseResult("vts.a.b.c", O.FAIL, message=before, own_outcome=O.FAIL)
+    known = baseline.Baseline(build(log_of(subject, failed)))
+    outcome = build(log_of(subject, known.mark(replace(failed, message=now))), baseline=known)
+    assert outcome.baseline == Comparison(regressions=0, known=1, mended=0, altered=altered)
+    told = "0 regressions, 1 known (1 of them with another symptom), 0 mended"
+    assert (table.against(outcome.baseline) == told) is bool(altered)

@@ -85,6 +85,19 @@ def test_what_cases_lack_that_do_not_apply_is_told(make_case: MakeCase, subject:
     assert outcome.thin_coverage == ("2 of 3 cases of the NN HAL do not apply: 2 since no clock",)
 
 
+def test_what_few_cases_lack_that_do_not_apply_is_counted(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def lacks(what: str) -> Any:
+        def body(context: Any) -> None:
+            raise NotApplicable(f"no {what}")
+
+        return body
+
+    cases = [make_case("w", lacks("bus")), make_case("x", lacks("clock"))]
+    cases += [make_case("y1", lacks("clock")), make_case("y2", lacks("clock")), make_case("z", lacks("pen"))]
+    (told,) = build(logged([make_case("a"), *cases], subject, path)).thin_coverage
+    assert told.endswith("do not apply: 3 since no clock; 1 since no bus; 1 for other reasons")
+
+
 def test_why_cases_were_not_run_is_told(make_case: MakeCase, subject: Any, path: Path) -> None:
     cases = [make_case("x", fails), make_case("y"), make_case("z")]
     outcome = build(logged(cases, subject, path, stop_after=1))

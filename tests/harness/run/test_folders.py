@@ -43,6 +43,10 @@ def names(home: Path) -> list[str]:
         ),
         (Selection(expression="PAD and not (a or b)"), "fl8-PAD_and_not_a_or_b"),
         (Selection(patterns=("../../etc",), last_failed=True), "fl8-.._.._etc-last-failed"),
+        (
+            Selection(patterns=("vts.generated.ADD.*", "vts.generated.RELU.*")),
+            "fl8-vts.generated.ADD-vts.generated.RELU",
+        ),
         (Selection(patterns=("x" * 300,)), "fl8-" + "x" * 56),
     ],
 )

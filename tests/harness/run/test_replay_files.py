@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_runs import TODAY, waiver
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions
@@ -19,7 +21,7 @@ from npu_conformance.harness.run.failures import FailureWriter
 from npu_conformance.harness.run.replay import Replay, replay, replay_file
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
 MakeCase = Callable[..., Case]
 
@@ -47,6 +49,15 @@ def test_the_file_holds_everything(make_case: MakeCase, subject: Any, recorder: 
     assert document.manifest == subject.manifest
     assert [part.found for part in document.result.configurations] == ["2"]
     assert document.result.seed == result.seed
+
+
+def test_a_waived_failure_can_be_replayed(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    """Whoever owns a waiver tries his mend with it."""
+    waivers = Waivers([waiver("vts.*", requirement="REQ-1")], TODAY)
+    writer = FailureWriter(tmp_path, "0.1", Digests())
+    result = Engine([make_case("a", failing)], subject, recorder, waivers=waivers, on_failure=writer).run().results[0]
+    assert Disposition.WAIVED in result.dispositions
+    assert failures.load(tmp_path / str(result.notes["failure_file"])).configurations == ("bad",)
 
 
 def test_a_pass_leaves_no_file(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,12 +15,17 @@ from patience import SECONDS
 from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.replay import Discard
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Handling, LoadError, open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.manifest import Deadlines
 from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.outcomes import Outcome
 
 HOSTS = HOSTILE / "hosts.py"
 
@@ -117,8 +123,25 @@ def test_stale_objects_are_dead_and_harmless() -> None:
 def test_second_answer_is_found_at_the_next_call() -> None:
     with hostile("twice") as subject:
         assert device_of(subject).get_type() == 1
-        with pytest.raises(Failed, match="answer to request 2, which is not outstanding"):
+        with pytest.raises(Failed, match="answer to request 2, which is not outstanding any more"):
             device_of(subject).get_version_string()
+
+
+@pytest.mark.parametrize(("mode", "ends"), [("wrong_type", "got `str`: .*"), ("twice", "any more: .*")])
+def test_who_hung_up_is_told(mode: str, ends: str, make_case: Callable[..., Case]) -> None:
+    """A subject that breaks the protocol would answer; its connection is ended for that."""
+
+    def ask(context: CaseContext) -> None:
+        assert context.device is not None
+        context.device.get_type()
+        context.subject.wait_until(lambda: False, SECONDS)  # a second answer may come when the first is read
+
+    asking = make_case("asking", ask)
+    with hostile(mode) as subject:
+        result = Engine([asking], subject, Discard()).run().results[0]
+    assert result.outcome is Outcome.FAIL
+    assert re.search(f"{ends}; the connection was ended for it$", result.message)
+    assert "callback" not in result.message
 
 
 def test_flood_neither_blocks_nor_fills_memory() -> None:
