@@ -111,8 +111,7 @@ def test_pytest_ends_in_one_line_too(isolation: str, tmp_path: Path) -> None:
     """In process it is the report that cannot be written; in a process of its own no memory can be shared."""
     program = f"{_LIMITED}; import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
     words = ("-q", "-p", "no:cacheprovider", "--pyargs", "npu_conformance.vts.queries", "--npu-plugin=reference")
-    words += (f"--npu-isolation={isolation}", f"--npu-report={tmp_path}")
-    done = run("-c", program, "-W", "ignore", *words)
+    done = run("-c", program, "-W", "ignore", *words, f"--npu-isolation={isolation}", f"--npu-report={tmp_path}")
     assert done.returncode == 3
     assert "Traceback" not in done.stdout + done.stderr
     assert "File too large" in done.stdout + done.stderr
