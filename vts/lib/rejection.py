@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from msgspec.structs import replace
@@ -48,13 +48,14 @@ def asked_by_text_alone(context: RunningCase, *, when: bool = True) -> Iterator[
         context.warn_quality(f"{failure}; only the documents ask for it")
 
 
-def telling_what_is_invalid(violations: Sequence[Violation]) -> AbstractContextManager[None]:
+def telling_what_is_invalid(violations: Callable[[], Sequence[Violation]]) -> AbstractContextManager[None]:
     """Inside, a failure ends with the validator's sentence on the first broken rule; with several, how many more."""
 
     def reword(message: str) -> str:
-        if not violations:
+        found = violations()  # asked for only now: nearly all cases pass
+        if not found:
             return message
-        first, *others = violations
+        first, *others = found
         more = f", and {len(others)} more" if others else ""
         return f"{message}; what is invalid: {first.message} ({first.clause}{more})"
 
@@ -67,7 +68,7 @@ def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
     if vector.rejected is not None and vector.rejected.phase == "model":
         expect_rejected_at_prepare(context, model)
         return
-    with telling_what_is_invalid(validate_model(model, context.version)):
+    with telling_what_is_invalid(lambda: validate_model(model, context.version)):
         prepared_model = _prepared_or_rejected(context, vector, model)
         for example in vector.examples or (Example({}, {}),):
             if prepared_model is not None:
@@ -79,7 +80,7 @@ def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
 
     Where only one of the calls lets it through, that is what is broken, and not what is wrong with the model.
     """
-    with telling_what_is_invalid(validate_model(model, context.version)):
+    with telling_what_is_invalid(lambda: validate_model(model, context.version)):
         _expect_support_refused(context, model)
         with checks.about("NNHAL-PREPARE-001"):
             expect_preparation_rejected(context, model)
@@ -137,7 +138,11 @@ def expect_request_rejected(
     """
     execution = execute(context, prepared_model, request, measure=measure, executor=executor)
     fenced = executor not in executors(context.version, finding_shapes=True)
-    with telling_what_is_invalid(validate_request(request, model, context.version, fenced=fenced, text_rules=True)):
+
+    def violations() -> Sequence[Violation]:
+        return validate_request(request, model, context.version, fenced=fenced, text_rules=True)
+
+    with telling_what_is_invalid(violations):
         rejected_as_invalid(execution.status, f"{executor} execution of the invalid request")
         with checks.about("NNHAL-REQUEST-017"):
             checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
