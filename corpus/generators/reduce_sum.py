@@ -29,7 +29,8 @@ def vectors() -> Vectors:
     generator = GeneratorDocument(kind="dyadic", seed=11, low=-0.25, high=0.25, step=0.125)
     source = tensor(FLOAT32, (1, 4, 4, 768), generator)
     yield reduction("float32_long", _OPERATION, source, (3,), False, "rows of 768 elements")
-    source = tensor(FLOAT32, (3, 4), [60000.0, 40000.0, 0.5, -7.0] * 3)
+    rows = [60000.0, 40000.0, 0.5, -7.0, 65024.0, 1000.0, 0.25, 2.0, -49984.0, -30000.0, 1.5, 9.0]
+    source = tensor(FLOAT32, (3, 4), rows)
     yield reduction(
         "float32_beyond_half", _OPERATION, source, (1,), False, "sums of values that float16 has are too large for it"
     )
