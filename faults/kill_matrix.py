@@ -11,7 +11,7 @@ import msgspec
 from npu_conformance.faults import bookkeeping, plugin, report_checks, source_edits, waiver_checks
 from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Hostile, Variant
 from npu_conformance.faults.workers import Ended, in_child
-from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import random_search, suites
 from npu_conformance.harness.run.applicability import inapplicable
@@ -28,8 +28,6 @@ PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
 SECONDS, _SECONDS_A_CASE = 300.0, 0.2
 """How long one fault may take, at least, and more where there are many cases: only a hang is to end it."""
-_DETECTING = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
-"""Red for what the implementation does. A case that was not run, or that is wrong itself, has detected nothing."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -168,9 +166,10 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
     warning_due = fault.detected_as == "quality-warning"
 
     def look(result: CaseResult) -> bool:
+        # What a waiver could excuse is what an implementation does: no bug of the suite, and nothing that was not run.
         red = is_red(result.outcome, result.dispositions) and result.outcome is not Outcome.NOT_RUN
         warned = Disposition.QUALITY_WARNING in result.dispositions
-        if red and (warning_due or result.outcome not in _DETECTING or not _ends_as(fault, result)):
+        if red and (warning_due or result.outcome not in WAIVABLE or not _ends_as(fault, result)):
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 __all__ = [
+    "WIRE",
     "CaseEnded",
     "Crashed",
     "Disposition",
@@ -52,10 +53,14 @@ class Refused(Failed):
         super().__init__(message)
 
 
+WIRE = "NNHAL-WIRE-001"
+"""The requirement that a message breaks which is none of the wire protocol."""
+
+
 def breach(problem: str) -> Failed:
     """The verdict on a message that breaks the wire protocol, which is none on what the case is about."""
     failure = Failed(problem)
-    failure.about = ("NNHAL-WIRE-001",)
+    failure.about = (WIRE,)
     return failure
 
 

@@ -27,7 +27,7 @@ class Baseline:
 
     def __init__(self, earlier: Results) -> None:
         self._before = dict(pair for summary in earlier.cases for pair in outcomes(summary))
-        self._symptoms = {summary.case: symptoms.likeness(summary.message) for summary in earlier.cases}
+        self._messages = {summary.case: summary.message for summary in earlier.cases}
         self._passed = {
             summary.case: [name for name, outcome in summary.configurations.items() if outcome is Outcome.PASS]
             for summary in earlier.cases
@@ -52,8 +52,10 @@ class Baseline:
 
     def _is_altered(self, result: CaseResult) -> bool:
         """True where a case is red as before, and says something else: a known failure may have become far worse."""
-        is_known = Disposition.KNOWN in result.dispositions and result.outcome in WAIVABLE
-        return is_known and self._symptoms.get(result.case) != symptoms.likeness(first_reason(result))
+        if Disposition.KNOWN not in result.dispositions or result.outcome not in WAIVABLE:
+            return False
+        said, says = self._messages.get(result.case), first_reason(result)
+        return said is None or symptoms.likeness(said) != symptoms.likeness(says)
 
     def regressions(self, verdicts: Iterable[CaseResult]) -> list[str]:
         """One line for each case that is worse than it was, or that has configurations that are."""

@@ -15,7 +15,7 @@ from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception, shortened
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
-from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
+from npu_conformance.harness.judge.verdicts import WIRE, Crashed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
     NO_TOKEN,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
-_WIRE = "NNHAL-WIRE-001"
 _MOST_PENDING = 100
 """Messages that are handled when a case has ended: one that sends without end must not hold the run up."""
 _UIDS_A_CASE, _CASES = 10, 900
@@ -381,5 +380,5 @@ class CaseContext(Resources):
 
 def _why_lost(details: OutcomeDetails) -> str:
     """Why a subject cannot be used any more behind a failure: behind a mistake on the wire the harness has hung up."""
-    is_of_wire = _WIRE in details.about
+    is_of_wire = WIRE in details.about
     return "the connection was ended for it" if is_of_wire else "the subject does not answer any more"

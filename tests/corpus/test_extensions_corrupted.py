@@ -55,6 +55,11 @@ def _replaced(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new))
 
 
+def _shapes(code: str) -> Edit:
+    """Other shapes of the outputs than the rules have."""
+    return lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", f"    {code},\n")
+
+
 def _other_rules(folder: Path) -> None:
     shutil.copy(folder / "rules" / "example_requantize.py", folder / RULES)
 
@@ -235,19 +240,19 @@ UNTRUE: dict[str, tuple[Edit, str]] = {
         "rules/example_clamp.py: line 21: ZeroDivisionError: division by zero",
     ),
     "shapes_that_fail_when_executed": (
-        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: 1 / 0,\n"),
+        _shapes("lambda view: 1 / 0"),
         "rules/example_clamp.py: line 19: ZeroDivisionError: division by zero",
     ),
     "shapes_that_are_wrong": (
-        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: ((2, 4),),\n"),
+        _shapes("lambda view: ((2, 4),)"),
         "float32: output_shapes of EXAMPLE_CLAMP: expected [2, 3], found [2, 4]",
     ),
     "too_many_shapes": (
-        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: (None, None),\n"),
+        _shapes("lambda view: (None, None)"),
         "float32: output_shapes of EXAMPLE_CLAMP: expected [2, 3], found [], []",
     ),
     "a_shape_in_place_of_shapes": (
-        lambda folder: _replaced(folder / RULES, "    shapes.same_as_input,\n", "    lambda view: (2, 3),\n"),
+        _shapes("lambda view: (2, 3)"),
         "float32: output_shapes of EXAMPLE_CLAMP: expected a shape, or None, for each output: 'int' object",
     ),
     "no_vectors": (

@@ -91,10 +91,9 @@ class RuntimeApp(App):
 
     def succeed_each(self, calls: Iterable[MethodCall]) -> list[Any]:
         """Call functions in turn that all have to succeed; returns their answers."""
-        answers: list[Any] = []
-        known = list(calls)
-        for function, answer in self.call_each(known):
-            with codes.telling_the_call(function, known[len(answers)][1], {}):
+        known, answers = list(calls), []
+        for (_, arguments), (function, answer) in zip(known, self.call_each(known), strict=True):
+            with codes.telling_the_call(function, arguments, {}):
                 self.expect(function, result_of(answer))
             answers.append(answer)
         return answers

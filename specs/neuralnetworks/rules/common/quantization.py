@@ -81,12 +81,17 @@ def channel_dimension(number: str, expected: int) -> Clause:
     return clause(number, "model", text, check)
 
 
+def as_float32(value: float) -> float:
+    """The value as a device holds it that computes in float32; infinity where it is beyond the largest one."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 def scale_product(one: Operand, other: Operand) -> float:
     """The product of two scales, rounded to float32 as where AOSP compares it."""
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", one.scale * other.scale))[0])
-    except OverflowError:
-        return math.inf
+    return as_float32(one.scale * other.scale)
 
 
 def _check_same(view: OperationView) -> str | None:

@@ -1,7 +1,6 @@
 """What RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: sizes of the output, given or by factors, and the flags."""
 
 import math
-import struct
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
@@ -48,8 +47,7 @@ def _floor(product: float) -> float:
     """Rounded down, after the product was rounded to float32 as devices do."""
     if not product <= _LARGEST:
         return math.inf
-    rounded: float = struct.unpack("<f", struct.pack("<f", product))[0]
-    return math.floor(rounded)
+    return math.floor(quantization.as_float32(product))
 
 
 def _whole(size: float | None) -> int | None:
