@@ -69,7 +69,10 @@ class Chain:
         return Model(graph(operands, operations), operand_values=bytes(4))
 
     def contents(self, start: Pair) -> bytes:
-        """The three inputs and an output that is still to be written. start: even numbers from -20 to -2."""
+        """The three inputs and an output that is still to be written.
+
+        start: even numbers from -20 to -2, which grow by an eighth for each addition; quantised types end below 32.
+        """
         up = (start[0] / 8, start[1] / 8)
         down = (_GROWTH - up[0], _GROWTH - up[1])
         return b"".join(map(self._filled, (start, up, down))) + _FILL * self.size
@@ -78,6 +81,27 @@ class Chain:
         """The output, exactly."""
         growth = self.additions // 2 * _GROWTH
         return self._filled((start[0] + growth, start[1] + growth))
+
+    def check(self, found: bytes, start: Pair) -> None:
+        """Fail unless an output is the sum: floats exactly, quantised values up to one step for each addition."""
+        expected = self.expected(start)
+        if not self.addition.scale:
+            self.check_equal(found, expected, start)
+            return
+        signed = 128 if self.addition.code == "b" else 0
+        pairs = zip(found, expected, strict=True)
+        difference = max(abs((one + signed) % 256 - (other + signed) % 256) for one, other in pairs)
+        what = f"output of {self.additions} additions is off by {difference} steps, more than one each"
+        checks.that(difference <= self.additions, what)
+
+    def check_equal(self, found: bytes, expected: bytes, start: Pair) -> None:
+        """Fail unless an output is as expected, bit for bit."""
+        if found == expected:
+            return
+        wrong = next(at for at in range(0, len(found), 8) if found[at : at + 8] != expected[at : at + 8])
+        values = (self.addition.unpacked(data[wrong : wrong + 8]) for data in (expected, found))
+        right, actual = map(checks.format_value, values)
+        checks.fail(f"output of {self.additions} additions from {start}, byte {wrong}", right, actual)
 
     def request(self, pool: Pool) -> Request:
         """A request over a pool with `contents`."""
@@ -140,7 +164,7 @@ class Runner:
     def check_output(self) -> None:
         """Fail unless the output is, bit for bit, that of an execution that nothing disturbed (NNHAL-QOS-014)."""
         with checks.about("NNHAL-QOS-014"):
-            self._check(self.output(), self._undisturbed)
+            self._chain.check_equal(self.output(), self._undisturbed, self._start)
 
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""
@@ -149,23 +173,7 @@ class Runner:
         self.seconds = time.monotonic() - started
         checks.status(execution.status, {ErrorStatus.NONE}, "execution without a deadline")
         self._undisturbed = self.output()
-        chain, expected = self._chain, self._chain.expected(self._start)
-        if not chain.addition.scale:
-            self._check(self._undisturbed, expected)
-            return
-        signed = 128 if chain.addition.code == "b" else 0
-        pairs = zip(self._undisturbed, expected, strict=True)
-        difference = max(abs((one + signed) % 256 - (other + signed) % 256) for one, other in pairs)
-        what = f"output of {chain.additions} additions is off by {difference} steps, more than one each"
-        checks.that(difference <= chain.additions, what)
-
-    def _check(self, found: bytes, expected: bytes) -> None:
-        if found == expected:
-            return
-        unpacked = self._chain.addition.unpacked
-        wrong = next(at for at in range(0, len(found), 8) if found[at : at + 8] != expected[at : at + 8])
-        right, actual = (checks.format_value(unpacked(data[wrong : wrong + 8])) for data in (expected, found))
-        checks.fail(f"output of {self._chain.additions} additions from {self._start}, byte {wrong}", right, actual)
+        self._chain.check(self._undisturbed, self._start)
 
 
 def longest(context: CaseContext, additions: int = LONG) -> Chain:
