@@ -65,6 +65,12 @@ class HeaderOperand(msgspec.Struct, frozen=True):
     role: str
     scalar: float | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """True for a given tensor whose rank or one of whose sizes the model leaves open."""
+        is_given_tensor = self.type.startswith("TENSOR_") and self.role != "omitted"
+        return is_given_tensor and (not self.dimensions or 0 in self.dimensions)
+
 
 class VectorHeader(msgspec.Struct, frozen=True):
     """What listing and choosing need of a vector; operations are the names of all operations of the main graph."""

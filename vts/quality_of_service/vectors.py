@@ -41,7 +41,7 @@ def _headers(operation: str) -> list[VectorHeader]:
     """The first vector of each combination of types whose sizes are all known."""
     first: dict[tuple[str, ...], VectorHeader] = {}
     for header in vectors.headers(operation):
-        is_open = any(0 in operand.dimensions for operand in header.operands.values())
+        is_open = any(operand.is_open for operand in header.operands.values())
         if header.rejected is None and not is_open and "infinite" not in header.name:
             first.setdefault(header.types, header)
     return list(first.values())
