@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.choosy_devices import ChoosyDevice
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device
-from npu_conformance.faults.variants import ChoosyDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.neuralnetworks import hal, types

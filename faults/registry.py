@@ -11,6 +11,8 @@ from npu_conformance.faults import (
     buffers,
     caching,
     caching_variants,
+    choosy_devices,
+    combined_variants,
     conforming_drivers,
     constants,
     execution_paths,
@@ -60,8 +62,8 @@ _FAULTS = (
 """The modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
-    variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
-    npu_buffers, runtime,
+    variants, choosy_devices, combined_variants, fenced, hints, caching_variants, conforming_drivers,
+    execution_variants, npu_scheduling, managers, npu_buffers, runtime,
 )  # fmt: skip
 """The modules with VARIANTS."""
 

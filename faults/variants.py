@@ -14,83 +14,11 @@ from npu_conformance.faults.factories import faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import declared_dimensions
 from npu_conformance.specs.plugin import Context, RealClock, Subject
 from npu_conformance.specs.versions import NEWEST, Version
-
-_FEW = {OperationType.ADD, OperationType.RELU, OperationType.CONV_2D, OperationType.SOFTMAX}
-_QUANTISED = {
-    OperandType.TENSOR_QUANT8_ASYMM,
-    OperandType.TENSOR_QUANT8_ASYMM_SIGNED,
-    OperandType.TENSOR_QUANT8_SYMM,
-    OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL,
-    OperandType.TENSOR_QUANT16_ASYMM,
-    OperandType.TENSOR_QUANT16_SYMM,
-}
-_PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
-"""The types of operands that configure an operation."""
-
-
-class ChoosyDevice(FaultyDevice):
-    """Supports only some operations, and reports so: a model with another one ends in GENERAL_FAILURE."""
-
-    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
-        """True for operations of the main graph that are supported."""
-        raise NotImplementedError
-
-    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
-        answers = self.inner.get_supported_operations(model)
-        return tuple(
-            answer and self.supports(model.main, operation)
-            for answer, operation in zip(answers, model.main.operations, strict=True)
-        )
-
-    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
-        model = getattr(prepared_model, "model", None)
-        if model is None or all(self.supports(model.main, operation) for operation in model.main.operations):
-            super().prepared(callback, status, prepared_model)
-        else:
-            callback.notify(ErrorStatus.GENERAL_FAILURE, None)
-
-
-class _Tiny(ChoosyDevice):
-    """Supports four operations on float32."""
-
-    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
-        return operation.type in _FEW and _kinds(main, operation.outputs) == {OperandType.TENSOR_FLOAT32}
-
-
-_OF_TINY = Claim(operations=tuple(operation.name for operation in _FEW), types=("TENSOR_FLOAT32",))
-
-
-class _SupportsNothing(ChoosyDevice):
-    """Knows every model, and takes none."""
-
-    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
-        return False
-
-
-class _QuantisedOnly(ChoosyDevice):
-    """Computes only with quantised tensors."""
-
-    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
-        parameters = _kinds(main, operation.inputs) - _QUANTISED
-        return _kinds(main, operation.outputs) <= _QUANTISED and parameters <= _PARAMETERS
-
-
-class _Float16Only(ChoosyDevice):
-    """Computes only with float16."""
-
-    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
-        parameters = _kinds(main, operation.inputs) - {OperandType.TENSOR_FLOAT16, OperandType.FLOAT16}
-        return _kinds(main, operation.outputs) == {OperandType.TENSOR_FLOAT16} and parameters <= _PARAMETERS
-
-
-def _kinds(main: types.Subgraph, indexes: tuple[int, ...]) -> set[int]:
-    return {main.operands[index].type for index in indexes}
 
 
 class _DeclinesUnknownOutputs(FaultyPreparedModel):
@@ -219,12 +147,6 @@ VARIANTS = (
         for version in Version if version is not NEWEST
     ),
     Variant("reference", "The reference itself.", faulty_device(FaultyDevice)),
-    Variant("tiny", "Supports four operations on float32.", faulty_device(_Tiny)),
-    Variant("tiny-with-claims", "The same, which its manifest claims.", faulty_device(_Tiny, claims=(_OF_TINY,))),
-    Variant("supports-nothing", "Judges models and requests, and supports no operation.",
-            faulty_device(_SupportsNothing)),
-    Variant("quantised-only", "Supports quantised tensors alone.", faulty_device(_QuantisedOnly)),
-    Variant("float16-only", "Supports float16 alone.", faulty_device(_Float16Only)),
     Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",
             faulty_models(_DeclinesUnknownOutputs)),
     Variant("terse", "No times, and no shapes but those that must be reported.", faulty_models(_Terse)),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.variants import ChoosyDevice
+from npu_conformance.faults.choosy_devices import ChoosyDevice
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Deadlines, Manifest

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.caching import TOKEN, Cache, CacheClient, Handles, outcome
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import Preparation
@@ -41,10 +41,12 @@ class Client(CacheClient):
             checks.status(outcome(preparation), REJECTED, what)
 
     def saved(self, chain: Chain, token: bytes = TOKEN) -> Cache:
-        """A cache from which the chain can be restored. NotApplicable where the device does not cache it."""
+        """A cache from which the chain can be restored. NotSupported for no such chain, NotApplicable for no cache."""
         cache = self.cache()
         before = cache.contents()
         preparation = self.save(chain.model(), cache.handles(), token)
+        if outcome(preparation) != NONE and not all(self.context.supported_operations(chain.model())):
+            raise NotSupported(f"a model of {chain.length} additions, one on the other, is not supported")
         self.prepared_right(chain, preparation, "prepareModel with cache files")
         self._may_restore(chain, cache, token, before)
         return cache
@@ -90,8 +92,12 @@ def client(context: CaseContext) -> Client:
 
 
 def chain_of(context: CaseContext, length: int = 2) -> Chain:
-    """A chain with a constant in the first type that the device supports."""
-    return Chain(addition.supported(context), length, constant=STEP_OF_CONSTANT)
+    """A chain with a constant in the first type in which the device supports it. NotSupported where there is none."""
+    for one in addition.ADDITIONS:
+        chain = Chain(one, length, constant=STEP_OF_CONSTANT)
+        if one.since <= context.version and all(context.supported_operations(chain.model())):
+            return chain
+    raise NotSupported(f"a model of {length} additions, one on the other, with a constant is supported of no type")
 
 
 STEP_OF_CONSTANT = (0.5, -0.25)
