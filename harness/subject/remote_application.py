@@ -18,6 +18,7 @@ from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection, marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Unread, WireError, truncated
 from npu_conformance.harness.wire.journal import Journal
+from npu_conformance.harness.wire.outstanding import Waiter
 from npu_conformance.harness.wire.starvation import Patience, starved
 from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.errors import InterfaceError
@@ -181,9 +182,10 @@ class _RemoteMemory:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._attached: dict[int, Waiter] = {}
 
     def attach(self, request: protocol.Attach, descriptor: int | None) -> None:
-        self._connection.call_later("memory.attach", request, descriptor)
+        self._attached[request.token] = self._connection.call_later("memory.attach", request, descriptor)
 
     def reaches(self, store: FileStore) -> bool:
         """Try whether the subject can open a file of the private directory: it may be on another machine."""
@@ -199,6 +201,9 @@ class _RemoteMemory:
         return True
 
     def detach(self, token: int) -> None:
+        """Forget a pool. Where nothing was sent since it was made, its file is gone when the subject looks for it."""
+        if (waiter := self._attached.pop(token, None)) is not None:
+            waiter.is_void = True
         if self._connection.broken is None:
             self._connection.notify_later("memory.detach", protocol.Detach(token))
 

@@ -143,7 +143,7 @@ class Connection(Answering):
         with contextlib.suppress(WireError):
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
 
-    def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
+    def call_later(self, method: str, params: object, descriptor: int | None = None) -> Waiter:
         """Send a request with the next message and look at its answer (null, or an error) when it comes.
 
         A descriptor travels with the request's first byte, which is then sent at once.
@@ -152,11 +152,12 @@ class Connection(Answering):
         request = protocol.Call(waiter.id, method, params)
         if descriptor is None:
             self._outbox.add(request)
-            return
+            return waiter
         try:
             self._outbox.send(request, time.monotonic() + self._deadline_of(method), descriptor)
         except WireError as problem:
             raise self._failed(problem, method) from None
+        return waiter
 
     def notify_later(self, method: str, params: object) -> None:
         """Send a message that has no answer together with the next one."""

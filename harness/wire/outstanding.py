@@ -10,14 +10,15 @@ from npu_conformance.harness.wire.framing import Violation
 
 
 class Waiter:
-    """A request whose answer is outstanding."""
+    """A request whose answer is outstanding. is_void: what it asked for has been taken back, and may have failed."""
 
-    __slots__ = ("answer", "id", "method")
+    __slots__ = ("answer", "id", "is_void", "method")
 
     def __init__(self, request_id: int, method: str) -> None:
         self.id = request_id
         self.method = method
         self.answer: protocol.Envelope | None = None
+        self.is_void = False
 
 
 class Outstanding:
@@ -64,5 +65,5 @@ class Outstanding:
         while self._later and (answer := self._later[0].answer) is not None:
             waiter = self._later.popleft()
             self.forget(waiter)
-            if answer.error is not None:
+            if answer.error is not None and not waiter.is_void:
                 raise Violation(f"{waiter.method} was refused: {answer.error.message}")

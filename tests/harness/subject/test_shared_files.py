@@ -20,6 +20,7 @@ from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Failed, NoSharedMemory
 from npu_conformance.harness.subject.files import CacheFile
+from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.pools import Pool, SharedPools
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire.margin import with_margin
@@ -27,6 +28,7 @@ from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import EVERYWHERE
 from npu_conformance.harness.wire.protocol import Attach, Detach
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE
+from npu_conformance.specs.neuralnetworks.enums import DeviceType
 from npu_conformance.specs.neuralnetworks.message_queue import MessageQueue, size_of
 
 _FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -318,3 +320,17 @@ def test_a_file_system_that_is_read_only_is_one_line(tmp_path: Path) -> None:
     ended = run(tmp_path, "vts.queries", "--plugin", "reference", around=beside("ro"))
     assert ended.returncode == 3
     assert ended.stderr == "npu-conformance: /dev/shm: no directory can be made there: Read-only file system\n"
+
+
+def test_a_pool_that_goes_before_anything_was_sent_fails_no_later_call() -> None:
+    """Its attach is sent with the next call, when its file is gone; nobody has asked for it by then."""
+    subject = open_subject("reference", {}, "process")
+    try:
+        pool = subject.memory.create("ashmem", 1 << 20)
+        pool.apart = True  # whose file no other pool gets
+        pool.close()
+        device = subject.interfaces.device
+        assert device is not None
+        assert device.get_type() == DeviceType.ACCELERATOR
+    finally:
+        subject.close()
