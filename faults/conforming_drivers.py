@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import weakref
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
@@ -156,6 +157,28 @@ def _with_preemption(strategy: str) -> FaultySubject:
     return FaultySubject(create)
 
 
+def _with_room_for_models(most: int) -> type[FaultyDevice]:
+    """A device that holds so many prepared models, of all clients together."""
+
+    class Device(FaultyDevice):
+        def __init__(self, inner: ReferenceDevice) -> None:
+            super().__init__(inner)
+            self.living: weakref.WeakSet[FaultyPreparedModel] = weakref.WeakSet()
+
+        def prepared(
+            self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
+        ) -> None:
+            if prepared_model is None or len(self.living) < most:
+                wrapped = None if prepared_model is None else self.prepared_model(prepared_model)
+                if wrapped is not None:
+                    self.living.add(wrapped)
+                callback.notify(status, wrapped)
+            else:
+                callback.notify(ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, None)
+
+    return Device
+
+
 VARIANTS = (
     Variant("ignores-deadlines", "Deadlines are not looked at.", faulty_device(_IgnoringDevice), Version.V1_3),
     Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
@@ -165,6 +188,9 @@ VARIANTS = (
             faulty_models(_OneAtATime), Version.V1_3),
     Variant("room-for-one", "Executions beside another one are refused.", faulty_models(_HasRoomForOne)),
     Variant("room-for-one-launch", "Executions beside another one are not launched.", faulty_models(_RefusesAtLaunch),
+            Version.V1_3),
+    Variant("room-for-two-models", "A third prepared model is refused.", faulty_device(_with_room_for_models(2))),
+    Variant("room-for-four-models", "A fifth prepared model is refused.", faulty_device(_with_room_for_models(4)),
             Version.V1_3),
     Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),
     Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),

@@ -25,6 +25,7 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
+    MISSED,
     ErrorStatus,
     OperationType,
 )
@@ -39,7 +40,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.deadlines import MILLISECOND, MISSED
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import (

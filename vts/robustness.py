@@ -10,7 +10,7 @@ from npu_conformance.harness.run.caching import CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, model_of, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.subject.remote_application import RemoteApplication
@@ -288,10 +288,7 @@ def _prepared_as(context: CaseContext, application: Application, model: Model) -
     device = context.device_of(application)
     what = "prepareModel of a supported model, called by another app"
     preparation = prepare(context.subject, device, model, PreparationArguments(), PreparationRecorder())
-    checks.status(preparation.status, {ErrorStatus.NONE}, what)
-    if preparation.prepared_model is None:
-        checks.fail(what, "a prepared model", "null")
-    return preparation.prepared_model
+    return model_of(preparation, what)
 
 
 def _executes(application: Application, params: dict[str, object]) -> bool:

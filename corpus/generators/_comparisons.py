@@ -209,7 +209,7 @@ def _special(operation: str) -> Vectors:
         ),
         {"output": tensor(BOOL8, (6,))},
         description="neighbours in float32, which float16 arithmetic takes for equal",
-        excluded=["relaxed"],
+        excluded=["relaxed", "all_inputs_as_internal"],  # where an addition of 0 may lose the last bit
     )
     yield positive(
         "bool8_different_true_bytes",

@@ -16,13 +16,12 @@ from npu_conformance.harness.run.executing.execution import Execution, shape_rul
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Burst, PreparedModel, documented_statuses
 from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.versions import Version
 
-_MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
 _NOWHERE = -1
 
 
@@ -105,7 +104,7 @@ class BurstJudge:
         letters = describe(interface)["execute_synchronously"].mark.statuses + "O"
         checks.status(answer.status, documented_statuses(letters, self.version), asked.what)
         may_be_late = -1 <= asked.step.deadline < FAR_NS and asked.step.deadline != -1
-        if asked.is_open or (may_be_late and answer.status in _MISSED):
+        if asked.is_open or (may_be_late and answer.status in MISSED):
             return
         kind: Kind = "invalid-accepted" if answer.status == ErrorStatus.NONE else "wrong-status"
         found = status_name(answer.status)
@@ -146,7 +145,7 @@ class BurstJudge:
         ):
             told = f"{asked.what}, which is valid: found {status_name(status)}"
             raise Found("valid-refused", told, f"{name} {status_name(status)}")
-        if status in _MISSED and has_time and not 0 <= asked.step.deadline < FAR_NS:
+        if status in MISSED and has_time and not 0 <= asked.step.deadline < FAR_NS:
             raise Found(
                 "wrong-status", f"{asked.what}: found {status_name(status)} without a deadline", "NNHAL-QOS-002"
             )

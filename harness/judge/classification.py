@@ -58,7 +58,16 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
     implementation are those of a stranger: what a terminal would obey is escaped, and no more than LONGEST characters
     of each text are kept.
     """
-    return _presentable(_classified(error, behind_restart=behind_restart))
+    details = _presentable(_classified(error, behind_restart=behind_restart))
+    _let_go(error)
+    return details
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Keep nothing alive that the exception has passed: a device may have no room beside a model of the case before."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _presentable(details: OutcomeDetails) -> OutcomeDetails:

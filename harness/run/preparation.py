@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, Hung
+from npu_conformance.harness.judge.verdicts import Failed, Hung, NotSupported
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
 from npu_conformance.specs.neuralnetworks.types import (
     CacheHandle,
@@ -44,23 +46,35 @@ class Preparation(msgspec.Struct, frozen=True):
     """The outcome of prepareModel or prepareModelFromCache.
 
     launch_status: what the call returned. status: the first that the callback received; None where it received none (a
-    launch that failed without a notification). recorder: everything that the callback received.
+    launch that failed without a notification). recorder: everything that the callback received. others: how many
+    prepared models this process has beside it.
     """
 
     launch_status: int
     status: int | None
     prepared_model: PreparedModel | None
     recorder: PreparationRecorder
+    others: int = 0
 
 
 def model_of(preparation: Preparation, what: str = "prepareModel of a supported model, notified") -> PreparedModel:
-    """The model of a preparation that must succeed, since the device said that it supports every operation."""
+    """The model of a preparation that must succeed, since the device said that it supports every operation.
+
+    NotSupported as of `needs_room`.
+    """
+    needs_room(preparation)
     with checks.about("NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004"):
         checks.status(preparation.status, {ErrorStatus.NONE}, what)
     if preparation.prepared_model is None:
         with checks.about("NNHAL-PREPARE-007"):
             checks.fail(what, "a prepared model", "null")
     return preparation.prepared_model
+
+
+def needs_room(preparation: Preparation) -> None:
+    """NotSupported where there is no room for a model beside others, as there need not be (NNHAL-SUPPORT-005)."""
+    if preparation.others and preparation.status in EXHAUSTED:
+        raise NotSupported(f"the device has no room for one more prepared model beside {preparation.others}")
 
 
 class PreparationArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,4 +175,17 @@ def _answer(subject: SubjectHandle, method: str, launch_status: int, recorder: P
     if len(recorder.answers) > 1:
         raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
-    return Preparation(launch_status, status, prepared_model, recorder)
+    others = _living()
+    if prepared_model is not None:
+        with contextlib.suppress(TypeError):  # an object of a plug-in need not be one that can be watched
+            _models.append(weakref.ref(prepared_model))
+    return Preparation(launch_status, status, prepared_model, recorder, others)
+
+
+_models: list[weakref.ref[PreparedModel]] = []
+"""The prepared models of this process, until nobody has them any more."""
+
+
+def _living() -> int:
+    _models[:] = [one for one in _models if one() is not None]
+    return len(_models)

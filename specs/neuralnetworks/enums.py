@@ -29,6 +29,12 @@ class ErrorStatus(enum.IntEnum):
         return Version.V1_0 if self <= ErrorStatus.INVALID_ARGUMENT else Version.V1_3
 
 
+MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
+"""What a deadline that cannot be, or was not kept, is answered with."""
+EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
+"""What a want of resources is answered with."""
+
+
 class DeviceStatus(enum.IntEnum):
     """Answer of getStatus; HIDL only."""
 

@@ -12,10 +12,11 @@ where the caller sets no limit. A driver may ignore deadlines.
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection
 
 from npu_conformance.specs.interfaces import Interface, method, refuse
 from npu_conformance.specs.neuralnetworks import types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.specs.wire_types import Wire
 
@@ -333,14 +334,14 @@ class Device(Interface):
         raise refuse("Device.allocate")
 
 
-STATUS_LETTERS: dict[str, tuple[ErrorStatus, ...]] = {
+STATUS_LETTERS: dict[str, Collection[ErrorStatus]] = {
     "N": (ErrorStatus.NONE,),
     "U": (ErrorStatus.DEVICE_UNAVAILABLE,),
     "G": (ErrorStatus.GENERAL_FAILURE,),
     "O": (ErrorStatus.OUTPUT_INSUFFICIENT_SIZE,),
     "A": (ErrorStatus.INVALID_ARGUMENT,),
-    "M": (ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT),
-    "R": (ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT),
+    "M": MISSED,
+    "R": EXHAUSTED,
 }
 
 

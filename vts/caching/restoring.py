@@ -8,7 +8,7 @@ from npu_conformance.harness.run.caching import Cache, Handles, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationRecorder
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.client import (
@@ -25,7 +25,6 @@ from npu_conformance.vts.lib.deadlines import LATE, deadline, wait_until_over
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _HUGE = 1 << 30
-_MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
 
 
 @cases.case("restoring.without_caching", "NNHAL-CACHE-009", since=Version.V1_2)
@@ -178,7 +177,7 @@ def deadlines(context: CaseContext) -> None:
             caching.prepared_right(chain, restored, f"prepareModelFromCache, deadline {name}")
     with context.configuration("past"):
         restored = caching.restore(cache.handles(), deadline=1)
-        checks.status(outcome(restored), {NONE, *_MISSED}, "prepareModelFromCache, deadline in the past")
+        checks.status(outcome(restored), {NONE, *MISSED}, "prepareModelFromCache, deadline in the past")
         if outcome(restored) == NONE:
             caching.prepared_right(chain, restored, "prepareModelFromCache, deadline in the past")
     if context.version.is_aidl:

@@ -7,14 +7,14 @@ import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Hung
+from npu_conformance.harness.judge.verdicts import Hung, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
@@ -163,6 +163,8 @@ def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[Prepar
     for number, recorder in enumerate(recorders):
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
         ((status, prepared_model),) = recorder.answers
+        if number and status in EXHAUSTED:
+            raise NotSupported(f"the device has no room for {len(recorders)} prepared models")
         checks.status(status, {ErrorStatus.NONE}, "prepareModel beside others, notified")
         if prepared_model is None:
             checks.fail("prepareModel beside others, notified", "a prepared model", "null")

@@ -12,8 +12,8 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.harness.run.executing.launching import EXHAUSTED, MISSED, FencedOptions, finish, forms, launch
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.harness.run.executing.launching import FencedOptions, finish, forms, launch
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition

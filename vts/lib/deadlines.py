@@ -8,7 +8,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_DEADLINE, Execution, timing_rules
 from npu_conformance.harness.run.preparation import Preparation
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.versions import Version
 
 MILLISECOND = 1_000_000
@@ -22,8 +22,6 @@ last one has always passed when an execution without a deadline follows, for whi
 UNLIMITED = ("none", "maximum", "hour")
 """Deadlines that are not: none, the last time point there is, and an hour from now."""
 
-MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
-EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
 LATE = frozenset({ErrorStatus.NONE, *MISSED, *EXHAUSTED})
 """What a limited deadline may come to (NNHAL-QOS-003)."""
 PERSISTENT = frozenset({ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})

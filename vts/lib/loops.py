@@ -5,8 +5,7 @@ from __future__ import annotations
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.vts.lib.deadlines import MISSED
+from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus
 
 
 def expect_aborted(execution: Execution) -> None:

@@ -9,7 +9,7 @@ from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib import aosp_verdict
 from npu_conformance.vts.lib.rejection import (
@@ -20,7 +20,6 @@ from npu_conformance.vts.lib.rejection import (
 )
 from npu_conformance.vts.lib.structure_models import SIZE, Row
 
-_EXHAUSTED = {ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT}
 _MAPPING = ("X2", "X5")
 """The rules about the mapping of extensions, at which HIDL drivers of AOSP's do not look."""
 
@@ -62,7 +61,7 @@ def answered(context: CaseContext, model: Model, *, is_sound: bool = True) -> No
     answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    if is_sound and answers and all(answers) and preparation.status not in _EXHAUSTED:
+    if is_sound and answers and all(answers) and preparation.status not in EXHAUSTED:
         model_of(preparation)
     has_model = preparation.prepared_model is not None
     with checks.about("NNHAL-PREPARE-007"):

@@ -48,8 +48,7 @@ def tokens_of_applications(context: CaseContext) -> None:
     checks.equal(len(set(tokens)), len(tokens), f"number of different tokens among {tokens}")
 
 
-def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
-    owner, spy = _fixtures(context, (_OWNER, 1), spy_is)
+def _spied_on(owner: BufferFixture, spy: BufferFixture) -> None:
     model, own_model = owner.prepare(), spy.prepare()
     secret = owner.allocate(model, inputs=(0, 1), outputs=(0,))
     owner.fill(secret, A)
@@ -67,9 +66,13 @@ def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
 @cases.case("tokens.of_another_process", "NNHAL-MEMDOMAIN-031", since=_SINCE)
 def of_another_process(context: CaseContext) -> None:
     """A token is no key to a buffer of another application, or of another process of the same application."""
+    chosen = addition.supported(context)
     for name, spy in (("other_uid", (_SPY, 2)), ("same_uid", (_OWNER, 2))):
+        applications = (context.application(_OWNER, 1), context.application(*spy))
         with context.configuration(name):
-            _spied_on(context, spy)
+            _spied_on(*(BufferFixture(context, chosen, application=one) for one in applications))
+        for one in applications:
+            one.close()  # with its models: a device may have room for two
 
 
 @cases.case("tokens.of_24_living", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", since=_SINCE)

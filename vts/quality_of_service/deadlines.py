@@ -12,7 +12,7 @@ from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, Exe
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder, model_of
 from npu_conformance.specs.errors import ServiceError, status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, PrepareModelConfig
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
@@ -20,7 +20,6 @@ from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.deadlines import (
     LATE,
     LIMITED,
-    MISSED,
     PERSISTENT,
     UNLIMITED,
     check_execution,

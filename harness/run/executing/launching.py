@@ -12,7 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.executing.execution import Execution, Surroundings, timing_rules
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import (
     Fence,
@@ -25,9 +25,6 @@ from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request,
 from npu_conformance.specs.versions import Version
 
 PLAIN, WITH_CONFIG = "executeFenced", "executeFencedWithConfig"
-
-MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
-EXHAUSTED = {ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT}
 
 _GRACE_SECONDS = 0.25
 """How long a call may last before its wait fences are settled: a driver may be waiting for them in the call."""

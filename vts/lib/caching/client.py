@@ -9,7 +9,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.caching import TOKEN, Cache, CacheClient, Handles, outcome
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import Preparation
+from npu_conformance.harness.run.preparation import Preparation, needs_room
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.chains import Chain
@@ -26,7 +26,8 @@ class Client(CacheClient):
     """An app that caches chains of additions, and knows what they compute."""
 
     def prepared_right(self, chain: Chain, preparation: Preparation, what: str) -> None:
-        """The preparation gave a model that computes the chain."""
+        """The preparation gave a model that computes the chain. NotSupported as of `needs_room`."""
+        needs_room(preparation)
         checks.status(outcome(preparation), {NONE}, what)
         if preparation.prepared_model is None:
             checks.fail(what, "a prepared model", "null")
@@ -35,6 +36,7 @@ class Client(CacheClient):
 
     def right_or_rejected(self, chain: Chain, preparation: Preparation, what: str) -> None:
         """The preparation was rejected, or gave a model that computes the chain."""
+        needs_room(preparation)
         if outcome(preparation) == NONE:
             self.prepared_right(chain, preparation, what)
         else:

@@ -6,8 +6,8 @@ import random
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
-from npu_conformance.harness.run.executing.launching import EXHAUSTED, FencedOptions
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.harness.run.executing.launching import FencedOptions
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
