@@ -1,4 +1,7 @@
-"""Measures how soon campaigns find the faults that no default case shows, guided and unguided, by processor time."""
+"""Measures how soon campaigns find the faults that no default case shows, by processor time.
+
+Guided (`evolution`), without a guide (`hypothesis`), and with neither guide nor structure (`random`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
+from benchmarks import random_bytes
 from benchmarks.bench_fuzz import sights_of
 from benchmarks.figures import Figure
 from npu_conformance.faults import registry
@@ -78,4 +82,8 @@ def _hypothesis(target: Target, attack: evolution.Sights, seed: int) -> None:
     hypothesis_engine.search(target, attack, seed=seed, seconds=_LONGEST)
 
 
-ENGINES = {"evolution": _evolution, "hypothesis": _hypothesis}
+def _random(target: Target, attack: evolution.Sights, seed: int) -> None:
+    random_bytes.search(target, attack, seed=seed)
+
+
+ENGINES = {"evolution": _evolution, "hypothesis": _hypothesis, "random": _random}
