@@ -16,6 +16,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -55,7 +56,7 @@ class Histories(Generic[Step]):
         """The first steps of an input; None where it is none."""
         try:
             return self.decoder.decode(data)[: self.most]
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return None
 
     def mutated(self, data: bytes, choices: Choices, seeds: Sequence[bytes], max_size: int) -> bytes:
