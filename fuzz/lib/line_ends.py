@@ -102,7 +102,8 @@ class End(Connection):
         return self._decoders.decode(kind, encoded)
 
     def let_go(self) -> None:
-        """Close what is open."""
+        """Close what is open, and forget the memory that was attached."""
+        self.close()
 
     def _begin(self) -> None:
         """Make every object known, under its number, and have the params of the protocol's own methods noted."""
@@ -126,12 +127,14 @@ class HarnessEnd(End):
         with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
             file = CacheFile(folder, bytes(range(64)))
             self._served.add(TOKEN, file, file.reopened("read_write", 0))
+            file.close()
         self._end = weakref.finalize(self, self._served.close_all)
         self.builtins.update(self._served.builtins())
         self._begin()
 
     def let_go(self) -> None:
-        """Close the file."""
+        """Close the files, too."""
+        super().let_go()
         self._end()
 
 

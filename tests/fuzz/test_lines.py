@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import zlib
 from contextlib import closing
@@ -180,6 +181,22 @@ def test_an_end_forgets_what_a_line_has_done() -> None:
     assert end.take(b'{"id":1,"result":4}', "device.getType")
     assert end.read.values == [(int, 4)]
     end.let_go()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'harness\n{"method":"object.release","params":{"object":-3,"count":1}}',
+        b'harness\n{"id":5,"method":"file.duplicate","params":{"token":3}}',
+        b'host\n{"id":5,"method":"memory.attach","params":{"token":3,"size":8,"transport":"message"}}',
+    ],
+)
+def test_what_is_made_anew_leaves_nothing_open(data: bytes, target: LineTarget) -> None:
+    target.run(data)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        target.run(data)
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 def test_memory_beyond_a_limit_is_refused_inside_of_it() -> None:
