@@ -109,15 +109,15 @@ def judge_read(end: End, line: bytes, awaited: str, wanted: Due | None, found: I
     for kind, value in found:
         wanted = wanted or due(end, line, awaited, loosely=True)
         if wanted is None:
-            raise Defect(f"read as {_name(kind)}, which it is not: {value!r:.200}", "reading what it may not")
+            raise Defect(f"read as {kind_name(kind)}, which it is not: {value!r:.200}", "reading what it may not")
         encoded = end.encoded(value)
         if not _are_equal(value, wanted.value):
-            raise Defect(f"{_name(kind)}: expected {wanted.value!r:.200}, found {value!r:.200}", "reading")
+            raise Defect(f"{kind_name(kind)}: expected {wanted.value!r:.200}, found {value!r:.200}", "reading")
         where = _difference(_plain(encoded), wanted.told)
         if where is not None:
-            raise Defect(f"{_name(kind)}{where} is not what was told: {value!r:.200}", "reading")
+            raise Defect(f"{kind_name(kind)}{where} is not what was told: {value!r:.200}", "reading")
         if not _are_equal(end.decoded(kind, encoded), value):
-            raise Defect(f"{_name(kind)} does not come back: {value!r:.200}", "a round trip")
+            raise Defect(f"{kind_name(kind)} does not come back: {value!r:.200}", "a round trip")
 
 
 def judge_refused(wanted: Due | None, line: bytes, words: str) -> None:
@@ -127,7 +127,7 @@ def judge_refused(wanted: Due | None, line: bytes, words: str) -> None:
     """
     is_deep = line.count(b"[") + line.count(b"{") > _DEEP
     if wanted is not None and not is_deep and not _has_a_name_twice(line):
-        raise Defect(f"{_name(wanted.kind)}: a right value was refused: {words:.300}", "refusing what is right")
+        raise Defect(f"{kind_name(wanted.kind)}: a right value was refused: {words:.300}", "refusing what is right")
 
 
 def _has_a_name_twice(line: bytes) -> bool:
@@ -141,7 +141,8 @@ def is_refusal(answer: protocol.ErrorObject | None) -> bool:
     return answer is not None and answer.code in _REFUSED
 
 
-def _name(kind: Any) -> str:
+def kind_name(kind: Any) -> str:
+    """What a type is called in words for people."""
     return getattr(kind, "__name__", str(kind))
 
 

@@ -15,7 +15,7 @@ from npu_conformance.fuzz.lib.document_edits import smaller
 from npu_conformance.fuzz.lib.document_limits import place
 from npu_conformance.fuzz.lib.findings import Defect
 from npu_conformance.fuzz.lib.line_ends import LINE_LIMIT, End, EndedError, HarnessEnd, HostEnd
-from npu_conformance.fuzz.lib.line_judge import Due, due, is_refusal, judge_read, judge_refused
+from npu_conformance.fuzz.lib.line_judge import Due, due, is_refusal, judge_read, judge_refused, kind_name
 from npu_conformance.fuzz.lib.line_seeds import HARNESS, HOST, seeds
 from npu_conformance.fuzz.lib.memory_limit import MemoryLimit
 from npu_conformance.harness.wire import protocol
@@ -27,7 +27,8 @@ MOST_MEMORY = 64 << 20
 _MADE = {HARNESS: HarnessEnd, HOST: HostEnd}
 _RAISED = (EndedError, InterfaceError, protocol.MemoryUnreachableError, protocol.RemoteError)
 """What an end may raise: the connection has ended, or what the line says that the other side has raised."""
-_PARTICULAR = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\$\S*|-?\d+""")
+_QUOTED = re.compile(r"""['"]|(?<=no method )""")
+_PARTICULAR = re.compile(r"`[^`]*`|\$\S*|-?\d+")
 _SHOWN = 60
 
 
@@ -82,7 +83,7 @@ class LineTarget:
         lasts = end.broken is not None and len(line) > LINE_LIMIT
         if lasts or any(kind.__module__ == protocol.__name__ for kind, _ in end.read.values if isinstance(kind, type)):
             self._renew(name)
-        return (f"{name} {awaited}: {outcome}",)
+        return (f"{name}: {outcome}",)
 
     def _outcome(self, end: End, line: bytes, awaited: str, wanted: Due | None) -> str:
         try:
@@ -109,7 +110,7 @@ class LineTarget:
             raise Defect(f"an exception that nobody planned: {errors[0].message:.300}", "an internal error")
         if not found or any(map(is_refusal, errors)):
             judge_refused(wanted, line, errors[0].message if errors else "nothing was read")
-        return _general(errors[0].message) if errors else "read" if found else "nothing"
+        return _general(errors[0].message) if errors else f"read {kind_name(found[-1][0])}" if found else "nothing"
 
     def _renew(self, name: str) -> None:
         end = self._ends.pop(name, None)
@@ -127,4 +128,4 @@ def _told(line: bytes) -> protocol.Envelope:
 
 def _general(words: str) -> str:
     """What is said, without what is particular to one line."""
-    return _PARTICULAR.sub("", words)[:_SHOWN]
+    return _PARTICULAR.sub("", _QUOTED.split(words, maxsplit=1)[0])[:_SHOWN]
