@@ -155,7 +155,7 @@ def _tile(call: Call) -> Arguments:
 
 def _split(call: Call) -> Arguments:
     shape = list(call.shape("input"))
-    axis, parts = call.axis(len(shape)), call.several()
+    axis, parts = call.axis(len(shape)), call.parts()
     shape[axis] *= parts
     call.result_count = parts
     return {"input": call.tensor("input", shape), "axis": int32(axis), "num_splits": int32(parts)}
@@ -166,7 +166,7 @@ def _concatenation(call: Call) -> Arguments:
     axis = call.decisions.below(len(shape))
     call.quantized_result("output")
     quantization = call.results["output"] if call.version < Version.V1_2 else None
-    sizes = [call.size() for _ in range(call.several())]
+    sizes = [call.size() for _ in range(call.parts())]
     shapes = [(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes]
     return {"inputs": [call.tensor("inputs", one, quantization=quantization) for one in shapes], "axis": int32(axis)}
 
@@ -174,7 +174,7 @@ def _concatenation(call: Call) -> Arguments:
 def _pack(call: Call) -> Arguments:
     shape = call.shape("inputs")
     call.quantized_result("output")
-    inputs = [call.tensor("inputs", shape, quantization=call.results["output"]) for _ in range(call.several())]
+    inputs = [call.tensor("inputs", shape, quantization=call.results["output"]) for _ in range(call.parts())]
     return {"axis": int32(call.decisions.below(len(shape) + 1)), "inputs": inputs}
 
 

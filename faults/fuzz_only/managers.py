@@ -92,15 +92,6 @@ class _LastId(_Counting):
             super().cancel_model_load(request)
 
 
-class _OpportunisticAsked(_Counting):
-    """An opportunistic request of the largest size that is asked to unload is told so twice."""
-
-    def on_request_unload_model(self, callback: Callback, request: ModelLoadRequest, reason: int | None) -> None:
-        super().on_request_unload_model(callback, request, reason)
-        if request.priority == 2000 and request.size == 2:
-            super().on_request_unload_model(callback, request, reason)
-
-
 FAULTS: tuple[FuzzFault, ...] = rows(
     "manager",
     ("second-cancel", "The second cancellation of an app is told twice while another of its requests is parked.",
@@ -114,6 +105,4 @@ FAULTS: tuple[FuzzFault, ...] = rows(
     ("loaded-thrice", "A model that tells for the third time that it is loaded crashes the service.",
      "NPU-REQ-012", faulty_manager(_LoadedAgain)),
     ("last-id", "A request of the largest id is not cancelled.", "NPU-REQ-007", faulty_manager(_LastId)),
-    ("asked-twice", "An opportunistic request of the largest size is asked to unload twice.",
-     "NPU-POL-020", faulty_manager(_OpportunisticAsked)),
 )  # fmt: skip

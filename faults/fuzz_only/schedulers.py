@@ -38,11 +38,6 @@ def _runs_as(change: Callable[[InferenceRun], InferenceRun]) -> Edit:
     return edit
 
 
-def _without_name(given: InferenceRun) -> InferenceRun:
-    is_odd = given.group_id is not None and given.device_number is not None and bool(given.feature_id)
-    return replace(given, feature_id=None) if is_odd else given
-
-
 def _strongest(given: InferenceRun) -> InferenceRun:
     is_odd = given.job_priority == 1000 and given.group_id is not None
     return replace(given, job_priority=0) if is_odd else given
@@ -114,8 +109,6 @@ def _scheduling(edit: Edit) -> FaultySubject:
 
 FAULTS: tuple[FuzzFault, ...] = rows(
     "scheduling",
-    ("loses-name", "A run with a group and a device loses the name of its feature.",
-     "NPU-HAL-040", _scheduling(_runs_as(_without_name))),
     ("wraps-job", "The weakest job with a group is the strongest.",
      "NPU-HAL-034", _scheduling(_runs_as(_strongest))),
     ("third-callback", "The third callback hears each cancellation twice.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -16,8 +17,8 @@ class Choices:
     """Decisions read from bytes, two bytes each."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._position = 0
+        padded = data + bytes(len(data) % 2)
+        self._numbers = iter(struct.unpack(f"<{len(padded) // 2}H", padded))
 
     @classmethod
     def seeded(cls, seed: int) -> Choices:
@@ -26,10 +27,8 @@ class Choices:
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1; limit is at most 65536."""
-        chunk = self._data[self._position : self._position + 2]
-        self._position += 2
-        return int.from_bytes(chunk, "little") % limit
+        return next(self._numbers, 0) % limit
 
     def pick(self, items: Sequence[Item]) -> Item:
         """One of the items, which must not be empty."""
-        return items[self.below(len(items))]
+        return items[next(self._numbers, 0) % len(items)]

@@ -118,13 +118,24 @@ def _draws(operation: str, version: Version) -> Iterator[Vector]:
             yield found
 
 
-def _drawn(choices: Choices, version: Version, operation: str) -> Vector | None:
+def _drawn(choices: Choices, version: Version, operation: str, types: Sequence[str] = ()) -> Vector | None:
+    """A model of one operation, in a form that has such types where one does."""
+    forms = strategies.forms(version, operation)
+    fitting = [form for form in forms if set(types) & set(form.types.values())] or forms
     try:
-        drawn = strategies.draw(choices.pick(strategies.forms(version, operation)), version, choices)
+        drawn = strategies.draw(choices.pick(fitting), version, choices)
     except Unfit:
         return None
     ignored = tuple(name for place, name in enumerate(drawn.outputs) if results.is_ignored(operation, place))
     return with_values(replace(drawn, ignored=ignored))
+
+
+def _drawn_of_integers(choices: Choices, version: Version) -> Vector | None:
+    """A model of int32 with elements of any size: in float32, or in fewer bits, they are others."""
+    exact = [name for name in _operations(version) if name in _EXACT]
+    vector = _drawn(choices, version, choices.pick(exact), ("TENSOR_INT32",))
+    edited = None if vector is None else _with_other_values(vector, choices)
+    return vector if edited is None else with_values(edited) or vector
 
 
 def _graph(choices: Choices, version: Version) -> Vector | None:
@@ -148,8 +159,10 @@ def mutated(data: bytes, choices: Choices, version: Version) -> bytes:
     made: Vector | None
     if kind < 3 or vector is None:
         made = _graph(choices, version)
-    elif kind < 5:
+    elif kind == 3:
         made = _drawn(choices, version, choices.pick(_operations(version)))
+    elif kind == 4:
+        made = _drawn_of_integers(choices, version)
     else:
         edited = _edited(vector, choices, kind)
         made = None if edited is None else with_values(edited)

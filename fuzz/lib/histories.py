@@ -16,6 +16,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
+from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -55,15 +56,15 @@ class Histories(Generic[Step]):
         """The first steps of an input; None where it is none."""
         try:
             return self.decoder.decode(data)[: self.most]
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return None
 
     def mutated(self, data: bytes, choices: Choices, seeds: Sequence[bytes], max_size: int) -> bytes:
-        """Put steps in, leave one out, move or double one, change a field, or go on as another history does."""
+        """Put steps in, leave one out, move, double or change one, rename a thing, or go on as another history does."""
         steps = self.decoded(data)
         if steps is None:
             return data
-        kind, place = choices.below(10), choices.below(len(steps) + 1)
+        kind, place = choices.below(11), choices.below(len(steps) + 1)
         if kind < 4 or not steps:
             steps[place:place] = [self._joining(steps, choices) for _ in range(1 + choices.below(_MOST_AT_ONCE))]
         elif kind == 4:
@@ -72,9 +73,11 @@ class Histories(Generic[Step]):
             steps.insert(choices.below(len(steps)), steps.pop(place % len(steps)))
         elif kind == 6:
             again, behind = steps[place % len(steps)], choices.pick((place, choices.below(len(steps))))
-            steps[behind:behind] = [again] * choices.pick(_TIMES)
+            steps[behind:behind] = [self._edited(again, choices) if choices.below(2) else again] * choices.pick(_TIMES)
         elif kind == 7:
             steps[place:] = self.decoded(choices.pick(seeds)) or []
+        elif kind == 8:
+            steps = self._renamed(steps, steps[place % len(steps)], choices)
         else:
             steps[place % len(steps)] = self._edited(steps[place % len(steps)], choices)
         return encoded(steps[: self.most])[:max_size]
@@ -105,12 +108,31 @@ class Histories(Generic[Step]):
                 changes[name] = _with_one(before, choices.pick(named[kind]) + nearby, choices)
         return msgspec.structs.replace(step, **changes)  # type: ignore[type-var]
 
+    def _renamed(self, steps: Sequence[Step], step: Step, choices: Choices) -> list[Step]:
+        """One thing that a step is about by another number, in every step: at the end of its range it lives as well."""
+        fields = [name for name in self.names if isinstance(getattr(step, name, None), int)]
+        known = {name: self.grammar.integers[name] for name in fields if name in self.grammar.integers}
+        if not known:
+            return [*steps]
+        field = choices.pick(list(known))
+        kind, before, number = self.names[field], getattr(step, field), choices.pick(known[field])
+        return [self._with(one, kind, before, number) for one in steps]
+
+    def _with(self, step: Step, kind: str, before: int, number: int) -> Step:
+        """The step with another number for a thing of a kind."""
+        changes = {
+            name: number if value == before else [number if one == before else one for one in value]
+            for name, of in self.names.items()
+            if of == kind and ((value := getattr(step, name, None)) == before or isinstance(value, list))
+        }
+        return msgspec.structs.replace(step, **changes) if changes else step  # type: ignore[type-var]
+
     def _edited(self, step: Step, choices: Choices) -> Step:
-        """The step with one field changed; as it was where that makes no step."""
-        fields: dict[str, Any] = msgspec.to_builtins(step)
-        kind = fields.pop("do")
+        """The step with one field changed, one that has its default included; as it was where that makes no step."""
+        told: dict[str, Any] = msgspec.to_builtins(step)
+        fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(step))  # type: ignore[arg-type]
         edit(fields, choices, self.grammar)
-        return self._step({"do": kind, **fields}) or step
+        return self._step({"do": told["do"], **fields}) or step
 
     def _plainer(self, step: Step) -> Iterator[Step]:
         fields: dict[str, Any] = msgspec.to_builtins(step)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
+import msgspec
+
 from npu_conformance.specs.documents import Document
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+"""What decoding JSON of a type raises for bytes that are none."""
 
 
 class Lines(Document, frozen=True):

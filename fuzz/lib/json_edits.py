@@ -101,7 +101,7 @@ def _containers(document: Any) -> list[tuple[Any, str]]:
     for container, name in found:  # which grows meanwhile
         if type(container) is dict:
             found += [(value, key) for key, value in container.items() if type(value) in _CONTAINERS]
-        else:
+        elif container and type(container[-1]) in _CONTAINERS:  # elements are mostly of one kind, and mostly numbers
             found += [(value, name) for value in container if type(value) in _CONTAINERS]
     return found
 

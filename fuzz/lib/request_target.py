@@ -12,6 +12,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib import request_judge
 from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Draft, Edit, draft_of, moving, new_value
 from npu_conformance.fuzz.lib.sendable import are_sendable
@@ -43,7 +44,7 @@ class RequestTarget:
         """Add an edit, or those that move an argument; leave one out, or take those of another input."""
         try:
             given = _decoded(data)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return data
         kind = choices.below(10)
         if kind == 0 and given.edits:
@@ -63,7 +64,7 @@ class RequestTarget:
         """Execute once, and judge status, outputs and everything around them."""
         try:
             given = _decoded(data)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return ()
         found = self._vectors.get(given.vector)
         if found is None or found.prepared is None:
@@ -86,7 +87,7 @@ class RequestTarget:
         """Without one edit; then with a smaller number in one."""
         try:
             given = _decoded(data)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return
         for edits in _fewer(given.edits):
             yield _encoded(RequestInput(given.vector, edits))
@@ -95,7 +96,7 @@ class RequestTarget:
         """The JSON, indented."""
         try:
             return msgspec.json.format(data, indent=1)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return data
 
     def _draft(self, given: RequestInput) -> Draft:

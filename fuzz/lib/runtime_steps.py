@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.histories import Histories, encoded
+from npu_conformance.fuzz.lib.histories import Histories, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
 from npu_conformance.harness.nnapi import machine
 from npu_conformance.harness.nnapi.machine import FOREIGN, FREED, ApiMachine
@@ -155,31 +155,46 @@ _GRAMMAR = Grammar(
 )
 histories: Histories[Step] = Histories(msgspec.json.Decoder(list[Step]), _fresh, _GRAMMAR, MOST, {"object": "object"})
 
-SEEDS = tuple(
-    encoded(steps)
-    for steps in (
-        [Built(), Ready(), Call("compute"), Call("query"), Call("duration"), Call("compute")],
-        [Built(explicit=True), Ready(reusable=True, timed=True), Call("compute"), Call("duration"), Call("compute")],
-        [Built(kind=1, activation=1), Ready(value=1), Call("start"), Call("wait"), Call("query"), Call("free_event")],
-        [Built(), Built(activation=3), Call("create_burst", 1), Ready(), Ready(1), Call("burst_compute", 1)],
-        [Built(unfinished=3), Call("add_operand"), Call("finish_model"), Call("compile"), Call("finish_compilation")],
-        [Built(unfinished=1), Call("set_of_compilation"), Call("set_caching"), Call("finish_compilation"), Ready()],
-        [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("execute"), Call("set_from_memory")],
-        [Built(), Described(output=True), Ready(), Call("share"), Call("compute"), Call("copy", 0, 1)],
-        [Built(), Ready(), Ready(), Call("start", 0), Call("start_behind", 1, 0), Call("wait", 1), Call("wait", 0)],
-        [Built(explicit=True), Ready(), Call("free_execution"), Call("free_compilation"), Call("free_model")],
-        [
-            Built(explicit=True),
-            Call("create_burst"),
-            Ready(timed=True),
-            Call("burst_compute"),
-            Call("query"),
-            Call("duration"),
-        ],
-        [Built(), Call("describe"), Call("add_role", value=40), Call("add_role", value=10), Call("finish_descriptor")],
-        [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("share", value=4), Call("copy", 0, 2)],
-        [Built(), Built(), Call("free_compilation"), Call("execute", FREED), Call("execute", FOREIGN), Ready()],
-        [Built(), Ready(), Ready(), Call("start"), Call("start", 1), Call("wait", 1), Call("wait"), Call("free_event")],
-        [Call("create_model"), Call("add_operand"), Call("finish_model"), Call("add_operand"), Call("ask_support")],
-    )
+_OF_A_COMPILATION: Sequence[Sequence[Step]] = [
+    *([Call("set_of_compilation", second=which, value=value)] for which in (0, 1) for value in (1, 3 - 3 * which)),
+    [Call("set_of_compilation", second=2, value=1)],
+    [Call("set_caching")],
+]
+"""A preference and a priority, of each a good and a refused one; a timeout; a cache."""
+_OF_AN_EXECUTION: Sequence[Sequence[Step]] = [
+    *([Call("set_of_execution", second=which, value=value)] for which in (0, 3) for value in (0, 1)),
+    [Call("set_argument", value=17)],
+    [Call("compute")],
+]
+_BEFORE: Sequence[Sequence[Step]] = [[Built(unfinished=1)], [Built(explicit=True), Ready()]]
+_BEHIND: Sequence[Sequence[Step]] = [
+    [Call("finish_compilation"), Ready(), Call("compute")],
+    [Call("compute"), Call("query")],
+]
+_LIVES = (*orders(_BEFORE[0], _OF_A_COMPILATION, _BEHIND[0]), *orders(_BEFORE[1], _OF_AN_EXECUTION, _BEHIND[1]))
+_HISTORIES: tuple[list[Step], ...] = (
+    [Built(), Ready(), Call("compute"), Call("query"), Call("duration"), Call("compute")],
+    [Built(explicit=True), Ready(reusable=True, timed=True), Call("compute"), Call("duration"), Call("compute")],
+    [Built(kind=1, activation=1), Ready(value=1), Call("start"), Call("wait"), Call("query"), Call("free_event")],
+    [Built(), Built(activation=3), Call("create_burst", 1), Ready(), Ready(1), Call("burst_compute", 1)],
+    [Built(unfinished=3), Call("add_operand"), Call("finish_model"), Call("compile"), Call("finish_compilation")],
+    [Built(unfinished=1), Call("set_of_compilation"), Call("set_caching"), Call("finish_compilation"), Ready()],
+    [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("execute"), Call("set_from_memory")],
+    [Built(), Described(output=True), Ready(), Call("share"), Call("compute"), Call("copy", 0, 1)],
+    [Built(), Ready(), Ready(), Call("start", 0), Call("start_behind", 1, 0), Call("wait", 1), Call("wait", 0)],
+    [Built(explicit=True), Ready(), Call("free_execution"), Call("free_compilation"), Call("free_model")],
+    [
+        Built(explicit=True),
+        Call("create_burst"),
+        Ready(timed=True),
+        Call("burst_compute"),
+        Call("query"),
+        Call("duration"),
+    ],
+    [Built(), Call("describe"), Call("add_role", value=40), Call("add_role", value=10), Call("finish_descriptor")],
+    [Built(), Described(), Call("share"), Call("copy", 1, 0), Call("share", value=4), Call("copy", 0, 2)],
+    [Built(), Built(), Call("free_compilation"), Call("execute", FREED), Call("execute", FOREIGN), Ready()],
+    [Built(), Ready(), Ready(), Call("start"), Call("start", 1), Call("wait", 1), Call("wait"), Call("free_event")],
+    [Call("create_model"), Call("add_operand"), Call("finish_model"), Call("add_operand"), Call("ask_support")],
 )
+SEEDS = tuple(map(encoded, (*_HISTORIES, *_LIVES)))

@@ -31,6 +31,15 @@ class ScriptedSocket:
         self._script = self._react(bytes(data)) + self._script
         return len(data)
 
+    def say(self, script: bytes) -> None:
+        """What the other end says next, instead of what is left."""
+        self._script = script
+        self.sent.clear()
+
+    def taken(self) -> bytes:
+        """What was sent since `say`."""
+        return bytes(self.sent)
+
     def setblocking(self, flag: bool) -> None:
         """Nothing ever blocks."""
 

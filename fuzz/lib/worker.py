@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -110,9 +111,16 @@ def _search(
         return fuzzer.target(attacked)
 
     subject = attacked.subject
+    leave_to_the_end()
     attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage)
     _engine(job, folder)(attack)
     attack.count()
+
+
+def leave_to_the_end() -> None:
+    """What is loaded stays until the process ends: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _engine(job: RoundJob, folder: Path) -> Callable[[Attack], None]:

@@ -99,7 +99,10 @@ class RemoteApplication:
             expected = f"expected positive numbers of {', '.join(INTERFACES)}"
             raise Failed(f"initialize: objects: {expected}, found {unknown[0]}")
         objects = self.connection.objects
-        return Subject(**{name: objects.object_of(number, INTERFACES[name]) for name, number in numbers.items()})
+        try:
+            return Subject(**{name: objects.object_of(number, INTERFACES[name]) for name, number in numbers.items()})
+        except ValueError as error:
+            raise Failed(f"initialize: objects: expected a number of its own for each interface: {error}") from None
 
     def seconds_for(self, method: str) -> float:
         """The deadline of a call, by the manifest; of calls made at once, that of all one after the other."""

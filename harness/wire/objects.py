@@ -61,16 +61,21 @@ class ObjectTable:
             return number
 
     def object_of(self, number: int, interface: type) -> Any:
-        """Return the object a received number means. Raises DeadObject for one that is not, or no longer, known."""
+        """Return the object a received number means. Raises DeadObject for one that is not, or no longer, known.
+
+        Raises ValueError for 0, and for one that is an object of another interface.
+        """
         if number * self._sign > 0:
             return self.own(number, interface)
         if number == 0:
             raise ValueError("0 names no object")
         with self._lock:
             reference = self._proxies.get(number)
-            proxy = reference() if reference else None
+            proxy: Any = reference() if reference else None
             if proxy is None:
                 proxy = self._new_proxy(number, interface)
+            elif not isinstance(proxy, interface):
+                raise ValueError(f"object {number} is no {interface.__name__}")
             proxy._received += 1
         return proxy
 

@@ -11,8 +11,10 @@ import pytest
 from fuzzing import Finding, finding, first_finding
 from msgspec.structs import replace
 
+from npu_conformance.corpus.random_graphs.shrinking import data_of
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.fuzz import differential
+from npu_conformance.fuzz.lib import differential_models
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.differential_models import decoded, with_values
 from npu_conformance.fuzz.lib.differential_target import DifferentialTarget
@@ -22,7 +24,7 @@ from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.specs.versions import Version, parse
+from npu_conformance.specs.versions import NEWEST, Version, parse
 
 DRIVERS = "differing_drivers:plugin"
 
@@ -133,3 +135,13 @@ def test_a_finding_replays(isolation: str) -> None:
         case.run(context)
     assert context.payload is not None
     opened.close()
+
+
+def test_models_of_many_parts_and_of_large_integers_are_drawn() -> None:
+    drawn = [differential_models._drawn(Choices.seeded(seed), NEWEST, "CONCATENATION") for seed in range(60)]
+    assert any(vector is not None and len(vector.operations[0].inputs) > 4 for vector in drawn)
+    integers = [differential_models._drawn_of_integers(Choices.seeded(seed), NEWEST) for seed in range(30)]
+    assert any(
+        vector is not None and any((abs(array.astype("int64")) > 1 << 24).any() for array in data_of(vector).values())
+        for vector in integers
+    )

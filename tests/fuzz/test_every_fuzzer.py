@@ -22,7 +22,7 @@ from npu_conformance.harness.subject.loading import open_subject
 HISTORIES = ("burst", "cache", "manager", "memory_domain", "runtime", "scheduling")
 """The fuzzers whose inputs are histories."""
 
-NO_HISTORIES = (b"", b"{}", b"\xff", b'[{"do":"fly"}]')
+NO_HISTORIES = (b"", b"{}", b"\xff", b'[{"do":"fly"}]', b'[{"do":"\xff"}]')
 
 
 def area(name: str) -> Any:

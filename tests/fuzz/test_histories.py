@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from npu_conformance.fuzz.lib import manager_steps
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.histories import TIME, Histories, Traces, encoded, orders
 from npu_conformance.fuzz.lib.json_edits import Grammar
@@ -64,3 +65,30 @@ def test_orders_have_each_two_events_once() -> None:
     found = [encoded(steps) for steps in orders([Drop(0)], events, [Drop(9)])]
     assert len(found) == len(set(found)) == 2**2
     assert encoded([Drop(0), Use([2]), Use([3]), Drop(1), Drop(9)]) in found
+
+
+def test_fields_that_have_their_defaults_are_changed_as_well() -> None:
+    changed: set[str] = set()
+    for seed in range(400):
+        made = msgspec.json.decode(
+            manager_steps.histories.mutated(b'[{"do":"ask"}]', Choices.seeded(seed), [b"[]"], 10_000)
+        )
+        changed |= set(made[0]) if len(made) == 1 else set()
+    assert changed >= {"app", "id", "size", "priority", "deaf"}
+
+
+def test_a_thing_that_is_renamed_keeps_its_history() -> None:
+    steps = b'[{"do":"ask","id":3},{"do":"load","id":3},{"do":"ask","app":2},{"do":"cancel","id":3,"app":1}]'
+    made = {manager_steps.histories.mutated(steps, Choices.seeded(seed), [b"[]"], 10_000) for seed in range(400)}
+    ids = [[step.get("id", 1) for step in msgspec.json.decode(data)] for data in made]
+    assert [2**31 - 1, 2**31 - 1, 1, 2**31 - 1] in ids
+    assert [-(2**31), -(2**31), 1, -(2**31)] in ids
+
+
+def test_a_step_is_said_twice_in_other_words() -> None:
+    steps = b'[{"do":"policy"},{"do":"ask","app":2,"id":3,"size":77}]'
+    made = {manager_steps.histories.mutated(steps, Choices.seeded(seed), [b"[]"], 10_000) for seed in range(600)}
+    twice = [found for data in made if len(found := msgspec.json.decode(data)) == 3]
+    asked = [(one[1], one[2]) for one in twice if one[1].get("size") == one[2].get("size") == 77]
+    assert any(first == again for first, again in asked)
+    assert any(first != again for first, again in asked)

@@ -80,6 +80,12 @@ HANDSHAKES = (
         "expected positive numbers",
         answer={"objects": {"gpu": 1}},
     ),
+    _acts(
+        "objects_shared",
+        "has two interfaces of one number",
+        "object 1 is no ",
+        answer={"objects": {"device": 1, "manager": 1}},
+    ),
     _acts("objects_zero", "has object 0", "expected positive numbers", answer={"objects": {"device": 0}}),
     _acts(
         "objects_negative",
