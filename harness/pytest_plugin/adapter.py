@@ -42,6 +42,7 @@ _SESSION = pytest.StashKey[Session]()
 _EXPLAINER = pytest.StashKey[Explainer]()
 _WORKER = pytest.StashKey[Worker]()
 _SUMMARY = pytest.StashKey[Summary]()
+_ENDED_IN_ONE_LINE = pytest.StashKey[bool]()
 _NOT_STARTED = pytest.StashKey[str]()
 """Why the subject of a worker could not be started."""
 
@@ -179,7 +180,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not cases or config.getoption("collectonly"):
         return
     try:
-        with _one_line():
+        with _one_line(config):
             _start(config, cases)
     except (LoadError, DocumentError) as error:
         if not is_worker(config):
@@ -204,11 +205,12 @@ def _leave_what_is_owed(session: pytest.Session) -> None:
 
 
 @contextmanager
-def _one_line() -> Iterator[None]:
+def _one_line(config: pytest.Config) -> Iterator[None]:
     """End the run in one line where the report cannot be written, or no memory be shared, as the command does."""
     try:
         yield
     except (UnwritableError, NoSharedMemory) as error:
+        config.stash[_ENDED_IN_ONE_LINE] = True
         pytest.exit(f"npu-conformance: {error}", SUITE_FAILED)
 
 
@@ -253,7 +255,7 @@ def _verdict(item: CaseItem) -> CaseResult | None:
     if not ours.started:
         return unexecuted(item.case, Outcome.NOT_RUN, item.config.stash[_NOT_STARTED])
     owes_header = is_worker(item.config) and item.config.stash[_WORKER].owes_header
-    with _one_line():
+    with _one_line(item.config):
         return None if not owes_header and ours.is_over() else ours.run_case(item.case)
 
 
@@ -263,7 +265,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     ours = session.config.stash[_SESSION]
     if not ours.started or is_worker(session.config):
         return
-    if session.exitstatus == SUITE_FAILED:  # what has ended the run cannot be written now either
+    if session.config.stash.get(_ENDED_IN_ONE_LINE, False):  # what has ended the run cannot be written now either
         return
     is_whole = session.exitstatus in (
         pytest.ExitCode.OK,
@@ -272,7 +274,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     )
     if ours.options.seconds is not None and is_whole and not session.shouldfail:
         ours.leave_out_rest()  # workers of pytest-xdist, too, pass over in silence what the budget does not reach
-    with _one_line():
+    with _one_line(session.config):
         summary = session.config.stash[_SUMMARY] = ours.finish()
     if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # of a resumed run nothing was left
         session.exitstatus = pytest.ExitCode.OK

@@ -15,7 +15,7 @@ from npu_conformance.specs.outcomes import Outcome
 _REASONS = 12
 _LISTED = 20
 """How many regressions and problems of waivers have a line."""
-_GROUP = re.compile(r"no case of the mandatory group (\w+) was run")
+_GROUP = re.compile(r"no case of the mandatory group ([\w-]+) was run")
 _OPERATIONS = 8
 """How many operations a line names; the report names all."""
 

@@ -1,7 +1,8 @@
 """Rules of requests, one case for each request: broken in one rule, or sound right beside the limit.
 
 A broken request is rejected with INVALID_ARGUMENT; a sound one is executed, and its sum looked at. The model is the
-smallest addition, with the dimensions that a row asks for. vts.requests has the edits that AOSP's VTS tries.
+smallest addition in the first type that the device has, with the dimensions that a row asks for. vts.requests has the
+edits that AOSP's VTS tries.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 from npu_conformance.vts.lib import addition, aosp_verdict, edits
+from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.rejection import asked_by_text_alone, expect_request_rejected
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
@@ -42,7 +44,8 @@ _PIXELS = HardwareBufferDescription(width=4, height=4, layers=1, format=1, strid
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One request. dimensions: of the model's tensors, which have two elements. scalar: the activation is an input.
+    """One request. dimensions: of the model's tensors; here and in edits a size of 2 stands for as many elements as the
+    type has in SIZE bytes. scalar: the activation is an input.
 
     elsewhere: where the output lies, if the edit moves it. requirements: ids without their NNHAL-. text_alone: AOSP's
     own driver executes it, or refuses it as something else.
@@ -68,7 +71,7 @@ def cases() -> Iterator[Case]:
     omitted = ("REQUEST-003",)
     yield _case(
         "R2", "omitted_optional_input", _executes_without_axes, omitted, _V.V1_1, NEWEST, sound=True,
-        operation="SQUEEZE",
+        operation="SQUEEZE", types=("TENSOR_FLOAT32",),
     )  # fmt: skip
 
 
@@ -82,6 +85,7 @@ def _case(
     *,
     sound: bool,
     operation: str = "ADD",
+    types: tuple[str, ...] = (),
 ) -> Case:
     verb = "accepts" if sound else "refuses"
     return Case(
@@ -93,19 +97,20 @@ def _case(
         until=until,
         group=Group.VALIDATION,
         operations=(operation,),
-        types=("TENSOR_FLOAT32",),
+        types=types,
     )
 
 
 def _runner(row: Row) -> Callable[[CaseContext], None]:
     def run(context: CaseContext) -> None:
-        model = _model(row)
+        chosen = addition.supported(context)
+        model = _model(row, chosen)
         prepared_model = addition.prepared(context, model)
         pool = context.pool(_POOL)
         for offset in (0, _POOL - _SIZE):
-            pool.write(offset, addition.packed(addition.A))
-        pool.write(16, addition.packed(addition.B))
-        request = row.edit(_request(row, pool))
+            pool.write(offset, chosen.packed(addition.A))
+        pool.write(16, chosen.packed(addition.B))
+        request = _sized(row.edit(_request(row, pool)), chosen)
         if not row.sound:
             verdict = aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule))
             with asked_by_text_alone(context, when=row.text_alone), verdict:
@@ -116,16 +121,15 @@ def _runner(row: Row) -> Callable[[CaseContext], None]:
         if execution.status == ErrorStatus.GENERAL_FAILURE and 0 in (row.dimensions or (0,)):
             raise NotSupported("the device does not execute with these open dimensions")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution of the valid request")
-        found = addition.unpacked(bytes(pool.read(row.elsewhere, _SIZE)))
-        checks.equal(found, addition.SUM, "sum of the valid request")
+        chosen.check(bytes(pool.read(row.elsewhere, _SIZE)), addition.SUM, "sum of the valid request")
 
     return run
 
 
-def _model(row: Row) -> Model:
-    model = addition.model()
+def _model(row: Row, chosen: Addition) -> Model:
+    model = chosen.model()
     for index in (0, 1, 3):
-        model = edits.with_operand(model, index, dimensions=row.dimensions)
+        model = edits.with_operand(model, index, dimensions=_of_type(row.dimensions, chosen))
     if not row.scalar:
         return model
     activation = replace(model.main.operands[2], lifetime=OperandLifeTime.SUBGRAPH_INPUT, location=DataLocation())
@@ -141,6 +145,19 @@ def _request(row: Row, pool: Pool) -> Request:
         inputs.append(RequestArgument(location=DataLocation(0, _SCALAR, 4)))
     output = RequestArgument(location=DataLocation(0, _OUTPUT, _SIZE), dimensions=given)
     return Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
+
+
+def _sized(request: Request, chosen: Addition) -> Request:
+    """The request with sizes of the type."""
+    inputs, outputs = (
+        tuple(replace(one, dimensions=_of_type(one.dimensions, chosen)) for one in arguments)
+        for arguments in (request.inputs, request.outputs)
+    )
+    return replace(request, inputs=inputs, outputs=outputs)
+
+
+def _of_type(dimensions: tuple[int, ...], chosen: Addition) -> tuple[int, ...]:
+    return tuple(chosen.elements if size == 2 else size for size in dimensions)
 
 
 def _complete(dimensions: tuple[int, ...]) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from places import HOSTILE, ROOT
 from warm_python import run_pytest
 
 from npu_conformance.fuzz import AREAS
+from npu_conformance.harness.run import results
 from npu_conformance.harness.run.selection import Wanted, select_ids
 
 pytest_plugins = ("pytester",)
@@ -305,3 +306,18 @@ def test_a_fixture_without_a_plug_in_says_what_is_missing(pytester: pytest.Pytes
     result = pytester.runpytest_inprocess()
     result.stdout.fnmatch_lines(["npu_subject: give --npu-plugin=P, the implementation under test"])
     assert result.parseoutcomes() == {"errors": 1}
+
+
+def test_the_mistake_of_another_plug_in_loses_no_verdict(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        def pytest_runtest_logreport(report):
+            if report.when == "call":
+                raise RuntimeError("another plug-in's mistake")
+        """
+    )
+    found = run("vts.queries", "--npu-report=kept")
+    assert found.ret == pytest.ExitCode.INTERNAL_ERROR
+    kept = results.read(pytester.path / "kept" / "results.json")
+    assert kept.counts["pass"] == 1
+    assert kept.counts["not-run"] > 1

@@ -157,3 +157,9 @@ def test_each_case_of_a_service_is_in_a_group_of_it_and_those_of_buffers_in_none
 
 def test_each_group_belongs_to_one_interface() -> None:
     assert sorted(names([group for groups in MANDATORY.values() for group in groups])) == sorted(names(list(Group)))
+
+
+def test_groups_of_which_nothing_was_run_stand_in_one_line() -> None:
+    reasons = [f"no case of the mandatory group {name} was run" for name in ("memory", "runtime-plans", "npu-order")]
+    whole = "no case of the mandatory groups memory, runtime-plans and npu-order was run"
+    assert table._together([*reasons, "other"]) == [whole, "other"]
