@@ -23,7 +23,12 @@ from npu_conformance.specs.neuralnetworks.registered_extensions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from npu_conformance.corpus.vector_types import Array, Graph, VectorOperand, VectorOperation
+
+    Inside = Callable[[Graph, Mapping[str, Array]], Mapping[str, Array]]
+    """How the outputs of a graph inside of another come from its inputs."""
 
 
 def names() -> tuple[str, ...]:
@@ -81,18 +86,21 @@ def _function_name(operation: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:
+def evaluate(
+    graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = (), inside: Inside | None = None
+) -> dict[str, Array]:
     """The graph's outputs by the oracles of its operations. KeyError where an operation has none.
 
-    inputs: arrays by operand name. referenced: the graphs that IF and WHILE refer to. Raises ValueError where an oracle
-    finds another shape than the graph declares.
+    inputs: arrays by operand name. referenced: the graphs that IF and WHILE refer to. inside: how those are computed,
+    in this way where it is None. Raises ValueError where an oracle finds another shape than the graph declares.
     """
+    inside = inside or (lambda inner, values: evaluate(inner, values, referenced))
     arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
     arrays.update(inputs)
     for operation in graph.operations:
         numbers = [graph.operands[name].subgraph for name in operation.inputs]
         if any(number is not None for number in numbers):
-            arrays.update(_control_flow(graph, operation, arrays, referenced))
+            arrays.update(_control_flow(graph, operation, arrays, referenced, inside))
             continue
         arguments = [_operand(graph.operands[name], arrays.get(name)) for name in operation.inputs]
         results = [_output(graph.operands[name]) for name in operation.outputs]
@@ -102,11 +110,15 @@ def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Gra
 
 
 def _control_flow(
-    graph: Graph, operation: VectorOperation, arrays: Mapping[str, Array], referenced: Sequence[Graph]
+    graph: Graph,
+    operation: VectorOperation,
+    arrays: Mapping[str, Array],
+    referenced: Sequence[Graph],
+    inside: Inside,
 ) -> dict[str, Array]:
     def routine(inner: Graph) -> Routine:
         def run(values: Sequence[Array]) -> list[Array]:
-            return list(evaluate(inner, dict(zip(inner.inputs, values, strict=True)), referenced).values())
+            return list(inside(inner, dict(zip(inner.inputs, values, strict=True))).values())
 
         return run
 

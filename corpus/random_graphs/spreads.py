@@ -2,8 +2,8 @@
 
 An operation that is right within the public tolerance by itself must be right in a graph, whatever the operations
 before it made of theirs. So the oracles compute the graph again and again, and every result is moved by as much as its
-operation may be off: all elements up, all down, and up or down at random. What an operation that computes in floats
-reads moves by a few units in the last place, as if its sums had been rounded differently.
+operation may be off, inside of IF and WHILE too: all elements up, all down, and up or down at random. What an operation
+that computes in floats reads moves by a few units in the last place, as if its sums had been rounded differently.
 
 What an element does meanwhile is how far a device may be off there besides its own tolerance: nothing for a sum, much
 for a divisor near 0, and everything for the comparison of two equal values.
@@ -68,7 +68,12 @@ class Spreads:
 
     @functools.cached_property
     def _steps(self) -> list[Step]:
-        return [_step(self._vector, operation) for operation in self._vector.operations]
+        return _steps(self._vector)
+
+    @functools.cached_property
+    def _inner_steps(self) -> dict[int, list[Step]]:
+        """The steps of each graph that IF and WHILE refer to, by its id."""
+        return {id(graph): _steps(graph) for graph in self._vector.referenced}
 
     @functools.cached_property
     def _given(self) -> dict[str, Array]:
@@ -91,8 +96,7 @@ class Spreads:
                 found = self._evaluated(step, arrays) if lost.isdisjoint(step.operation.inputs) else {}
             except (ValueError, ArithmeticError):
                 found = {}
-            for name, values in found.items():
-                arrays[name] = _moved(values, own_error(step, name, values), self._signs(values, number))
+            arrays.update(self._moved_results(step, number, found))
             lost.update(set(step.operation.outputs).difference(found))
         return arrays
 
@@ -101,7 +105,21 @@ class Spreads:
         given = {name: arrays[name] for name in step.operation.inputs if name in arrays}
         if step.operation.type not in _EXACT_FLOATS:
             given = {name: self._moved_input(step, name, values) for name, values in given.items()}
-        return oracles.evaluate(step.graph, given, self._vector.referenced)
+        return oracles.evaluate(step.graph, given, self._vector.referenced, self._inside)
+
+    def _inside(self, graph: Graph, given: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs of a branch, a condition or a round, whose results move too. Raises what its operations raise."""
+        arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
+        arrays.update(given)
+        for number, step in enumerate(self._inner_steps[id(graph)]):
+            arrays.update(self._moved_results(step, number, self._evaluated(step, arrays)))
+        return {name: arrays[name] for name in graph.outputs}
+
+    def _moved_results(self, step: Step, number: int, found: Mapping[str, Array]) -> dict[str, Array]:
+        return {
+            name: _moved(values, own_error(step, name, values), self._signs(values, number))
+            for name, values in found.items()
+        }
 
     def _moved_input(self, step: Step, name: str, values: Array) -> Array:
         """Cells of an LSTM may divide sums by their deviation, however small: there elements that are 0 matter too.
@@ -167,8 +185,12 @@ def _distance(moved: Array | None, expected: Array) -> Array:
     return numpy.where(same, 0.0, numpy.where(numpy.isnan(distance), numpy.inf, distance))
 
 
-def _step(vector: Vector, operation: VectorOperation) -> Step:
-    operands = {name: vector.operands[name] for name in (*operation.inputs, *operation.outputs)}
+def _steps(graph: Graph | Vector) -> list[Step]:
+    return [_step(graph, operation) for operation in graph.operations]
+
+
+def _step(graph: Graph | Vector, operation: VectorOperation) -> Step:
+    operands = {name: graph.operands[name] for name in (*operation.inputs, *operation.outputs)}
     return Step(operation, Graph(operands, (operation,), operation.inputs, operation.outputs))
 
 

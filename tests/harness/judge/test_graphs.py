@@ -8,7 +8,7 @@ import numpy
 import pytest
 from msgspec.structs import replace
 
-from npu_conformance.corpus import oracles
+from npu_conformance.corpus import oracles, vectors
 from npu_conformance.corpus.generators import quantized_lstm
 from npu_conformance.corpus.generators.data import Array
 from npu_conformance.corpus.model_builder import ModelBuilder
@@ -120,6 +120,14 @@ def test_steps_of_earlier_operations_count() -> None:
     for step, findings in ((3, 0), (-3, 0), (9, 1)):
         found = outputs(vector)
         found[name] = (found[name].astype(int) + step).astype("uint8")
+        assert len(judge(vector, found)) == findings, step
+
+
+def test_steps_of_each_round_of_a_loop_count() -> None:
+    vector = vectors.load("WHILE", "quant8_4_rounds_constant_bound")
+    for step, findings in ((4, 0), (-4, 0), (60, 1)):  # the counter is quantised, and moves too
+        found = outputs(vector)
+        found["total"] = (found["total"].astype(int) + step).astype("uint8")
         assert len(judge(vector, found)) == findings, step
 
 
