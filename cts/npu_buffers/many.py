@@ -24,7 +24,7 @@ _MANY = 300
 """Buffers at one time: beyond a table of 256, and fewer than the descriptors that a process has by default."""
 _LIST = 1100
 """Requests of one list."""
-_ALLOCATORS = 70
+_ALLOCATORS, _LOADS = 70, 70
 _SIZE = 64
 
 
@@ -56,6 +56,23 @@ def buffers(context: CaseContext) -> None:
     for one, buffer in found.items():
         checks.succeeds(partial(buffer.unmap, mapped[one].token), "unmap")
     app.free(*found)
+
+
+@cases.case("loads", "NPU-BUF-011", "NPU-BUF-003")
+def loads(context: CaseContext) -> None:
+    """Many loads at one time, each into a buffer of its own, are each answered, and bring their own bytes."""
+    app = BufferApp(context).supported()
+    found = {one: app.allocated(app.request(one, _SIZE)) for one in range(_LOADS)}
+    content = b"".join(map(_content, found))
+    for one in found:
+        segment = app.segment(content, one * _SIZE, _SIZE, 0)
+        checks.succeeds(partial(app.allocator.load_file_segment_to_buffer, one, segment), "loadFileSegmentToBuffer")
+    app.awaited(lambda: len(app.recorder.events) >= 2 * _LOADS, f"answers to {_LOADS} loads")
+    app.flush()
+    wrong = [one for one in found if app.recorder.of(one)[1:] != [("loaded", 0)]]
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {_LOADS} loads without one answer, success")
+    wrong = [one for one, buffer in found.items() if app.content(buffer, _SIZE) != _content(one)]
+    checks.equal(wrong[:3], [], f"{len(wrong)} of {_LOADS} buffers with other bytes than were loaded")
 
 
 @cases.case("lists", "NPU-BUF-003", "NPU-BUF-008", "NPU-BUF-013", "NPU-BUF-007")

@@ -45,6 +45,7 @@ _UIDS = range(11_001, 12_051)
 _REQUESTS = 150
 _APPS, _EACH = 11, 100
 """Together beyond 1024; for each a number that a manager may well allow."""
+_WAITING = 75
 _PROCESSES = 70
 _LIVES, _REQUESTS_OF_A_LIFE = 30, 10
 
@@ -162,7 +163,7 @@ def requests(context: CaseContext) -> None:
     crowd[0].asks(LARGE, identifier=2 * _EACH).receives(GRANT)
 
 
-@cases.case("holders", "NPU-POL-013", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019")
+@cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019")
 def holders(context: CaseContext) -> None:
     """Of many models those of the weakest app leave, as many as needed; what a dead app had is free for another."""
     weights = {str(int(MEDIUM)): _EACH + 5, str(int(LARGE)): _EACH}
@@ -179,9 +180,14 @@ def holders(context: CaseContext) -> None:
     wanted = fixture.app(FOREGROUND).asks(MEDIUM)
     wanted.receives(WAIT)
     _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5, _EACH])
+    strong = [fixture.app(VISIBLE) for _ in range(3)]
+    waiting = [(app.client, request) for app in strong for request in _asked(app.client, _WAITING // 3)]
+    _judge_all(fixture, waiting, WAIT)
+    _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5 + _WAITING, _EACH])
     for app in crowd:
         _unload_asked(app.client)
     wanted.receives(WAIT, GRANT)
+    _judge_all(fixture, waiting, WAIT, GRANT)
     parked = fixture.app(Importance.GONE).asks(LARGE)
     parked.receives(PARKED)
     crowd[0].dies()

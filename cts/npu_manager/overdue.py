@@ -8,7 +8,7 @@ from functools import partial
 
 from npu_conformance.cts.lib.buffer_fixture import BufferApp
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT, pass_time
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture, RequestedModel
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -22,6 +22,7 @@ _SECOND_NS = 1_000_000_000
 _SETTLE_NS = 100_000_000
 _WEEKS_NS = 25 * 24 * 3600 * _SECOND_NS
 """Milliseconds outgrow 31 bits within such a time, and 32 within two."""
+_MANY = 70
 _SHORT = 2
 """Unload requests that are soon due, behind one that is not."""
 _TIMES_MS = (450, 999, 1500, 2500, 4295, 8590, 65_536 + 700, 3_600_000, 4_294_967 + 900)
@@ -61,6 +62,23 @@ def of_several_models(context: CaseContext) -> None:
         for model in ignoring:
             model.receives(GRANT, UNLOAD)
         wanted.receives(WAIT)
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        wanted.receives(WAIT, GRANT)
+
+
+@cases.case("of_many_models", "NPU-LIF-027")
+def of_many_models(context: CaseContext) -> None:
+    """However many unload requests are ignored, none of them blocks who waits for all of the room."""
+    if not context.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
+    fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _MANY}))
+    with fixture.unload_timeout(60 * _SECOND_NS):
+        app = fixture.app(CACHED)
+        ignoring = [app.loads(SMALL) for _ in range(_MANY)]
+        wanted = fixture.app(FOREGROUND).asks(LARGE)
+        wanted.receives(WAIT)
+        for model in ignoring:
+            model.receives(GRANT, UNLOAD)
         fixture.control.advance_clock(120 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
 
