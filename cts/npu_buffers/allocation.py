@@ -201,7 +201,7 @@ def id_of_a_failed_request(context: CaseContext) -> None:
     app.allocated(app.request(2, size))
 
 
-@cases.case("extreme_ids", "NPU-BUF-003")
+@cases.case("extreme_ids", "NPU-BUF-003", "NPU-BUF-013")
 def extreme_ids(context: CaseContext) -> None:
     """Ids are 64-bit numbers of the client's: 0, negative ones and the largest serve."""
     app = BufferApp(context).supported()
