@@ -144,7 +144,7 @@ def resumed(context: CaseContext) -> None:
             fixture.control.remove_app(uid)
 
 
-@cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010")
+@cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010", "NPU-OBS-001")
 def requests(context: CaseContext) -> None:
     """Many parked requests are all cancelled, or granted when there is room for all, and leave all of it."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _APPS * _EACH}))
@@ -163,7 +163,7 @@ def requests(context: CaseContext) -> None:
     crowd[0].asks(LARGE, identifier=2 * _EACH).receives(GRANT)
 
 
-@cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019")
+@cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019", "NPU-OBS-001")
 def holders(context: CaseContext) -> None:
     """Of many models those of the weakest app leave, as many as needed; what a dead app had is free for another."""
     weights = {str(int(MEDIUM)): _EACH + 5, str(int(LARGE)): _EACH}
