@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).parent / "npu_manager"
 _WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control", *INTERFACES)
 Profile = Literal["page", "aosp"]
 
-_SUBJECTS = ("faults", "requests", "policies", "priorities", "scenarios")
+_SUBJECTS = ("faults", "requests", "policies", "priorities", "scenarios", "counts")
 EDITED = tuple(row for name in _SUBJECTS for row in source_edits.read(_FOLDER / f"{name}.json"))
 """The faults of the reference's source, in the public page's profile."""
 TOGETHER = source_edits.read(_FOLDER / "together.json")
@@ -33,7 +33,10 @@ EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
 """The faults that show in AOSP's profile only."""
 EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
 """The faults that show in inferences on the device's own HAL."""
-EDITED_BUFFERS = source_edits.read(Path(__file__).parent / "npu_buffers" / "faults.json")
+_BUFFERS = Path(__file__).parent / "npu_buffers"
+EDITED_BUFFERS = tuple(
+    row for name in ("faults", "counts", "numbers") for row in source_edits.read(_BUFFERS / f"{name}.json")
+)
 """The faults of the source of the allocators, in the public page's profile."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """The conforming variants."""

@@ -27,7 +27,7 @@ from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, P
 
 cases = CaseGroup("cts.npu_buffers.allocation", interface="manager")
 
-_FLOOD, _FULL_FLOOD = 200, 10_000
+_FLOOD, _FULL_FLOOD = 1100, 10_000
 
 
 @cases.case("single", "NPU-BUF-003", scope=Scope.SMOKE)
@@ -201,7 +201,7 @@ def id_of_a_failed_request(context: CaseContext) -> None:
     app.allocated(app.request(2, size))
 
 
-@cases.case("extreme_ids", "NPU-BUF-003")
+@cases.case("extreme_ids", "NPU-BUF-003", "NPU-BUF-013")
 def extreme_ids(context: CaseContext) -> None:
     """Ids are 64-bit numbers of the client's: 0, negative ones and the largest serve."""
     app = BufferApp(context).supported()
@@ -273,6 +273,21 @@ def supported_is_stable(context: CaseContext) -> None:
     checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported before")
     app.allocated(app.request(1))
     checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported while buffer 1 lives")
+
+
+@cases.case("each_of_several", "NPU-BUF-008")
+def each_of_several(context: CaseContext) -> None:
+    """What is asked of several requests is asked of each: one that is denied beside others fails by itself, too."""
+    app = BufferApp(context).supported()
+    size = most(app)
+    largest, small, twin = app.request(1, size), app.request(2), app.request(1, size)
+    huge, nowhere = app.request(3, 1 << 50), AllocRequest(4, 1_000_000, app.place[1], PAGE)
+    for asked in itertools.permutations((largest, small, twin, huge, nowhere), 3):
+        answers = app.allocator.is_supported(asked)
+        checks.equal(len(answers), len(asked), "answers of isSupported")
+        for denied in itertools.compress(asked, (not answer for answer in answers)):
+            sizes = [request.size for request in asked]
+            app.rejected(denied, [], f"a request of {denied.size} bytes that is unsupported among {sizes} bytes")
 
 
 @cases.case("priorities", "NPU-BUF-014")

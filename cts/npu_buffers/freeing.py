@@ -24,6 +24,7 @@ from npu_conformance.specs.npu.buffers import Errno, Protection
 cases = CaseGroup("cts.npu_buffers.freeing", interface="manager")
 
 _PID = 5001
+_MANY = 300
 
 
 @cases.case("unknown_among_known", "NPU-BUF-013")
@@ -117,7 +118,7 @@ def death_of_the_client(context: CaseContext) -> None:
         doomed = BufferApp(context, CAMERA).supported()
         buffer = doomed.allocated(doomed.request(1, size))
         buffer.map(PAGE, Protection.READ, 0)
-        doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(20)))
+        doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(_MANY)))
         doomed.application.close()
         gets_in_time(survivor, identifier, size)
         survivor.free(identifier)

@@ -12,7 +12,7 @@ from npu_conformance.specs.npu.buffers import Protection
 
 cases = CaseGroup("cts.npu_buffers.mapping", interface="manager")
 
-_MANY = 70
+_MANY = 1100
 _CAPS = (Protection.NONE, Protection.READ, Protection.WRITE, READ_WRITE)
 
 
@@ -100,6 +100,23 @@ def unmap(context: CaseContext) -> None:
     gone = is_rejected(lambda: app.read(memory, PAGE))
     checks.that(gone, "reading through an unmapped mapping: expected a rejection, found success")
     checks.that(is_rejected(lambda: buffer.unmap(memory.token)), "second unmap: expected a rejection, found success")
+
+
+@cases.case("mapping_of_another_buffer", "NPU-BUF-006", "NPU-BUF-009")
+def mapping_of_another_buffer(context: CaseContext) -> None:
+    """A mapping is ended by its own buffer alone: through another one, be it another app's or freed, nothing ends."""
+    app, other = BufferApp(context).supported(), BufferApp(context, 10_202).supported()
+    own, second, freed = (app.allocated(app.request(identifier)) for identifier in range(3))
+    foreign = other.allocated(other.request(1))
+    app.free(2)
+    app.fill(own, pattern(6, PAGE))
+    memory = own.map(PAGE, Protection.READ, 0)
+    for buffer, name in ((second, "a second buffer"), (foreign, "another app's buffer"), (freed, "a freed buffer")):
+        rejected = is_rejected(partial(buffer.unmap, memory.token))
+        checks.that(rejected, f"unmap of a mapping through {name}: expected a rejection, found success")
+        what = "the mapping behind it"
+        checks.equal(checks.succeeds(partial(app.read, memory, PAGE), what), pattern(6, PAGE), what)
+    checks.succeeds(partial(own.unmap, memory.token), "unmap through its own buffer")
 
 
 @cases.case("empty_range", "NPU-BUF-006")

@@ -11,14 +11,16 @@ from npu_conformance.cts.lib.buffer_fixture import (
     CAMERA,
     PAGE,
     BufferApp,
+    check_errno,
     fresh_process,
     pattern,
+    raises_errno,
 )
 from npu_conformance.cts.lib.shortage import gets_in_time, most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.buffers import Protection
+from npu_conformance.specs.npu.buffers import Errno, Protection
 from npu_conformance.specs.npu.manager import ManagerControl
 
 cases = CaseGroup("cts.npu_buffers.states", interface="manager")
@@ -98,3 +100,18 @@ def two_allocators(context: CaseContext) -> None:
     second.free(1)
     checks.equal(first.content(buffer, PAGE), pattern(1, PAGE), "the same, behind the other's release")
     first.free(1)
+
+
+@cases.case("id_of_another_allocator", "NPU-BUF-012", "NPU-BUF-013", "NPU-BUF-014")
+def id_of_another_allocator(context: CaseContext) -> None:
+    """An id is unknown to every allocator but its own, also to one of the same process, in whatever state it is."""
+    for begin in _STATES:
+        owner = BufferApp(context, CAMERA, _PID).supported()
+        begin(owner, PAGE)
+        owner.flush()
+        for other in (owner.another(), BufferApp(context, CAMERA, _PID + 1), BufferApp(context, ASSISTANT)):
+            allocator = other.allocator
+            raises_errno(partial(allocator.put_buffers, (1,)), [Errno.EINVAL], "putBuffers of another's buffer")
+            raises_errno(partial(allocator.set_priority, 1, 0), [Errno.EINVAL], "setPriority of another's buffer")
+            check_errno(other.loaded(1, other.segment(pattern(3, PAGE), 0, PAGE, 0)), [Errno.EINVAL], "load to it")
+        owner.free(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
@@ -15,10 +16,12 @@ from npu_conformance.cts.lib.manager_client import (
     Notification,
     package_of,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_observation import dump, shell_of
 from npu_conformance.cts.lib.manager_pressure import HEAT, SHORTAGE, heat, pressed, shortage
 from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalState
@@ -26,6 +29,7 @@ from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
     DUMP_PERMISSION,
     MAX_PRIORITY,
+    ROOT_UID,
     Importance,
     ModelLoadRequest,
     Policy,
@@ -37,9 +41,12 @@ cases = CaseGroup("cts.npu_manager.many", interface="manager", group=Group.MANAG
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _COMPLETIONS = 128
 """Half of what 8 bits count: in one of two rounds such a number begins anew between two completions."""
-_UIDS = range(11_001, 11_131)
+_UIDS = range(11_001, 12_051)
 _REQUESTS = 150
-_PROCESSES = 40
+_APPS, _EACH = 11, 100
+"""Together beyond 1024; for each a number that a manager may well allow."""
+_WAITING = 75
+_PROCESSES = 70
 _LIVES, _REQUESTS_OF_A_LIFE = 30, 10
 
 
@@ -65,7 +72,7 @@ def apps(context: CaseContext) -> None:
     """Each of many apps is known: to the HAL that is there, to the one that comes, and in a dump."""
     fixture = ManagerFixture(context)
     control = fixture.control
-    ranks = {uid: FOREGROUND + place for place, uid in enumerate(_UIDS)}
+    ranks = {uid: FOREGROUND + place % 900 for place, uid in enumerate(_UIDS)}
     try:
         with recording_hal(fixture) as hal:
             for uid, rank in ranks.items():
@@ -74,9 +81,12 @@ def apps(context: CaseContext) -> None:
             _judge_ranks(fixture, hal, ranks)
         with recording_hal(fixture) as hal:
             _judge_ranks(fixture, hal, ranks)
-            ranks = {uid: MAX_PRIORITY - place for place, uid in enumerate(_UIDS)}
+            ranks = {uid: MAX_PRIORITY - place % 900 for place, uid in enumerate(_UIDS)}
             for uid, rank in ranks.items():
                 control.set_importance(uid, rank)
+            _judge_ranks(fixture, hal, ranks)
+            control.remove_app(_UIDS[0])
+            del ranks[_UIDS[0]]
             _judge_ranks(fixture, hal, ranks)
     finally:
         for uid in _UIDS:
@@ -97,7 +107,7 @@ def _judge_ranks(fixture: ManagerFixture, hal: RecordingHal, ranks: dict[int, in
 def relieved(context: CaseContext) -> None:
     """Pressure may weaken the priorities of many apps; a HAL that came meanwhile learns it when that is over."""
     fixture = ManagerFixture(context)
-    ranks = {uid: CACHED + place for place, uid in enumerate(_UIDS)}
+    ranks = {uid: CACHED + place % 600 for place, uid in enumerate(_UIDS)}
     try:
         for uid, rank in ranks.items():
             fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
@@ -112,21 +122,76 @@ def relieved(context: CaseContext) -> None:
             fixture.control.remove_app(uid)
 
 
-@cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010")
+@cases.case("resumed", "NPU-OBS-005", "NPU-PRI-006")
+def resumed(context: CaseContext) -> None:
+    """When pushes go on, the HAL learns the priorities of many apps again, whatever has been done to it."""
+    fixture = ManagerFixture(context)
+    ranks = {uid: CACHED + place % 600 for place, uid in enumerate(_UIDS)}
+    root = shell_of(context, ROOT_UID)
+    try:
+        for uid, rank in ranks.items():
+            fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+            fixture.control.set_importance(uid, rank)
+        with recording_hal(fixture) as hal:
+            _judge_ranks(fixture, hal, ranks)
+            root("disable")
+            hal.table.clear()
+            root("enable")
+            _judge_ranks(fixture, hal, ranks)
+    finally:
+        root("enable")
+        for uid in _UIDS:
+            fixture.control.remove_app(uid)
+
+
+@cases.case("requests", "NPU-POL-021", "NPU-LIF-008", "NPU-LIF-011", "NPU-POL-010", "NPU-OBS-001")
 def requests(context: CaseContext) -> None:
-    """Many parked requests are all granted when there is room for all, and leave all of it when they are cancelled."""
-    weights = PolicyParameters(None, {str(int(LARGE)): 2 * _REQUESTS})
-    fixture = ManagerFixture(context, parameters=weights)
-    holder, crowd = fixture.app(FOREGROUND), [fixture.app(CACHED) for _ in range(2)]
+    """Many parked requests are all cancelled, or granted when there is room for all, and leave all of it."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _APPS * _EACH}))
+    holder, crowd = fixture.app(FOREGROUND), [fixture.app(CACHED) for _ in range(_APPS)]
     held = holder.loads(LARGE)
-    asked = [(app.client, request) for app in crowd for request in _asked(app.client, _REQUESTS)]
+    asked = [(app.client, request) for app in crowd for request in _asked(app.client, _EACH)]
     _judge_all(fixture, asked, PARKED)
+    _judge_dump(fixture, crowd, asked)
+    withdrawn, asked = asked[::3], [each for place, each in enumerate(asked) if place % 3]
+    _cancel_all(withdrawn)
     held.unload()
+    _judge_all(fixture, withdrawn, PARKED, CANCELLED)
     _judge_all(fixture, asked, PARKED, GRANT)
-    for client, request in asked:
-        client.manager.cancel_model_load(request)
+    _cancel_all(asked)
     _judge_all(fixture, asked, PARKED, GRANT, CANCELLED)
-    crowd[0].asks(LARGE, identifier=2 * _REQUESTS).receives(GRANT)
+    crowd[0].asks(LARGE, identifier=2 * _EACH).receives(GRANT)
+
+
+@cases.case("holders", "NPU-POL-013", "NPU-LIF-007", "NPU-POL-015", "NPU-POL-020", "NPU-LIF-019", "NPU-OBS-001")
+def holders(context: CaseContext) -> None:
+    """Of many models those of the weakest app leave, as many as needed; what a dead app had is free for another."""
+    weights = {str(int(MEDIUM)): _EACH + 5, str(int(LARGE)): _EACH}
+    fixture = ManagerFixture(context, parameters=PolicyParameters(_APPS * _EACH, weights))
+    crowd = [fixture.app(CACHED + place) for place in range(_APPS)]
+    asked = [[(app.client, request) for request in _asked(app.client, _EACH)] for app in crowd]
+    every = [each for requests in asked for each in requests]
+    if len(every) < _APPS * _EACH:
+        raise NotApplicable(f"an app may have no more than {len(asked[0])} requests")
+    _judge_all(fixture, every, GRANT)
+    for app in crowd:
+        _load_all(app.client)
+    _judge_dump(fixture, crowd, every)
+    wanted = fixture.app(FOREGROUND).asks(MEDIUM)
+    wanted.receives(WAIT)
+    _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5, _EACH])
+    strong = [fixture.app(VISIBLE) for _ in range(3)]
+    waiting = [(app.client, request) for app in strong for request in _asked(app.client, _WAITING // 3)]
+    _judge_all(fixture, waiting, WAIT)
+    _judge_victims(fixture, crowd, [*(0,) * (_APPS - 2), 5 + _WAITING, _EACH])
+    for app in crowd:
+        _unload_asked(app.client)
+    wanted.receives(WAIT, GRANT)
+    _judge_all(fixture, waiting, WAIT, GRANT)
+    parked = fixture.app(Importance.GONE).asks(LARGE)
+    parked.receives(PARKED)
+    crowd[0].dies()
+    parked.receives(PARKED, GRANT)
 
 
 @cases.case("ended_together", "NPU-LIF-013", "NPU-LIF-022", "NPU-LIF-023")
@@ -136,9 +201,7 @@ def ended_together(context: CaseContext) -> None:
     client = fixture.app(FOREGROUND).client
     asked = [(client, request) for request in _asked(client, _REQUESTS)]
     _judge_all(fixture, asked, GRANT)
-    for event in client.recorder.events[: len(asked)]:
-        if event.listener is not None:
-            event.listener.notify_model_loaded(event.request)
+    _load_all(client)
     fixture.settings.manager.set_policy(Policy.BUDGET, None)
     client.flush()
     told = [[kind for kind, _ in client.recorder.of(request.id)] for _, request in asked]
@@ -153,9 +216,12 @@ def processes(context: CaseContext) -> None:
     app, other = fixture.app(FOREGROUND), fixture.app(CACHED)
     crowd = [Client(context, app.uid, 5001 + number) for number in range(_PROCESSES)]
     fixture.clients += crowd
-    asked = [(client, ModelLoadRequest(number, SMALL)) for number, client in enumerate(crowd)]
-    for client, request in asked:
-        client.request(request)
+    asked = []
+    with suppress(IllegalState):  # an app may have fewer requests
+        for number, client in enumerate(crowd):
+            request = ModelLoadRequest(number, SMALL)
+            client.request(request)
+            asked.append((client, request))
     _judge_all(fixture, asked, GRANT)
     parked = other.asks(LARGE)
     parked.receives(PARKED)
@@ -194,13 +260,64 @@ def _asked(client: Client, most: int) -> list[ModelLoadRequest]:
     return taken
 
 
+def _load_all(client: Client) -> None:
+    """Report each model as loaded that its client was told of last."""
+    for event in tuple(client.recorder.events):
+        if event.listener is not None:
+            event.listener.notify_model_loaded(event.request)
+
+
+def _judge_victims(fixture: ManagerFixture, crowd: Sequence[ClientApp], expected: Sequence[int]) -> None:
+    """So many models of each app are asked to unload, and no others."""
+
+    def told() -> list[int]:
+        return [len(_asked_to_unload(app.client)) for app in crowd]
+
+    fixture.wait(lambda: told() == expected)
+    checks.equal(told(), expected, "models of the apps that are asked to unload, the strongest first")
+
+
+def _asked_to_unload(client: Client) -> set[int]:
+    """The requests of a client that were asked to unload, however often."""
+    return {event.request.id for event in client.recorder.events if event.kind == "unload"}
+
+
+def _unload_asked(client: Client) -> None:
+    """Report each model as unloaded that its client was asked to unload."""
+    asked = _asked_to_unload(client)
+    for event in tuple(client.recorder.events):
+        if event.listener is not None and event.request.id in asked:
+            event.listener.notify_model_unloaded(event.request)
+
+
+def _cancel_all(asked: Sequence[tuple[Client, ModelLoadRequest]]) -> None:
+    for client, request in asked:
+        client.manager.cancel_model_load(request)
+
+
+def _judge_dump(
+    fixture: ManagerFixture, crowd: Sequence[ClientApp], asked: Sequence[tuple[Client, ModelLoadRequest]]
+) -> None:
+    """Each live request has a line in the dump (NPU-OBS-001)."""
+    lines = Counter(re.findall(r"^ +(\d+) \[[^\]]*\]: ", dump(fixture), re.MULTILINE))
+    expected = Counter(client.uid for client, _ in asked)
+    wrong = [
+        (app.uid, lines[str(app.uid)], expected[app.uid]) for app in crowd if lines[str(app.uid)] != expected[app.uid]
+    ]
+    checks.equal(wrong[:3], [], "lines of requests in a dump: uid, found, expected")
+
+
 def _judge_all(
     fixture: ManagerFixture, asked: Sequence[tuple[Client, ModelLoadRequest]], *expected: Notification
 ) -> None:
     """Each request has been notified of this, and of nothing else."""
 
     def wrong() -> list[tuple[int, int, list[Notification]]]:
-        found = ((client.uid, request.id, client.recorder.of(request.id)) for client, request in asked)
+        told: defaultdict[tuple[Client, int], list[Notification]] = defaultdict(list)
+        for client in dict.fromkeys(client for client, _ in asked):
+            for event in client.recorder.events:
+                told[client, event.request.id].append(event.notification)
+        found = ((client.uid, request.id, told[client, request.id]) for client, request in asked)
         return [each for each in found if each[2] != [*expected]]
 
     fixture.wait(lambda: not wrong())

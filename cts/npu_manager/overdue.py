@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture
+from npu_conformance.cts.lib.buffer_fixture import BufferApp
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, WAIT, pass_time
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import Importance, Policy
+from npu_conformance.specs.npu.types import Importance, Policy, PolicyParameters
 
 cases = CaseGroup("cts.npu_manager.overdue", interface="manager", group=Group.MANAGER_REQUESTS)
 
@@ -20,6 +22,9 @@ _SECOND_NS = 1_000_000_000
 _SETTLE_NS = 100_000_000
 _WEEKS_NS = 25 * 24 * 3600 * _SECOND_NS
 """Milliseconds outgrow 31 bits within such a time, and 32 within two."""
+_MANY = 70
+_SHORT = 2
+"""Unload requests that are soon due, behind one that is not."""
 _TIMES_MS = (450, 999, 1500, 2500, 4295, 8590, 65_536 + 700, 3_600_000, 4_294_967 + 900)
 """Beside seconds those at which numbers of 32 bits end, in nanoseconds and microseconds."""
 
@@ -57,6 +62,23 @@ def of_several_models(context: CaseContext) -> None:
         for model in ignoring:
             model.receives(GRANT, UNLOAD)
         wanted.receives(WAIT)
+        fixture.control.advance_clock(120 * _SECOND_NS)
+        wanted.receives(WAIT, GRANT)
+
+
+@cases.case("of_many_models", "NPU-LIF-027")
+def of_many_models(context: CaseContext) -> None:
+    """However many unload requests are ignored, none of them blocks who waits for all of the room."""
+    if not context.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
+    fixture = ManagerFixture(context, parameters=PolicyParameters(None, {str(int(LARGE)): _MANY}))
+    with fixture.unload_timeout(60 * _SECOND_NS):
+        app = fixture.app(CACHED)
+        ignoring = [app.loads(SMALL) for _ in range(_MANY)]
+        wanted = fixture.app(FOREGROUND).asks(LARGE)
+        wanted.receives(WAIT)
+        for model in ignoring:
+            model.receives(GRANT, UNLOAD)
         fixture.control.advance_clock(120 * _SECOND_NS)
         wanted.receives(WAIT, GRANT)
 
@@ -183,6 +205,42 @@ def not_at_once_in_real_time(context: CaseContext) -> None:
     context.subject.wait_until(lambda: wanted.received != [WAIT], 0.5)
     held.receives(GRANT, UNLOAD)
     wanted.receives(WAIT)
+
+
+@cases.case("short_behind_long", "NPU-LIF-027", "NPU-BUF-003")
+def short_behind_long(context: CaseContext) -> None:
+    """What is due soon happens soon, though a client has weeks to answer: other unload requests, and allocations."""
+    fixture = ManagerFixture(context, parameters=PolicyParameters(_SHORT * 4 + 4))
+    holder, app = fixture.app(CACHED), fixture.app(FOREGROUND)
+    held = [holder.loads(LARGE) for _ in range(_SHORT + 1)]
+    with fixture.unload_timeout(_WEEKS_NS):
+        waiting = [app.asks(LARGE)]
+        waiting[0].receives(WAIT)
+        _gets_a_buffer(context)
+        for due in range(1, _SHORT + 1):
+            fixture.control.set_unload_timeout(_SETTLE_NS)
+            waiting.append(app.asks(LARGE))
+            pass_time(context)
+            fixture.wait(partial(_are_granted, waiting, due))
+            checks.equal(_granted(waiting), due, f"grants when {due} unload requests are overdue")
+    for model in held:
+        model.unload()
+    for model in waiting:
+        model.receives(WAIT, GRANT)
+
+
+def _granted(models: list[RequestedModel]) -> int:
+    return sum(model.received[-1:] == [GRANT] for model in models)
+
+
+def _are_granted(models: list[RequestedModel], count: int) -> bool:
+    return _granted(models) >= count
+
+
+def _gets_a_buffer(context: CaseContext) -> None:
+    with suppress(NotApplicable):  # a manager may have none
+        app = BufferApp(context).supported()
+        app.allocated(app.request(1))
 
 
 @cases.case("others_ask_meanwhile", "NPU-LIF-027")

@@ -78,6 +78,13 @@ class _SaysInvalidBeyondTheProtection(FaultyAllocator):
         return super().map(buffer, length, protection, offset)
 
 
+class _MapsWholePages(FaultyAllocator):
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
+        if offset % 4096:
+            raise ServiceError(Errno.EINVAL, f"offset {offset} is at no page")
+        return super().map(buffer, length, protection, offset)
+
+
 class _RealTime(FaultyAllocator):
     real_time = True
 
@@ -111,6 +118,7 @@ VARIANTS = (
                    _QueuesLoads),
     buffer_variant("says-invalid-beyond-the-protection", "Refuses mappings beyond the protection with EINVAL.",
                    _SaysInvalidBeyondTheProtection),
+    buffer_variant("maps-whole-pages", "Refuses mappings that do not begin at a page, as mmap does.", _MapsWholePages),
     buffer_variant("real-time", "Time passes by itself; each client is notified in a thread of its own.", _RealTime),
     buffer_variant("few-heaps", "Has memory for caches of its second device alone.", _FewHeaps),
     buffer_variant("no-allocator", "Has no allocator at all.", _NoAllocator),

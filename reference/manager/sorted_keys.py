@@ -29,12 +29,11 @@ class SortedKeys(Generic[Item]):
         index = min(bisect_left(self._lasts, item), len(self._lasts) - 1)
         block = self._blocks[index]
         insort(block, item)
+        self._lasts[index] = block[-1]
         if len(block) > 2 * _BLOCK:
             self._blocks.insert(index + 1, block[_BLOCK:])
             del block[_BLOCK:]
             self._lasts.insert(index, block[-1])
-        else:
-            self._lasts[index] = block[-1]
 
     def remove(self, item: Item) -> None:
         """Take an item away. Raises KeyError where it is not there."""

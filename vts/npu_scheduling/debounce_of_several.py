@@ -8,12 +8,13 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, without_pauses
-from npu_conformance.vts.lib.npu_scheduling.fixture import config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Recorder, now_ms, without_pauses
+from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _OTHER_UID = 42
+_DISTANT_MS, _SOON_MS = 10_000, 3000
 
 
 @cases.case("other_uid_between", "NPU-HAL-026")
@@ -138,3 +139,30 @@ def not_by_the_original_uid(context: CaseContext) -> None:
         npu.settle()
         for app in (camera, assistant):
             npu.expect(app, *UNDISTURBED)
+
+
+@cases.case("short_behind_long", "NPU-HAL-024", "NPU-HAL-019", "NPU-HAL-028")
+def short_behind_long(context: CaseContext) -> None:
+    """While the end of one uid's work waits for 10 s, another uid works, and its end is told soon."""
+    with scheduling_fixture(context) as npu:
+        npu.need_profile_of_page()
+        assistant, camera = npu.app(npu.assistant), npu.app(npu.camera)
+        npu.register_callback(Recorder(), _DISTANT_MS)
+        began_ms = now_ms()
+        camera.works()
+        soon_ms = _SOON_MS + 10 * (now_ms() - began_ms)
+        npu.register_recorder()
+        assistant.start()
+        _wait_for_all(npu, assistant, soon_ms)
+        npu.expect(assistant, *UNDISTURBED)
+        camera.works()  # whose end waits no longer than the debounce time that holds now
+        npu.settle()
+
+
+def _wait_for_all(npu: SchedulingFixture, app: App, soon_ms: float) -> None:
+    """Wait for the events of a run; in real time at most so long, before time_scale."""
+    if npu.is_in_real_time:
+        seconds = soon_ms / 1000 * npu.context.manifest.time_scale
+        npu.context.subject.wait_until(lambda: len(app.events()) == len(UNDISTURBED), seconds)
+    else:
+        npu.settle()

@@ -29,6 +29,15 @@ def test_it_agrees_with_a_sorted_list_over_many_splits() -> None:
                 assert [*keys.after(bound)] == [each for each in plain if each > bound]
 
 
+def test_the_last_of_many_that_came_in_order_can_be_removed() -> None:
+    keys = SortedKeys[tuple[int]]()
+    for number in range(3000):
+        keys.add((number,))
+        keys.remove((number,))
+        keys.add((number,))
+    assert [*keys] == [(number,) for number in range(3000)]
+
+
 def test_what_is_not_there_can_not_be_removed() -> None:
     keys = SortedKeys[tuple[int, int]]()
     with pytest.raises(KeyError):

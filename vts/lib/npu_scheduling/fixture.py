@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl
@@ -60,13 +61,13 @@ class App:
         self.uid = uid
         self._fixture = fixture
         tool = fixture.context.manifest.inference_tool
+        self._application: Application | None = None
         self._workload: Workload | None = None
         if tool is None:
             if fixture.context.subject.ignores_tool and "workload" not in fixture.context.manifest.interfaces:
                 raise NotApplicable(IGNORED)
-            self._workload = fixture.context.present(
-                fixture.context.application(uid, pid).interfaces.workload, "workload"
-            )
+            self._application = fixture.context.application(uid, pid)
+            self._workload = fixture.context.present(self._application.interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run; what is rejected is a run that ends without success."""
@@ -93,6 +94,11 @@ class App:
         if workload is None:
             raise NotApplicable("an inference tool cannot be asked to cancel")
         asked(workload.cancel_test_inferences, "cancelTestInferences")
+
+    def leave(self) -> None:
+        """End its connection, once its work is over."""
+        if self._application is not None:
+            self._application.close()
 
     def events(self) -> list[Event]:
         """The events of its work that were notified."""
