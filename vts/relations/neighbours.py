@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.relations.chains import Chain, Step, neighbours_agree
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import RelationFixture
-from npu_conformance.vts.lib.relations.nets import BYTES, FLOATS, MOVED, Net, like
+from npu_conformance.vts.lib.relations.nets import BYTES, FLOATS, MOVED, Net, Tensor, like
 from npu_conformance.vts.lib.relations.product_operands import bias, output, weights
 
 if TYPE_CHECKING:
@@ -33,8 +35,11 @@ def _quantize(kind: OperandType) -> Step:
 
 
 def _joined(fixture: RelationFixture, *shape: int) -> Step:
-    """Beside a constant of other quantisation, where there is any."""
+    """Beside a constant: of other quantisation, where there is any and the version lets it be another."""
     other = fixture.tensor(*shape)
+    if other.operand.scale and fixture.context.version >= Version.V1_2:
+        scale, zero_point = other.operand.scale * 0.75, other.operand.zero_point + 7
+        other = Tensor(structs.replace(other.operand, scale=scale, zero_point=zero_point), other.array)
     return lambda net, name: net.apply("CONCATENATION", name, other, len(shape) - 1)
 
 
