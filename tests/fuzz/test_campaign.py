@@ -318,6 +318,17 @@ class TestCampaign:
         assert sorted(found.fuzzer for found in running.rounds) == ["models", "wire"]
         folder.close()
 
+    def test_many_inputs_are_cut_into_rounds_so_that_a_kill_loses_few(self, tmp_path: Path) -> None:
+        folder, asked = CampaignFolder(tmp_path, SETTINGS), list[tuple[str, int | None]]()
+
+        def round_(job: RoundJob) -> RoundResult:
+            asked.append((job.fuzzer, job.runs))
+            return result(job.fuzzer)
+
+        campaign(folder, round_, Limits(None, 120_000)).run()
+        assert asked == [(fuzzer, runs) for runs in (50_000, 50_000, 20_000) for fuzzer in ("models", "wire")]
+        folder.close()
+
     def test_a_lost_round_is_said_and_three_in_a_row_end_it(self, tmp_path: Path) -> None:
         folder, count = CampaignFolder(tmp_path, SETTINGS), iter(range(100))
 

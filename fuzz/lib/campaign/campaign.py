@@ -24,13 +24,15 @@ _ROUNDS_EACH = 4
 _ATHERIS_ROUND = 60.0
 """Rounds of Atheris are longer: instrumented imports take 10 s."""
 _TICK_SECONDS = 0.5
+_MOST_RUNS = 50_000
+"""Inputs of a round: what a campaign that is killed loses at most, and how often it tells where it is."""
 _MOST_LOST = 3
 _PRIME = 1_000_003
 
 
 @dataclass
 class Limits:
-    """seconds: of wall time. runs: inputs for each arm, in one round, where there is no time."""
+    """seconds: of wall time. runs: inputs for each arm, where there is no time."""
 
     seconds: float | None
     runs: int | None
@@ -60,7 +62,7 @@ class Campaign:
         self._at = max((line.at for line in self.folder.rounds), default=0.0)
         self._numbers = itertools.count(self._before)
         self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
-        self._due = list(self.arms)
+        self._due = [(arm, runs) for runs in _pieces(self.limits.runs) for arm in self.arms]
         self._lost_in_a_row = 0
 
     @property
@@ -90,10 +92,11 @@ class Campaign:
 
     def _fill(self) -> None:
         while len(self._running) < self.workers.jobs:
-            arm = self._next_arm()
-            if arm is None:
+            chosen = self._next_arm()
+            if chosen is None:
                 return
-            job = self.job_for(arm)
+            arm, runs = chosen
+            job = self.job_for(arm, runs)
             self._running[self._submitted(job)] = arm, job
 
     def _submitted(self, job: RoundJob) -> Future[RoundResult]:
@@ -103,13 +106,13 @@ class Campaign:
             # A scheduler that has gone away is told by Dask's own exceptions, which need not be there to be named.
             raise LoadError(f"the cluster takes no more rounds: {error}") from None
 
-    def _next_arm(self) -> Arm | None:
-        """Each arm has one round at least, however long starting took; then shares decide, until the time is over."""
+    def _next_arm(self) -> tuple[Arm, int | None] | None:
+        """An arm, with its inputs where these are counted. Each has a round at least; then shares decide, for a time."""
         if self._due:
             return self._due.pop(0)
         if self.limits.runs is not None or not self._shares.arms or self._left() < _SHORTEST_ROUND:
             return None
-        return self._shares.next([arm for arm, _ in self._running.values()], self._round_seconds())
+        return self._shares.next([arm for arm, _ in self._running.values()], self._round_seconds()), None
 
     def _left(self) -> float:
         assert self.limits.seconds is not None
@@ -122,10 +125,10 @@ class Campaign:
         share = self.limits.seconds * self.workers.jobs / (parts * len(self._shares.arms))
         return min(max(share, _SHORTEST_ROUND), longest)
 
-    def job_for(self, arm: Arm) -> RoundJob:
-        """What the next round of an arm is given: the corpus, and what is known."""
+    def job_for(self, arm: Arm, runs: int | None = None) -> RoundJob:
+        """What the next round of an arm is given: the corpus, and what is known. runs: None for a time."""
         seconds = None
-        if self.limits.runs is None:
+        if runs is None:
             wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
             seconds = max(min(wanted, self._left()), _SHORTEST_ROUND)
         return replace(
@@ -133,7 +136,7 @@ class Campaign:
             fuzzer=arm.fuzzer,
             engine=arm.engine,
             seed=self.job.seed * _PRIME + next(self._numbers),
-            runs=self.limits.runs,
+            runs=runs,
             seconds=seconds,
             inputs=self.folder.corpus(arm.fuzzer),
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
@@ -159,7 +162,7 @@ class Campaign:
         if result.inapplicable:
             self.inapplicable[arm.fuzzer] = result.inapplicable
             self._shares.drop(arm.fuzzer)
-            self._due = [due for due in self._due if due.fuzzer != arm.fuzzer]
+            self._due = [due for due in self._due if due[0].fuzzer != arm.fuzzer]
         self._at += result.seconds + result.start_seconds
         self._shares.count(self.folder.add(result, job.seed, self._at, lost))
 
@@ -168,6 +171,13 @@ class Campaign:
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= _MOST_LOST:
             raise LoadError(f"{self._lost_in_a_row} rounds in a row were lost, the last: {reason}")
+
+
+def _pieces(runs: int | None) -> list[int | None]:
+    """The inputs of each round of an arm; None for rounds by time."""
+    if runs is None:
+        return [None]
+    return [min(_MOST_RUNS, runs - done) for done in range(0, runs, _MOST_RUNS)]
 
 
 def _nothing(arm: Arm) -> RoundResult:
