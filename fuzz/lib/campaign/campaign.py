@@ -107,7 +107,7 @@ class Campaign:
             raise LoadError(f"the cluster takes no more rounds: {error}") from None
 
     def _next_arm(self) -> tuple[Arm, int | None] | None:
-        """An arm, with its inputs where these are counted. Each has a round at least; then shares decide, for a time."""
+        """An arm, and its inputs where these are counted. Each has a round at least; then shares decide, for a time."""
         if self._due:
             return self._due.pop(0)
         if self.limits.runs is not None or not self._shares.arms or self._left() < _SHORTEST_ROUND:
