@@ -144,6 +144,73 @@ def crossing_while_net() -> Net:
     return builder.net(*results[1:])
 
 
+def while_of_hidden_matrix() -> Net:
+    """The same WHILE, which does not give the difference: only its rounds see it."""
+    vector = crossing_while_net().vector
+    (loop,) = vector.operations
+    *kept, hidden = loop.outputs
+    operands = {name: operand for name, operand in vector.operands.items() if name != hidden}
+    shorter = replace(loop, outputs=tuple(kept))
+    return net_of(replace(vector, operands=operands, operations=(shorter,), outputs=(kept[-1],)))
+
+
+def while_of_hidden_counter() -> Net:
+    """WHILE whose rounds hand on a matrix and a counter, and which gives the matrix. Inputs: both, and two more."""
+    kinds = MATRIX, COUNT, COUNT, MATRIX
+    body = NetBuilder()
+    first, count, _, second = (body.input(kind) for kind in kinds)
+    graph = body.graph(body.binary("SUB", first, second), body.binary("ADD", count, body.ints(1)))
+    builder = NetBuilder((_condition(*kinds), graph))
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    arguments = [builder.input(kind) for kind in kinds]
+    return builder.net(*builder.builder.apply("WHILE", (*graphs, *arguments), [MATRIX]))
+
+
+def two_loops(*between: str) -> Net:
+    """WHILE, operations of what it gives and the second matrix, and another WHILE. Inputs as those of `while_net`."""
+    builder = NetBuilder((_condition(*_COUNTED), _body("ADD")))
+    count, last, bound, second = (builder.input(kind) for kind in _COUNTED)
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    for turn in range(2):
+        for operation in between if turn else ():
+            last = builder.binary(operation, last, second)
+        last = builder.builder.apply("WHILE", (*graphs, count, last, bound, second), [COUNT, MATRIX])[1]
+    return builder.net(last)
+
+
+def opened_inside(net: Net, graph: int, side: str) -> Net:
+    """The net with the rows of all matrices open that one of its inner graphs takes or gives. side: inputs, outputs."""
+    vector = net.vector
+    inner = vector.referenced[graph]
+    names = inner.inputs if side == "inputs" else inner.outputs
+    opened = {
+        name: replace(inner.operands[name], dimensions=(0, *MATRIX.dimensions[1:]))
+        for name in names
+        if inner.operands[name].type == MATRIX.type
+    }
+    referenced = list(vector.referenced)
+    referenced[graph] = replace(inner, operands={**inner.operands, **opened})
+    return net_of(replace(vector, referenced=tuple(referenced)))
+
+
+def flow_in_branch(inner: Net) -> Net:
+    """IF whose first branch is the main graph of a net of IF or WHILE, and gives the sum of its inputs else.
+
+    Inputs: the condition, and then those of the inner net, of which the last two matrices are added.
+    """
+    vector = inner.vector
+    kinds = [vector.operands[name] for name in vector.inputs]
+    other = NetBuilder()
+    given = [other.input(kind) for kind in kinds]
+    *_, first, second = (name for name, kind in zip(given, kinds, strict=True) if kind.type == MATRIX.type)
+    graphs = [*vector.referenced, vector.main, other.graph(other.binary("ADD", first, second))]
+    builder = NetBuilder(graphs)
+    condition = builder.input(CONDITION)
+    arguments = [builder.input(kind) for kind in kinds]
+    branches = builder.builder.reference(len(graphs) - 2), builder.builder.reference(len(graphs) - 1)
+    return builder.net(*builder.builder.apply("IF", (condition, *branches, *arguments), [MATRIX]))
+
+
 def nested_while_net() -> Net:
     """WHILE in WHILE, each of a counter and a matrix. Inputs: the outer counter, the matrix, the bound, a second one.
 

@@ -40,7 +40,10 @@ _LONGEST = VectorOperand(OperandType.TENSOR_FLOAT32, (16,))
 
 @dataclass(frozen=True)
 class _Flow:
-    """An IF or a WHILE. graphs: the numbers of its two. is_pair: whether it gives both squares, else the first."""
+    """An IF or a WHILE. graphs: the numbers of its two. is_pair: whether it gives both squares, else the first.
+
+    A loop that carries both may give the first alone: the second is a value that only its rounds see.
+    """
 
     kind: str
     graphs: tuple[int, int]
@@ -59,10 +62,12 @@ class FlowNet:
     deepest: int = 3
     grows: bool = False
     chance: random.Random = field(init=False)
+    chance_of_states: random.Random = field(init=False)
     graphs: list[Graph] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
+        self.chance_of_states = random.Random(f"states of {self.seed}")
 
     def net(self) -> Net:
         """The model; one of four may be computed in float16, which is exact for what it computes."""
@@ -80,7 +85,9 @@ class FlowNet:
         if self.chance.random() < _OFTEN:
             branches = [self._graph(depth - 1, _ARGUMENTS, is_pair=is_pair) for _ in range(2)]
             return _Flow("IF", (branches[0], branches[1]), is_pair)
-        return _Flow("WHILE", (self._condition(), self._graph(depth - 1, _OF_LOOPS, is_pair=is_pair)), is_pair)
+        has_state = not is_pair and self.chance_of_states.random() < _OFTEN
+        body = self._graph(depth - 1, _OF_LOOPS, is_pair=is_pair or has_state, has_state=has_state)
+        return _Flow("WHILE", (self._condition(), body), is_pair)
 
     def _added(self, graph: Graph) -> int:
         self.graphs.append(graph)
@@ -98,8 +105,11 @@ class FlowNet:
         arguments = given["truth"], *references, given["count"], given["bound"]
         return self._added(builder.graph(*builder.builder.apply("IF", arguments, [_TRUTH])))
 
-    def _graph(self, depth: int, names: Mapping[str, VectorOperand], *, is_pair: bool) -> int:
-        """A branch, or a body, which counts; mostly with an IF or a WHILE of its own, as deep as is left."""
+    def _graph(self, depth: int, names: Mapping[str, VectorOperand], *, is_pair: bool, has_state: bool = False) -> int:
+        """A branch, or a body, which counts; mostly with an IF or a WHILE of its own, as deep as is left.
+
+        has_state: the first square depends on the second, which nobody sees but the rounds.
+        """
         inner = self._flow(depth) if depth > 0 and self.chance.random() < 0.7 else None
         builder = NetBuilder(self.graphs)
         given = {name: builder.input(kind) for name, kind in names.items()}
@@ -107,7 +117,8 @@ class FlowNet:
         counted = [] if counts_late or not is_body else [_one_more(builder, given["count"])]
         other = [self._chain(builder, given["second"], given["first"])] if is_pair else []
         growing: list[str] = []
-        result = self._chain(builder, given["first"], given["second"])
+        first = builder.binary("SUB", given["first"], given["second"]) if has_state else given["first"]
+        result = self._chain(builder, first, given["second"])
         if self.grows and self.chance.random() < _OFTEN:
             result, growing = _lengthened(builder, result, given["count"])
         if inner is not None:
