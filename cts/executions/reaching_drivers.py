@@ -6,16 +6,22 @@ from collections.abc import Callable
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, PREFIX_BITS, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
-from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
+    MAXIMUM_LOOP_TIMEOUT_NS,
+    DurationCode,
+    ResultCode,
+    RuntimePriority,
+)
+from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles, Timing
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=Version.V1_3)
@@ -23,6 +29,7 @@ cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=
 _SECOND = 1_000_000_000
 _HOUR = 3600 * _SECOND
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
+_TIMES = 3
 _HINT = b"\x01\x02\x03\x04"
 
 Say = Callable[[ScriptedApp, int], object]
@@ -234,3 +241,84 @@ def hints(context: CaseContext) -> None:
             checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got beside them, in ns")
             checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside them, found {call.deadline_ns}")
             app.close()
+
+
+@cases.case("each_computation", "FW-EXT-008", "FW-EXE-003", "FW-QOS-001", since=Version.FL8)
+def each_computation(context: CaseContext) -> None:
+    """What was said of a reusable execution reaches the driver with each of its computations, in each way."""
+    for way in _WAYS:
+        with context.configuration(way):
+            app = ScriptedApp(context, lists("one", timing=Timing(1, 2)))
+            compiled = app.compiled(add(), "one")
+            computed = _said_of(app, compiled)
+            app.succeed("execution_set_measure_timing", computed.handle, True)
+            for _ in range(_TIMES):
+                _compute_measured(app, compiled, computed, way)
+            calls = app.executions("one")
+            checks.equal(len(calls), _TIMES, "executions that the driver was asked for")
+            for call in calls:
+                _judge_hints(call)
+                checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            deadlines = [call.deadline_ns for call in calls]
+            checks.that(0 < deadlines[0] < deadlines[1] < deadlines[2] < 2**63, f"expected later ones: {deadlines}")
+            app.close()
+
+
+def _compute_measured(app: ScriptedApp, compiled: Compiled, computed: Computed, way: str) -> None:
+    """Compute an execution, and check its values and durations."""
+    for _, pointer, size in computed.places:
+        app.memory.write(pointer, b"\xa5" * size)
+    app.finish(compiled, computed, way)
+    app.expect(f"execution ({way})", computed.result)
+    app.judge(compiled.net, computed.outputs, compiled.net.expected())
+    codes = DurationCode.ON_HARDWARE, DurationCode.IN_DRIVER
+    found = [app.succeed("execution_get_duration", computed.handle, code, True).value for code in codes]
+    checks.equal(found, [1, 2], "durations on hardware and in the driver")
+
+
+@cases.case("each_computation_over_a_burst", "FW-EXT-008", "FW-EXE-003", "FW-EXE-016", since=Version.FL8)
+def each_computation_over_a_burst(context: CaseContext) -> None:
+    """So it does over one burst, for a new execution as for one that is used again."""
+    app = ScriptedApp(context, lists("one"))
+    compiled = app.compiled(add(), "one")
+    burst = app.made("burst_create", compiled.handle, True)
+    lasting = _said_of(app, compiled)
+    for _ in range(_TIMES):
+        for computed in (lasting, _said_of(app, compiled)):
+            app.take(compiled, computed, app.call("execution_burst_compute", computed.handle, burst))
+            app.expect("execution_burst_compute", computed.result)
+            app.judge(compiled.net, computed.outputs, compiled.net.expected())
+            call = app.executions("one")[-1]
+            _judge_hints(call)
+            checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
+
+
+def _said_of(app: ScriptedApp, compiled: Compiled) -> Computed:
+    """A reusable execution of which all is said that a driver gets to know."""
+    computed = app.prepared_execution(compiled)
+    app.succeed("execution_set_reusable", computed.handle, True)
+    for say in (_timeout(_HOUR), _loop_timeout(5 * _SECOND)):
+        say(app, computed.handle)
+    _hint(app, "execution", computed.handle)
+    return computed
+
+
+@cases.case("each_compilation", "FW-EXT-008", "FW-QOS-001", since=Version.FL8)
+def each_compilation(context: CaseContext) -> None:
+    """What was said of a compilation reaches the driver with each compilation of one model of which it is said."""
+    app = ScriptedApp(context, lists("one"))
+    model = app.model(add())
+    for turn in range(_TIMES):
+        preference = (ExecutionPreference.LOW_POWER, ExecutionPreference.SUSTAINED_SPEED)[turn % 2]
+        compilation = app.compilation(model, app.named("one"))
+        app.succeed("compilation_set_preference", compilation, preference)
+        app.succeed("compilation_set_priority", compilation, RuntimePriority.HIGH)
+        app.succeed("compilation_set_timeout", compilation, _HOUR)
+        _hint(app, "compilation", compilation)
+        app.succeed("compilation_finish", compilation)
+        call = app.calls("one", "prepare_model")[-1]
+        _judge_hints(call)
+        checks.equal((call.preference, call.priority), (preference, Priority.HIGH), "preference and priority")
+        checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
+    checks.equal(len(app.calls("one", "prepare_model")), _TIMES, "preparations that the driver was asked for")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus.vector_types import Graph, VectorOperand
+from npu_conformance.corpus.vector_types import Graph, VectorOperand, VectorOperation
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, net_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -209,6 +209,27 @@ def flow_in_branch(inner: Net) -> Net:
     arguments = [builder.input(kind) for kind in kinds]
     branches = builder.builder.reference(len(graphs) - 2), builder.builder.reference(len(graphs) - 1)
     return builder.net(*builder.builder.apply("IF", (condition, *branches, *arguments), [MATRIX]))
+
+
+def negated_beside(net: Net, name: str) -> Net:
+    """The net with one more output, in front: LOGICAL_NOT of an operand that is there."""
+    return _beside(net, VectorOperation("LOGICAL_NOT", (name,), ("beside",)))
+
+
+def doubled_beside(net: Net, name: str) -> Net:
+    """The net with one more output, in front: an operand that is there, added to itself."""
+    return _beside(net, VectorOperation("ADD", (name, name, "none"), ("beside",)))
+
+
+def _beside(net: Net, operation: VectorOperation) -> Net:
+    import numpy
+
+    vector = net.vector
+    kind = vector.operands[operation.inputs[0]]
+    none = VectorOperand(OperandType.INT32, value=numpy.array(0, numpy.int32))
+    added = {"beside": kind, **({"none": none} if "none" in operation.inputs else {})}
+    operands, operations = {**vector.operands, **added}, (*vector.operations, operation)
+    return net_of(replace(vector, operands=operands, operations=operations, outputs=("beside", *vector.outputs)))
 
 
 def nested_while_net() -> Net:
