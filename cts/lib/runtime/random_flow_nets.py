@@ -40,10 +40,7 @@ _LONGEST = VectorOperand(OperandType.TENSOR_FLOAT32, (16,))
 
 @dataclass(frozen=True)
 class _Flow:
-    """An IF or a WHILE. graphs: the numbers of its two. is_pair: whether it gives both squares, else the first.
-
-    A loop that carries both may give the first alone: the second is a value that only its rounds see.
-    """
+    """An IF or a WHILE. graphs: the numbers of its two. is_pair: whether it gives both squares, else the first."""
 
     kind: str
     graphs: tuple[int, int]
@@ -55,19 +52,18 @@ class FlowNet:
     """One model under construction. graphs: those that IF and WHILE refer to, inner ones before outer ones.
 
     deepest: how many of these lie in each other at most. grows: whether temporaries may have sizes that differ from
-    round to round, and are known to nobody before.
+    round to round, and are known to nobody before. has_states: whether loops carry both squares and give one.
     """
 
     seed: int
     deepest: int = 3
     grows: bool = False
+    has_states: bool = False
     chance: random.Random = field(init=False)
-    chance_of_states: random.Random = field(init=False)
     graphs: list[Graph] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
-        self.chance_of_states = random.Random(f"states of {self.seed}")
 
     def net(self) -> Net:
         """The model; one of four may be computed in float16, which is exact for what it computes."""
@@ -85,9 +81,9 @@ class FlowNet:
         if self.chance.random() < _OFTEN:
             branches = [self._graph(depth - 1, _ARGUMENTS, is_pair=is_pair) for _ in range(2)]
             return _Flow("IF", (branches[0], branches[1]), is_pair)
-        has_state = not is_pair and self.chance_of_states.random() < _OFTEN
-        body = self._graph(depth - 1, _OF_LOOPS, is_pair=is_pair or has_state, has_state=has_state)
-        return _Flow("WHILE", (self._condition(), body), is_pair)
+        condition, carries_both = self._condition(), is_pair or self.has_states
+        body = self._graph(depth - 1, _OF_LOOPS, is_pair=carries_both)
+        return _Flow("WHILE", (condition, body), is_pair and not self.has_states)
 
     def _added(self, graph: Graph) -> int:
         self.graphs.append(graph)
@@ -105,11 +101,8 @@ class FlowNet:
         arguments = given["truth"], *references, given["count"], given["bound"]
         return self._added(builder.graph(*builder.builder.apply("IF", arguments, [_TRUTH])))
 
-    def _graph(self, depth: int, names: Mapping[str, VectorOperand], *, is_pair: bool, has_state: bool = False) -> int:
-        """A branch, or a body, which counts; mostly with an IF or a WHILE of its own, as deep as is left.
-
-        has_state: the first square depends on the second, which nobody sees but the rounds.
-        """
+    def _graph(self, depth: int, names: Mapping[str, VectorOperand], *, is_pair: bool) -> int:
+        """A branch, or a body, which counts; mostly with an IF or a WHILE of its own, as deep as is left."""
         inner = self._flow(depth) if depth > 0 and self.chance.random() < 0.7 else None
         builder = NetBuilder(self.graphs)
         given = {name: builder.input(kind) for name, kind in names.items()}
@@ -117,6 +110,7 @@ class FlowNet:
         counted = [] if counts_late or not is_body else [_one_more(builder, given["count"])]
         other = [self._chain(builder, given["second"], given["first"])] if is_pair else []
         growing: list[str] = []
+        has_state = is_body and self.has_states  # what nobody but the rounds sees has to be seen by these
         first = builder.binary("SUB", given["first"], given["second"]) if has_state else given["first"]
         result = self._chain(builder, first, given["second"])
         if self.grows and self.chance.random() < _OFTEN:
