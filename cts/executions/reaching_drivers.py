@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import add, chain
@@ -13,7 +14,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, OperandType, Priority
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     MAXIMUM_LOOP_TIMEOUT_NS,
@@ -21,6 +22,7 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
     ResultCode,
     RuntimePriority,
 )
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
 from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles, Timing
 from npu_conformance.specs.versions import Version
 
@@ -302,6 +304,37 @@ def _said_of(app: ScriptedApp, compiled: Compiled) -> Computed:
         say(app, computed.handle)
     _hint(app, "execution", computed.handle)
     return computed
+
+
+@cases.case("refused_in_between", "FW-EXE-003", "FW-EXT-008", "FW-QOS-001", since=Version.FL8)
+def refused_in_between(context: CaseContext) -> None:
+    """What is refused between two computations of a reusable execution changes nothing that the driver is told."""
+    app = ScriptedApp(context, lists("one", timing=Timing(1, 2)))
+    compiled = app.compiled(add(), "one")
+    computed = _said_of(app, compiled)
+    app.succeed("execution_set_measure_timing", computed.handle, True)
+    elsewhere = place(app.memory, bytes(64))
+    described = OperandDescription(OperandType.TENSOR_FLOAT32, 2, (2, 2))
+    refused: dict[str, tuple[Any, ...]] = {
+        "set_timeout": (1,),
+        "set_loop_timeout": (1_000_000,),
+        "set_reusable": (False,),
+        "set_measure_timing": (False,),
+        "enable_input_and_output_padding": (True,),
+        "add_extension_attribute": (FIBONACCI, 3, elsewhere, 4),
+        "set_input": (0, described, elsewhere, 16),
+        "set_output": (0, None, elsewhere, 16),
+    }
+    for function, arguments in refused.items():
+        with context.configuration(function):
+            _compute_measured(app, compiled, computed, "compute")
+            app.refused(f"execution_{function}", ResultCode.BAD_STATE, computed.handle, *arguments)
+            _compute_measured(app, compiled, computed, "compute")
+            call = app.executions("one")[-1]
+            _judge_hints(call)
+            checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            later = call.deadline_ns - app.executions("one")[0].deadline_ns
+            checks.that(0 < later < _HOUR // 2, f"expected a deadline an hour from now, found one {later} ns later")
 
 
 @cases.case("each_compilation", "FW-EXT-008", "FW-QOS-001", since=Version.FL8)

@@ -6,8 +6,8 @@ import struct
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import FAST, both
-from npu_conformance.cts.lib.runtime.vendor import ELEMENTS, PREFIX_BITS, VALUES, lists
+from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver
+from npu_conformance.cts.lib.runtime.vendor import ELEMENTS, FIBONACCI, PREFIX_BITS, VALUES, lists
 from npu_conformance.cts.lib.runtime.vendor_flows import FLOWS, Flow
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
@@ -17,6 +17,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, SupportedOperation
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.extensions.flows", interface="runtime", since=Version.V1_3)
@@ -32,16 +33,15 @@ def _coded(*codes: int) -> tuple[SupportedOperation, ...]:
 def _drivers() -> dict[str, tuple[tuple[DriverScript, ...], tuple[str, ...]]]:
     """Drivers that share a model in other ways, and the devices that the app names; none where it names none."""
     fast = {"if_performance": both(FAST), "while_performance": both(FAST)}
-    flows = SupportedOperation(int(OperationType.IF)), SupportedOperation(int(OperationType.WHILE))
+    inside = (OperationType.IF, OperationType.WHILE, OperationType.ADD, OperationType.LESS)
     whole = lists("one", **fast)
-    flow = lists("one", operations=(*_coded(0, 1), *flows), **fast)
+    flow = lists("one", operations=(*_coded(0, 1), *(SupportedOperation(int(one)) for one in inside)), **fast)
     parts = lists("one", operations=_coded(0, 1))
     two = lists("counts", operations=_coded(0)), lists("reads", operations=_coded(1))
     return {
         "whole": ((whole,), ()),
         "whole_named": ((whole,), ("one",)),
-        "flow": ((flow,), ()),
-        "flow_named": ((flow,), ("one", CPU)),
+        "flow": ((flow, driver("other", "SUB")), ("one", "other")),
         "parts": ((parts,), ()),
         "parts_named": ((parts,), ("one", CPU)),
         "two": (two, ()),
@@ -61,7 +61,18 @@ def _declare(name: str, flow: Flow) -> None:
                 for way in ways(app.level):
                     for first in flow.results:
                         _judge(app, compilation, flow, way, first)
+                for model in (model for name in app.driver_names for model in app.prepared(name)):
+                    _judge_names(model)
                 app.close()
+
+
+def _judge_names(model: Model) -> None:
+    """A model names the extensions that any of its graphs uses, and no others."""
+    graphs = (model.main, *model.referenced)
+    codes = [one.type for graph in graphs for one in (*graph.operands, *graph.operations)]
+    used = {code >> PREFIX_BITS for code in codes if code >> PREFIX_BITS}
+    found = {entry.prefix: entry.name for entry in model.extension_name_to_prefix}
+    checks.equal(found, dict.fromkeys(used, FIBONACCI), "extensions that a model names, by their prefixes")
 
 
 def _judge(app: ScriptedApp, compilation: int, flow: Flow, way: str, first: int) -> None:

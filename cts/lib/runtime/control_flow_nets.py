@@ -232,6 +232,29 @@ def _beside(net: Net, operation: VectorOperation) -> Net:
     return net_of(replace(vector, operands=operands, operations=operations, outputs=("beside", *vector.outputs)))
 
 
+def while_around_if(inner: Net) -> Net:
+    """WHILE of two rounds at most, whose body is the main graph of a net of IF of two matrices.
+
+    Inputs: the counter, the condition of the IF, both matrices; each round gives the first one anew.
+    """
+    kinds = COUNT, CONDITION, MATRIX, MATRIX
+    vector = inner.vector
+    less = NetBuilder()
+    count, *_ = (less.input(kind) for kind in kinds)
+    graphs = [*vector.referenced, less.graph(less.apply("LESS", count, less.ints(2), result=CONDITION))]
+    body = NetBuilder(vector.referenced)
+    count, condition, first, second = (body.input(kind) for kind in kinds)
+    negated = body.apply("LOGICAL_NOT", condition, result=CONDITION)
+    branches = body.builder.reference(0), body.builder.reference(1)
+    (result,) = body.builder.apply("IF", (condition, *branches, first, second), [MATRIX])
+    graphs.append(body.graph(body.binary("ADD", count, body.ints(1)), negated, result))
+    builder = NetBuilder(graphs)
+    references = builder.builder.reference(len(graphs) - 2), builder.builder.reference(len(graphs) - 1)
+    arguments = [builder.input(kind) for kind in kinds]
+    results = builder.builder.apply("WHILE", (*references, *arguments), [COUNT, CONDITION, MATRIX])
+    return builder.net(results[-1])
+
+
 def nested_while_net() -> Net:
     """WHILE in WHILE, each of a counter and a matrix. Inputs: the outer counter, the matrix, the bound, a second one.
 

@@ -112,12 +112,13 @@ def _sum(app: RuntimeApp, *, of_numbers: bool) -> int:
 
 
 def inside_branches(app: RuntimeApp) -> int:
-    """IF of which one branch alone knows the extension, and a sum of what it gives and floats."""
+    """IF of which one branch alone knows the extension; the model takes the floats from what it gives."""
     made = _Graph(app)
     condition, floats = made.input(TRUTH), made.input(FLOATS)
     graphs = [made.graph(_sum(app, of_numbers=of_numbers)) for of_numbers in (True, False)]
     (result,) = made.apply(OperationType.IF, (condition, *graphs, floats), made.operand(FLOATS))
-    return made.finished(made.added(result, floats))
+    arguments = result, floats, made.operand(_NONE, bytes(4))
+    return made.finished(*made.apply(OperationType.SUB, arguments, made.operand(FLOATS)))
 
 
 def _floats_of(app: RuntimeApp, *, twice: bool) -> int:
@@ -195,7 +196,7 @@ class Flow:
 
 
 FLOWS = {
-    "inside_branches": Flow(inside_branches, "<B", {1: (1, 2), 0: (0, 3)}),
+    "inside_branches": Flow(inside_branches, "<B", {1: (1, 0), 0: (0, 1)}),
     "into_branches": Flow(into_branches, "<B", {1: (1, 1), 0: (2, 1)}),
     "out_of_branches": Flow(out_of_branches, "<B", {1: (2, 1), 0: (1, 2)}),
     "through_rounds": Flow(through_rounds, "<i", {0: (1, 1), 1: (2, 1), 3: (4, 1)}),
