@@ -114,7 +114,8 @@ def of_an_event_without_a_fence(context: CaseContext) -> None:
                 before = pending(app, app.compiled(add(), "first"))
                 made = pending(app, app.compiled(chain(*operations)), before.output)
                 event = made.start(before.start())
-                app.refused("event_get_sync_fence_fd", ResultCode.BAD_DATA, event, True)
+                result = app.call("event_get_sync_fence_fd", event, True).result
+                app.expect("event_get_sync_fence_fd", result, ResultCode.BAD_DATA, ResultCode.OP_FAILED)
                 app.expect("event_wait", made.end(event))
                 first, second = made.net.vector.inputs
                 made.check({first: next(iter(add().expected().values())), second: made.net.inputs[second]})

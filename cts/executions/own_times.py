@@ -17,7 +17,6 @@ from npu_conformance.cts.lib.runtime.nets import add
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, execution_of_sum
-from npu_conformance.cts.lib.runtime.vector_run import MISSED
 from npu_conformance.cts.lib.runtime.ways import start_with_dependencies, started
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
@@ -39,11 +38,9 @@ Try = Callable[[CaseContext, float], int]
 
 def _is_met(context: CaseContext, attempt: Try) -> None:
     """One of the times is met, however long it takes until it begins."""
-    code = int(ResultCode.MISSED_DEADLINE_TRANSIENT)
-    for seconds in _SECONDS:
-        if code in MISSED:
-            code = attempt(context, seconds)
-    checks.equal(code, ResultCode.NO_ERROR, f"result, with a time of {_SECONDS[-1]} s at most that begins late")
+    codes = (attempt(context, seconds) for seconds in _SECONDS)
+    met = next((code for code in codes if code == ResultCode.NO_ERROR), None)
+    checks.that(met is not None, f"a time that begins late is missed, though it lasts {_SECONDS[-1]} s")
 
 
 def _held_for(context: CaseContext, seconds: float, call: Callable[[], int], let_go: Callable[[], object]) -> int:
@@ -99,8 +96,12 @@ def _behind_a_fence(context: CaseContext, seconds: float) -> int:
     app, gate = RuntimeApp(context), context.fence()
     made = execution_of_sum(app, compilation_of_sum(app, devices=(app.cpu(),)))
     event = app.made("event_create_from_sync_fence_fd", gate, 1, True)
-    call = partial(_computed_behind, app, made.execution, event, seconds)
-    return _held_for(context, _LONGER * seconds, call, gate.signal)
+    later = threading.Timer(_LONGER * seconds, gate.signal)  # which is no call: a runtime need not take two at once
+    later.start()
+    try:
+        return _computed_behind(app, made.execution, event, seconds)
+    finally:
+        later.join()
 
 
 def _computed_behind(app: RuntimeApp, execution: int, event: int, seconds: float) -> int:
