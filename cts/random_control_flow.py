@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
 AREA = "cts.random_control_flow"
-SEEDS = 33
-_WITH_STATES = 26
-"""From this seed on loops carry values too that only their rounds see."""
+SEEDS, _WITH_STATES, _END = 26, 30, 34
+"""The first seeds, and those from which on loops carry values too that only their rounds see."""
 _DEPTHS = (1, 3, 3)
 """How many graphs lie in each other at most; with one alone a driver may have the memory of both branches."""
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
@@ -46,7 +45,8 @@ _REQUIREMENTS = (
 
 def cases() -> Iterator[Case]:
     """One case for each seed."""
-    return seeded(AREA, SEEDS, _run, _REQUIREMENTS)
+    yield from seeded(AREA, SEEDS, _run, _REQUIREMENTS)
+    yield from seeded(AREA, _END, _run, _REQUIREMENTS, first=_WITH_STATES)
 
 
 def _run(context: CaseContext, seed: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 
+from msgspec.structs import replace
+
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver
@@ -32,10 +34,9 @@ def _coded(*codes: int) -> tuple[SupportedOperation, ...]:
 
 def _drivers() -> dict[str, tuple[tuple[DriverScript, ...], tuple[str, ...]]]:
     """Drivers that share a model in other ways, and the devices that the app names; none where it names none."""
-    fast = {"if_performance": both(FAST), "while_performance": both(FAST)}
     inside = (OperationType.IF, OperationType.WHILE, OperationType.ADD, OperationType.LESS)
-    whole = lists("one", **fast)
-    flow = lists("one", operations=(*_coded(0, 1), *(SupportedOperation(int(one)) for one in inside)), **fast)
+    whole = lists("one", if_performance=both(FAST), while_performance=both(FAST))
+    flow = replace(whole, operations=(*_coded(0, 1), *(SupportedOperation(int(one)) for one in inside)))
     parts = lists("one", operations=_coded(0, 1))
     two = lists("counts", operations=_coded(0)), lists("reads", operations=_coded(1))
     return {
@@ -69,7 +70,8 @@ def _declare(name: str, flow: Flow) -> None:
 def _judge_names(model: Model) -> None:
     """A model names the extensions that any of its graphs uses, and no others."""
     graphs = (model.main, *model.referenced)
-    codes = [one.type for graph in graphs for one in (*graph.operands, *graph.operations)]
+    codes = [operand.type for graph in graphs for operand in graph.operands]
+    codes += [operation.type for graph in graphs for operation in graph.operations]
     used = {code >> PREFIX_BITS for code in codes if code >> PREFIX_BITS}
     found = {entry.prefix: entry.name for entry in model.extension_name_to_prefix}
     checks.equal(found, dict.fromkeys(used, FIBONACCI), "extensions that a model names, by their prefixes")
