@@ -168,6 +168,28 @@ def second_computation(context: CaseContext) -> None:
     checks.that(second > first, f"the timeout of the second computation begins anew: {first}, {second}")
 
 
+@cases.case("parts", "FW-QOS-003", "FW-EXE-010", "FW-PRT-006")
+def parts(context: CaseContext) -> None:
+    """The loop timeout reaches the driver of each part, of each execution, in each way."""
+    for hal in _hals(context):
+        for way in [way for way in _WAYS if hal.is_aidl or way != "burst"]:
+            with context.configuration(f"{hal.name.lower()}.{way}"):
+                drivers = [driver(name.lower(), name, hal=hal, exec_time=FAST) for name in ("ADD", "MUL")]
+                app = ScriptedApp(context, *drivers)
+                compiled = app.compiled(chain("ADD", "MUL", "ADD"), *app.driver_names)
+                for wanted in (5 * _SECOND, 7 * _SECOND):
+                    computed = app.prepared_execution(compiled)
+                    _loop_timeout(wanted)(app, computed.handle)
+                    app.finish(compiled, computed, way)
+                    app.expect(f"execution ({way})", computed.result)
+                for name, count in (("add", 2), ("mul", 1)):
+                    told = [call.loop_timeout_ns for call in app.executions(name)]
+                    checks.equal(
+                        told, [5 * _SECOND] * count + [7 * _SECOND] * count, f"loop timeouts for {name}, in ns"
+                    )
+                app.close()
+
+
 @cases.case("deadline_beside_duration", "FW-QOS-001", "FW-EXE-023")
 def deadline_beside_duration(context: CaseContext) -> None:
     """A driver gets the deadline of a fenced execution beside its duration: neither stands for the other."""
@@ -274,9 +296,10 @@ def _measured(app: ScriptedApp, compiled: Compiled, computed: Computed, way: str
     app.finish(compiled, computed, way)
     app.expect(f"execution ({way})", computed.result)
     app.judge(compiled.net, computed.outputs, compiled.net.expected())
-    codes = DurationCode.ON_HARDWARE, DurationCode.IN_DRIVER
-    found = [app.succeed("execution_get_duration", computed.handle, code, True).value for code in codes]
-    checks.member(found, ([1, 2], [NO_DURATION] * 2), "durations on hardware and in the driver")
+    pairs = list(DurationCode)[: 4 if way == "fenced" else 2]
+    found = [app.succeed("execution_get_duration", computed.handle, code, True).value for code in pairs]
+    told = [1, 2, *([1, 2] if way == "fenced" else [])]
+    checks.member(found, (told, [NO_DURATION] * len(told)), "durations on hardware and in the driver, by their codes")
     return found
 
 

@@ -56,12 +56,17 @@ class _Open:
 
     def read(self, size: int) -> tuple[int, tuple[float, ...]]:
         """Compute with the memory as input, told to be of a size; returns the code, and the sums less the addends."""
+        execution, output = self.reading(size)
+        code = self.app.compute(execution)
+        return code, tuple(value - size for value in unpacked(self.app.memory.read(output, 4 * size)))
+
+    def reading(self, size: int) -> tuple[int, Pointer]:
+        """An execution that has its arguments, with the memory as input told to be of a size, and its output."""
         app, execution = self.app, self._execution(size)
         app.succeed("execution_set_input_from_memory", execution, 0, _of(size), self.memory, 0, 0)
         output = place(app.memory, bytes(4 * size))
         app.succeed("execution_set_output", execution, 0, None, output, 4 * size)
-        code = app.compute(execution)
-        return code, tuple(value - size for value in unpacked(app.memory.read(output, 4 * size)))
+        return execution, output
 
     def _execution(self, size: int) -> int:
         """An execution with its second addend."""
@@ -120,6 +125,22 @@ def each_way(context: CaseContext) -> None:
                 (write if number % 3 else _WRITERS["compute"])(made, size)
                 made.holds(size)
             made.app.close()
+
+
+@cases.case("set_before_written", "FW-MEM-007", "FW-MEM-004")
+def set_before_written(context: CaseContext) -> None:
+    """The shape that counts is that at the computation, not that when the memory was set as an argument."""
+    made = _Open(context)
+    app = made.app
+    for before, then in ((0, 2), (2, 3), (3, 2), (2, 2)):
+        with context.configuration(f"{before}_then_{then}"):
+            if before:
+                _computed(made, before, way="compute")
+            waiting = {size: made.reading(size)[0] for size in (2, 3)}
+            _computed(made, then, way="compute")
+            for size, execution in waiting.items():
+                code = app.compute(execution)
+                app.expect(f"an input of {size}, behind {then}", code, 0 if size == then else ResultCode.OP_FAILED)
 
 
 @cases.case("by_fallback", "FW-MEM-014", "FW-MEM-007", "FW-PRT-010")
