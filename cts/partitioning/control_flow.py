@@ -12,6 +12,7 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     if_of_computed_condition,
     if_of_constant_condition,
     if_of_constants,
+    ifs_of_the_same_numbers,
     nested_while_net,
     two_ifs,
     while_net,
@@ -220,6 +221,21 @@ def loop_in_loop(context: CaseContext) -> None:
         compiled = app.compiled(net, *devices)
         for bound in (0, 1, 2, 3):
             _checked(app, compiled, input_0=0, input_2=bound)
+
+
+@cases.case("graphs_of_the_same_numbers", "FW-PRT-006")
+def graphs_of_the_same_numbers(context: CaseContext) -> None:
+    """What a graph has computed in front of an IF is there behind it, though a branch has values of the same numbers."""
+    net = ifs_of_the_same_numbers()
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
+    for devices, way in product(((), ("adds", "multiplies", CPU)), ways(app.level)):
+        compiled = app.compiled(net, *devices)
+        for condition in (1, 0):
+            with context.configuration(f"{'named' if devices else 'default'}.{way}.{condition}"):
+                inputs = _first(net, input_0=condition)
+                computed = app.compute_net(compiled, inputs, way)
+                app.expect(f"execution ({way})", computed.result)
+                app.judge(net, computed.outputs, net.expected_of(inputs))
 
 
 @cases.case("failing_after_while", "FW-PRT-010")

@@ -255,6 +255,35 @@ def while_around_if(inner: Net) -> Net:
     return builder.net(results[-1])
 
 
+def ifs_of_the_same_numbers() -> Net:
+    """IF in IF in the main graph, each with a sum in front, which is multiplied with its result behind it.
+
+    The operands of the main graph and of the branch have the same numbers: whoever tells them apart by these mixes them.
+    Inputs: the condition of both, and two matrices.
+    """
+    graphs = [_behind_condition("MUL"), _behind_condition("SUB")]
+    inside = NetBuilder(graphs)
+    graphs += [inside.graph(_around_if(inside, 0)), _behind_condition("ADD")]
+    builder = NetBuilder(graphs)
+    return builder.net(_around_if(builder, 2))
+
+
+def _behind_condition(operation: str) -> Graph:
+    """A graph of a condition, which it does not read, and two matrices."""
+    builder = NetBuilder()
+    _, first, second = (builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))
+    return builder.graph(builder.binary(operation, first, second))
+
+
+def _around_if(builder: NetBuilder, then: int) -> str:
+    """The sum of two matrices, IF of it and the second one, and the product of both. then: see `_apply_if`."""
+    condition, first, second = (builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))
+    total = builder.binary("ADD", first, second)
+    graphs = builder.builder.reference(then), builder.builder.reference(then + 1)
+    (result,) = builder.builder.apply("IF", (condition, *graphs, condition, total, second), [MATRIX])
+    return builder.binary("MUL", result, total)
+
+
 def nested_while_net() -> Net:
     """WHILE in WHILE, each of a counter and a matrix. Inputs: the outer counter, the matrix, the bound, a second one.
 
