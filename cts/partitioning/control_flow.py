@@ -225,7 +225,7 @@ def loop_in_loop(context: CaseContext) -> None:
 
 @cases.case("graphs_of_the_same_numbers", "FW-PRT-006")
 def graphs_of_the_same_numbers(context: CaseContext) -> None:
-    """What a graph has computed in front of an IF is there behind it, though a branch has values of the same numbers."""
+    """What a graph computes in front of an IF is there behind it, though a branch has values of the same numbers."""
     net = ifs_of_the_same_numbers()
     app = ScriptedApp(context, ADDS, MULTIPLIES)
     for devices, way in product(((), ("adds", "multiplies", CPU)), ways(app.level)):

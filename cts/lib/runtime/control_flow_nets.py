@@ -258,7 +258,7 @@ def while_around_if(inner: Net) -> Net:
 def ifs_of_the_same_numbers() -> Net:
     """IF in IF in the main graph, each with a sum in front, which is multiplied with its result behind it.
 
-    The operands of the main graph and of the branch have the same numbers: whoever tells them apart by these mixes them.
+    The operands of the main graph and of the branch have the same numbers: who tells them apart by these mixes them.
     Inputs: the condition of both, and two matrices.
     """
     graphs = [_behind_condition("MUL"), _behind_condition("SUB")]
