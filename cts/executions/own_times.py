@@ -17,6 +17,7 @@ from npu_conformance.cts.lib.runtime.nets import add
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, misbehaving
 from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, execution_of_sum
+from npu_conformance.cts.lib.runtime.vector_run import MISSED
 from npu_conformance.cts.lib.runtime.ways import start_with_dependencies, started
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
@@ -84,6 +85,24 @@ def _two_loops(context: CaseContext, seconds: float, way: str) -> int:
     app.judge(compiled.net, computed.outputs, compiled.net.expected())
     app.close()
     return code
+
+
+@cases.case("each_loop_ends", "FW-QOS-003", "FW-PRT-012")
+def each_loop_ends(context: CaseContext) -> None:
+    """Each of two loops is aborted where it has no end, with the code of a deadline."""
+    import numpy
+
+    app = ScriptedApp(context, driver("multiplies", "MUL", exec_time=FAST))
+    compiled = app.compiled(two_loops("MUL"))
+    net = compiled.net
+    for name, place in (("first", 2), ("second", 4)):
+        for way in ("compute", "fenced"):
+            with context.configuration(f"{name}.{way}"):
+                bound = net.vector.inputs[place]
+                inputs = {**net.inputs, bound: numpy.full_like(net.inputs[bound], 2**31 - 1)}
+                computed = app.prepared_execution(compiled, inputs)
+                app.succeed("execution_set_loop_timeout", computed.handle, 50_000_000)
+                app.expect(f"execution ({way})", app.run(compiled, computed.handle, way), *MISSED)
 
 
 @cases.case("duration_behind_a_fence", "FW-QOS-001", "FW-EXE-023")

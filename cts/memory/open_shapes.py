@@ -143,6 +143,22 @@ def set_before_written(context: CaseContext) -> None:
                 app.expect(f"an input of {size}, behind {then}", code, 0 if size == then else ResultCode.OP_FAILED)
 
 
+@cases.case("read_again", "FW-MEM-007", "FW-MEM-004", "FW-EXE-003", since=Version.FL5)
+def read_again(context: CaseContext) -> None:
+    """A reusable execution reads the memory while that has its shape, and fails with OP_FAILED while it has another."""
+    made = _Open(context)
+    app = made.app
+    execution, _ = made.reading(2)
+    app.succeed("execution_set_reusable", execution, True)
+    for turn, written in enumerate((2, 3, 2, 1, 0, 2)):
+        with context.configuration(f"turn{turn}.written{written}"):
+            if written:
+                _computed(made, written, way="compute")
+            else:  # a copy that is refused leaves nothing
+                app.refused("memory_copy", ResultCode.BAD_DATA, app.shared_memory(64)[0], made.memory)
+            app.expect("execution_compute", app.compute(execution), 0 if written == 2 else ResultCode.OP_FAILED)
+
+
 @cases.case("by_fallback", "FW-MEM-014", "FW-MEM-007", "FW-PRT-010")
 def by_fallback(context: CaseContext) -> None:
     """So it has where the CPU takes over, and the app has said the shape; without, that fails and leaves no value."""

@@ -167,15 +167,17 @@ def while_of_hidden_counter() -> Net:
 
 
 def two_loops(*between: str) -> Net:
-    """WHILE, operations of what it gives and the second matrix, and another WHILE. Inputs as those of `while_net`."""
+    """WHILE, operations of what it gives and the second matrix, and another WHILE.
+
+    Inputs as those of `while_net`, and the bound of the second loop.
+    """
     builder = NetBuilder((_condition(*_COUNTED), _body("ADD")))
-    count, last, bound, second = (builder.input(kind) for kind in _COUNTED)
+    count, last, bound, second, later_bound = (builder.input(kind) for kind in (*_COUNTED, COUNT))
     graphs = builder.builder.reference(0), builder.builder.reference(1)
-    for turn in range(2):
-        for operation in between if turn else ():
-            last = builder.binary(operation, last, second)
-        last = builder.builder.apply("WHILE", (*graphs, count, last, bound, second), [COUNT, MATRIX])[1]
-    return builder.net(last)
+    last = builder.builder.apply("WHILE", (*graphs, count, last, bound, second), [COUNT, MATRIX])[1]
+    for operation in between:
+        last = builder.binary(operation, last, second)
+    return builder.net(builder.builder.apply("WHILE", (*graphs, count, last, later_bound, second), [COUNT, MATRIX])[1])
 
 
 def opened_inside(net: Net, graph: int, side: str) -> Net:
