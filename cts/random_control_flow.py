@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
 AREA = "cts.random_control_flow"
-SEEDS = 26
+SEEDS, _WITH_STATES, _END = 26, 30, 34
+"""The first seeds, and those from which on loops carry values too that only their rounds see."""
 _DEPTHS = (1, 3, 3)
 """How many graphs lie in each other at most; with one alone a driver may have the memory of both branches."""
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
@@ -44,7 +45,8 @@ _REQUIREMENTS = (
 
 def cases() -> Iterator[Case]:
     """One case for each seed."""
-    return seeded(AREA, SEEDS, _run, _REQUIREMENTS)
+    yield from seeded(AREA, SEEDS, _run, _REQUIREMENTS)
+    yield from seeded(AREA, _END, _run, _REQUIREMENTS, first=_WITH_STATES)
 
 
 def _run(context: CaseContext, seed: int) -> None:
@@ -72,7 +74,8 @@ def _run(context: CaseContext, seed: int) -> None:
 
 def _net(context: CaseContext, seed: int, *, grows: bool) -> Net:
     """The net of a seed; the constants of every third lie in memories of the app."""
-    net = FlowNet(seed, _DEPTHS[seed // 3 % len(_DEPTHS)], grows=grows).net()
+    depth = _DEPTHS[seed // 3 % len(_DEPTHS)]
+    net = FlowNet(seed, depth, grows=grows, has_states=seed >= _WITH_STATES).net()
     if seed % 3:
         return net
     wire = build_model(net.vector, NEWEST, create_pool=context.filled_pool, constants="three_pools").model

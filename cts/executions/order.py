@@ -16,6 +16,7 @@ from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript
 from npu_conformance.specs.neuralnetworks.runtime.devices import CPU
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.order", interface="runtime", since=Version.V1_3)
@@ -101,6 +102,24 @@ def of_the_fence_of_an_event(context: CaseContext) -> None:
     checks.equal(answer.fence.wait(FOR_EVER_NS), FenceState.SIGNALLED, "state of the fence")
     made.check()
     app.expect("event_wait", made.end(event))
+
+
+@cases.case("of_an_event_without_a_fence", "FW-EXE-024", "FW-EXE-023")
+def of_an_event_without_a_fence(context: CaseContext) -> None:
+    """Where what comes last has no fence the event has none: not that of a part or an execution before."""
+    for kind in ("v1_2", "cpu"):
+        for name, operations in (("parts", ("ADD", "MUL")), ("whole", ("MUL",))):
+            with context.configuration(f"{kind}.{name}"):
+                app = ScriptedApp(context, lazy("first", "ADD"), *_SECOND[kind]())
+                before = pending(app, app.compiled(add(), "first"))
+                made = pending(app, app.compiled(chain(*operations)), before.output)
+                event = made.start(before.start())
+                result = app.call("event_get_sync_fence_fd", event, True).result
+                app.expect("event_get_sync_fence_fd", result, ResultCode.BAD_DATA, ResultCode.OP_FAILED)
+                app.expect("event_wait", made.end(event))
+                first, second = made.net.vector.inputs
+                made.check({first: next(iter(add().expected().values())), second: made.net.inputs[second]})
+                app.close()
 
 
 @cases.case("of_a_freed_event", "FW-EXE-013", "FW-API-003")

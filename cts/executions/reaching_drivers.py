@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.nets import add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, PREFIX_BITS, lists
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, OperandType, Priority
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverCall
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import MAXIMUM_LOOP_TIMEOUT_NS, ResultCode
-from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
+    MAXIMUM_LOOP_TIMEOUT_NS,
+    NO_DURATION,
+    DurationCode,
+    ResultCode,
+    RuntimePriority,
+)
+from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+from npu_conformance.specs.neuralnetworks.types import NumberOfCacheFiles, Timing
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=Version.V1_3)
@@ -23,6 +32,7 @@ cases = CaseGroup("cts.executions.reaching_drivers", interface="runtime", since=
 _SECOND = 1_000_000_000
 _HOUR = 3600 * _SECOND
 _WAYS = ("compute", "asynchronous", "burst", "fenced")
+_TIMES = 3
 _HINT = b"\x01\x02\x03\x04"
 
 Say = Callable[[ScriptedApp, int], object]
@@ -158,6 +168,28 @@ def second_computation(context: CaseContext) -> None:
     checks.that(second > first, f"the timeout of the second computation begins anew: {first}, {second}")
 
 
+@cases.case("parts", "FW-QOS-003", "FW-EXE-010", "FW-PRT-006")
+def parts(context: CaseContext) -> None:
+    """The loop timeout reaches the driver of each part, of each execution, in each way."""
+    for hal in _hals(context):
+        for way in [way for way in _WAYS if hal.is_aidl or way != "burst"]:
+            with context.configuration(f"{hal.name.lower()}.{way}"):
+                drivers = [driver(name.lower(), name, hal=hal, exec_time=FAST) for name in ("ADD", "MUL")]
+                app = ScriptedApp(context, *drivers)
+                compiled = app.compiled(chain("ADD", "MUL", "ADD"), *app.driver_names)
+                for wanted in (5 * _SECOND, 7 * _SECOND):
+                    computed = app.prepared_execution(compiled)
+                    _loop_timeout(wanted)(app, computed.handle)
+                    app.finish(compiled, computed, way)
+                    app.expect(f"execution ({way})", computed.result)
+                for name, count in (("add", 2), ("mul", 1)):
+                    told = [call.loop_timeout_ns for call in app.executions(name)]
+                    checks.equal(
+                        told, [5 * _SECOND] * count + [7 * _SECOND] * count, f"loop timeouts for {name}, in ns"
+                    )
+                app.close()
+
+
 @cases.case("deadline_beside_duration", "FW-QOS-001", "FW-EXE-023")
 def deadline_beside_duration(context: CaseContext) -> None:
     """A driver gets the deadline of a fenced execution beside its duration: neither stands for the other."""
@@ -234,3 +266,117 @@ def hints(context: CaseContext) -> None:
             checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got beside them, in ns")
             checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline beside them, found {call.deadline_ns}")
             app.close()
+
+
+@cases.case("each_computation", "FW-EXT-008", "FW-EXE-003", "FW-QOS-001", since=Version.FL8)
+def each_computation(context: CaseContext) -> None:
+    """What was said of a reusable execution reaches the driver with each of its computations, in each way."""
+    for way in _WAYS:
+        with context.configuration(way):
+            app = ScriptedApp(context, lists("one", timing=Timing(1, 2)))
+            compiled = app.compiled(add(), "one")
+            computed = _said_of(app, compiled)
+            app.succeed("execution_set_measure_timing", computed.handle, True)
+            durations = [_measured(app, compiled, computed, way) for _ in range(_TIMES)]
+            checks.equal(durations[1:], durations[:1] * (_TIMES - 1), "durations of the later computations")
+            calls = app.executions("one")
+            checks.equal(len(calls), _TIMES, "executions that the driver was asked for")
+            for call in calls:
+                _judge_hints(call)
+                checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            deadlines = [call.deadline_ns for call in calls]
+            checks.that(0 < deadlines[0] < deadlines[1] < deadlines[2] < 2**63, f"expected later ones: {deadlines}")
+            app.close()
+
+
+def _measured(app: ScriptedApp, compiled: Compiled, computed: Computed, way: str) -> list[int]:
+    """Compute an execution, and check its values; returns its durations, which are the driver's, or none."""
+    for _, pointer, size in computed.places:
+        app.memory.write(pointer, b"\xa5" * size)
+    app.finish(compiled, computed, way)
+    app.expect(f"execution ({way})", computed.result)
+    app.judge(compiled.net, computed.outputs, compiled.net.expected())
+    pairs = list(DurationCode)[: 4 if way == "fenced" else 2]
+    found = [app.succeed("execution_get_duration", computed.handle, code, True).value for code in pairs]
+    told = [1, 2, *([1, 2] if way == "fenced" else [])]
+    checks.member(found, (told, [NO_DURATION] * len(told)), "durations on hardware and in the driver, by their codes")
+    return found
+
+
+@cases.case("each_computation_over_a_burst", "FW-EXT-008", "FW-EXE-003", "FW-EXE-016", since=Version.FL8)
+def each_computation_over_a_burst(context: CaseContext) -> None:
+    """So it does over one burst, for a new execution as for one that is used again."""
+    app = ScriptedApp(context, lists("one"))
+    compiled = app.compiled(add(), "one")
+    burst = app.made("burst_create", compiled.handle, True)
+    lasting = _said_of(app, compiled)
+    for _ in range(_TIMES):
+        for computed in (lasting, _said_of(app, compiled)):
+            app.take(compiled, computed, app.call("execution_burst_compute", computed.handle, burst))
+            app.expect("execution_burst_compute", computed.result)
+            app.judge(compiled.net, computed.outputs, compiled.net.expected())
+            call = app.executions("one")[-1]
+            _judge_hints(call)
+            checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
+
+
+def _said_of(app: ScriptedApp, compiled: Compiled) -> Computed:
+    """A reusable execution of which all is said that a driver gets to know."""
+    computed = app.prepared_execution(compiled)
+    app.succeed("execution_set_reusable", computed.handle, True)
+    for say in (_timeout(_HOUR), _loop_timeout(5 * _SECOND)):
+        say(app, computed.handle)
+    _hint(app, "execution", computed.handle)
+    return computed
+
+
+@cases.case("refused_in_between", "FW-EXE-003", "FW-EXT-008", "FW-QOS-001", since=Version.FL8)
+def refused_in_between(context: CaseContext) -> None:
+    """What is refused between two computations of a reusable execution changes nothing that the driver is told."""
+    app = ScriptedApp(context, lists("one", timing=Timing(1, 2)))
+    compiled = app.compiled(add(), "one")
+    computed = _said_of(app, compiled)
+    app.succeed("execution_set_measure_timing", computed.handle, True)
+    elsewhere = place(app.memory, bytes(64))
+    described = OperandDescription(OperandType.TENSOR_FLOAT32, 2, (2, 2))
+    refused: dict[str, tuple[Any, ...]] = {
+        "set_timeout": (1,),
+        "set_loop_timeout": (1_000_000,),
+        "set_reusable": (False,),
+        "set_measure_timing": (False,),
+        "enable_input_and_output_padding": (True,),
+        "add_extension_attribute": (FIBONACCI, 3, elsewhere, 4),
+        "set_input": (0, described, elsewhere, 16),
+        "set_output": (0, None, elsewhere, 16),
+    }
+    for function, arguments in refused.items():
+        with context.configuration(function):
+            before = _measured(app, compiled, computed, "compute")
+            app.refused(f"execution_{function}", ResultCode.BAD_STATE, computed.handle, *arguments)
+            checks.equal(_measured(app, compiled, computed, "compute"), before, "durations before and behind it")
+            call = app.executions("one")[-1]
+            _judge_hints(call)
+            checks.equal(call.loop_timeout_ns, 5 * _SECOND, "loop timeout that the driver got, in ns")
+            later = call.deadline_ns - app.executions("one")[0].deadline_ns
+            checks.that(0 < later < _HOUR // 2, f"expected a deadline an hour from now, found one {later} ns later")
+
+
+@cases.case("each_compilation", "FW-EXT-008", "FW-QOS-001", since=Version.FL8)
+def each_compilation(context: CaseContext) -> None:
+    """What was said of a compilation reaches the driver with each compilation of one model of which it is said."""
+    app = ScriptedApp(context, lists("one"))
+    model = app.model(add())
+    for turn in range(_TIMES):
+        preference = (ExecutionPreference.LOW_POWER, ExecutionPreference.SUSTAINED_SPEED)[turn % 2]
+        compilation = app.compilation(model, app.named("one"))
+        app.succeed("compilation_set_preference", compilation, preference)
+        app.succeed("compilation_set_priority", compilation, RuntimePriority.HIGH)
+        app.succeed("compilation_set_timeout", compilation, _HOUR)
+        _hint(app, "compilation", compilation)
+        app.succeed("compilation_finish", compilation)
+        call = app.calls("one", "prepare_model")[-1]
+        _judge_hints(call)
+        checks.equal((call.preference, call.priority), (preference, Priority.HIGH), "preference and priority")
+        checks.that(0 < call.deadline_ns < 2**63, f"expected a deadline, found {call.deadline_ns}")
+    checks.equal(len(app.calls("one", "prepare_model")), _TIMES, "preparations that the driver was asked for")

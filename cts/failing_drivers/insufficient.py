@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_open_output
-from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
+from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, net_of, open_chain
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver, failing, misbehaving
 from npu_conformance.harness.judge import checks
@@ -28,14 +30,6 @@ def _tight(name: str, *operations: str) -> DriverScript:
     return driver(name, *operations, exec_time=FAST, **misbehaving("execute", "tight"))
 
 
-def _open(*operations: str) -> Net:
-    """A chain whose output has a size that the model does not say."""
-    vector = chain(*operations).vector
-    (output,) = vector.outputs
-    operands = {**vector.operands, output: replace(vector.operands[output], dimensions=(0, 2))}
-    return net_of(replace(vector, operands=operands))
-
-
 def _judge_short(app: ScriptedApp, net: Net, *devices: str) -> None:
     """Execute with too little room, and check the code and the shape."""
     compiled = app.compiled(net, *devices)
@@ -54,14 +48,14 @@ def _declare_short(name: str, *devices: str) -> None:
     def on_driver(context: CaseContext) -> None:
         """A driver that finds too little room is believed."""
         app = ScriptedApp(context, driver("one", exec_time=FAST))
-        _judge_short(app, _open("ADD"), *devices)
+        _judge_short(app, open_chain("ADD"), *devices)
         checks.equal(len(app.executions("one")), len(_WAYS), "executions by the driver")
 
     @cases.case(f"in_parts.{name}", "FW-PRT-012")
     def in_parts(context: CaseContext) -> None:
         """So is one that has the last part of the model."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
-        _judge_short(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
+        _judge_short(app, open_chain("ADD", "MUL"), *(("one", "two") if devices else ()))
 
     @cases.case(f"called_back.{name}", "FW-PRT-012", "FW-EXE-018")
     def called_back(context: CaseContext) -> None:
@@ -69,7 +63,7 @@ def _declare_short(name: str, *devices: str) -> None:
         for hal in (Version.V1_2, Version.V1_3):
             app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
             app.control.set_property("debug.nn.syncexec-hal", "0")
-            _judge_short(app, _open("ADD"), *devices)
+            _judge_short(app, open_chain("ADD"), *devices)
             app.close()
 
     @cases.case(f"of_an_if.{name}", "FW-PRT-012", "FW-EXE-018", since=Version.V1_3)
@@ -103,7 +97,7 @@ def _declare_short_by_word(name: str, *devices: str) -> None:
     def only_driver_says_so(context: CaseContext) -> None:
         """The CPU, which would have found the room sufficient, is not asked instead."""
         app = ScriptedApp(context, _tight("one"))
-        compiled = app.compiled(_open("ADD"), *devices)
+        compiled = app.compiled(open_chain("ADD"), *devices)
         for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
@@ -112,7 +106,7 @@ def _declare_short_by_word(name: str, *devices: str) -> None:
     def only_one_part_says_so(context: CaseContext) -> None:
         """So it is where the driver has a part of the model alone."""
         app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), _tight("two", "MUL"))
-        compiled = app.compiled(_open("ADD", "MUL"), *(("one", "two") if devices else ()))
+        compiled = app.compiled(open_chain("ADD", "MUL"), *(("one", "two") if devices else ()))
         for way in _WAYS:
             computed = app.compute_net(compiled, way=way)
             app.expect(f"execution ({way})", computed.result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
@@ -125,7 +119,7 @@ def _declare_without_shapes(name: str, *devices: str) -> None:
     def without_shapes(context: CaseContext) -> None:
         """A driver that names no shape is believed up to feature level 4; from 5 on it has failed."""
         app = ScriptedApp(context, driver("one", exec_time=FAST, **_WITHOUT_SHAPES))
-        _judge_without_shapes(app, _open("ADD"), *devices)
+        _judge_without_shapes(app, open_chain("ADD"), *devices)
 
     @cases.case(f"without_shapes_in_parts.{name}", "FW-PRT-012", "FW-VER-009")
     def without_shapes_in_parts(context: CaseContext) -> None:
@@ -133,7 +127,7 @@ def _declare_without_shapes(name: str, *devices: str) -> None:
         for broken, good in (("ADD", "MUL"), ("MUL", "ADD")):
             first = driver("one", broken, exec_time=FAST, **_WITHOUT_SHAPES)
             app = ScriptedApp(context, first, driver("two", good, exec_time=FAST))
-            _judge_without_shapes(app, _open("ADD", "MUL"), *(("one", "two") if devices else ()))
+            _judge_without_shapes(app, open_chain("ADD", "MUL"), *(("one", "two") if devices else ()))
             app.close()
 
 
@@ -149,19 +143,19 @@ def _judge_without_shapes(app: ScriptedApp, net: Net, *devices: str) -> None:
             app.judge(net, computed.outputs, net.expected())
 
 
-def _two_open_outputs() -> Net:
-    """Two outputs whose sizes the model does not say: a sum, and its product with the second input."""
+def _open_outputs(*operations: str) -> Net:
+    """A chain of operations, each result of which is an output whose rows the model does not count."""
     builder = NetBuilder()
-    first, second = builder.input(), builder.input()
-    total = builder.binary("ADD", first, second)
-    vector = builder.net(total, builder.binary("MUL", total, second)).vector
+    last, second = builder.input(), builder.input()
+    results = [last := builder.binary(operation, last, second) for operation in operations]
+    vector = builder.net(*results).vector
     unknown = {name: replace(vector.operands[name], dimensions=(0, 2)) for name in vector.outputs}
     return net_of(replace(vector, operands={**vector.operands, **unknown}))
 
 
 def _judge_one_short(app: ScriptedApp, *devices: str) -> None:
     """Of two outputs one after the other has too little room: it alone is said to."""
-    net = _two_open_outputs()
+    net = _open_outputs("ADD", "MUL")
     compiled = app.compiled(net, *devices)
     for short, name in enumerate(net.vector.outputs):
         for way in _WAYS:
@@ -181,6 +175,32 @@ for _name, _devices in (("default", ()), ("named", ("one",))):
         _declare(_name, *_devices)
 
 
+@cases.case("several_parts", "FW-EXE-018", "FW-PRT-012")
+def several_parts(context: CaseContext) -> None:
+    """Of outputs that three parts compute in turn one has too little room: those before it have the shapes they got."""
+    net = _open_outputs("ADD", "MUL", "ADD")
+    for name, devices in (("default", ()), ("named", ("one", "two")), ("named_with_cpu", ("two", CPU))):
+        with context.configuration(name):
+            app = ScriptedApp(context, driver("one", "ADD", exec_time=FAST), driver("two", "MUL", exec_time=FAST))
+            compiled = app.compiled(net, *devices)
+            for short, way in product(range(3), _WAYS):
+                computed = app.prepared_execution(compiled, rooms={net.vector.outputs[short]: 4})
+                result = app.run(compiled, computed.handle, way)
+                app.expect(f"execution ({way})", result, ResultCode.OUTPUT_INSUFFICIENT_SIZE)
+                _judge_shapes(app, computed.handle, short)
+            app.close()
+
+
+def _judge_shapes(app: ScriptedApp, execution: int, short: int) -> None:
+    """The outputs up to the one that had too little room are known; those behind it may be."""
+    for index in range(3):
+        found = app.call("execution_get_output_operand_dimensions", execution, index, True)
+        code = ResultCode.OUTPUT_INSUFFICIENT_SIZE if index == short else ResultCode.NO_ERROR
+        app.expect(f"dimensions of output {index}, where output {short} had too little room", found.result, code)
+        expected = ((2, 2),) if index <= short else ((2, 2), (0, 2))
+        checks.member(found.values, expected, f"dimensions of output {index}")
+
+
 @cases.case("taken_over", "FW-PRT-012", "FW-EXE-018", "FW-PRT-010")
 def taken_over(context: CaseContext) -> None:
     """So it is where the CPU takes over, for whoever fails or dies, whichever of the parts or outputs it has."""
@@ -191,8 +211,8 @@ def taken_over(context: CaseContext) -> None:
                 names = {"one": "ADD", "two": "MUL"}
                 drivers = [driver(each, names[each], exec_time=FAST, **fails.get(each, {})) for each in names]
                 app = ScriptedApp(context, *drivers)
-                _judge_short(app, _open("ADD" if failing_one == "one" else "MUL"))
-                _judge_short(app, _open("ADD", "MUL"))
+                _judge_short(app, open_chain("ADD" if failing_one == "one" else "MUL"))
+                _judge_short(app, open_chain("ADD", "MUL"))
                 _judge_one_short(app)
                 app.close()
 
@@ -200,4 +220,4 @@ def taken_over(context: CaseContext) -> None:
 @cases.case("cpu", "FW-PRT-012")
 def cpu(context: CaseContext) -> None:
     """So it is on the runtime's own CPU."""
-    _judge_short(ScriptedApp(context), _open("ADD"))
+    _judge_short(ScriptedApp(context), open_chain("ADD"))

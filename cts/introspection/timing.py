@@ -101,14 +101,17 @@ def _declare_failing(hal: Version, way: str) -> None:
             checks.member(found, (NO_DURATION, UNTOUCHED), "duration after a failure")
 
 
-def _declare_fenced(launched: str, fenced: str) -> None:
-    @cases.case(f"fl8.launched_{launched}.fenced_{fenced}", "FW-DEV-002", since=Version.FL5)
+def _declare_fenced(hal: Version, launched: str, fenced: str) -> None:
+    since = min(hal, Version.FL5)
+
+    @cases.case(f"{_word(hal)}.launched_{launched}.fenced_{fenced}", "FW-DEV-002", "FW-EXE-020", since=since)
     def fenced_times(context: CaseContext) -> None:
         """A fenced execution has two pairs of times: from the launch on, and from the moment the fences signalled."""
         script = driver(
             "one",
-            timing=_told(Version.FL8, launched),
-            fenced_timing=_told(Version.FL8, fenced, _FENCED_ON_DEVICE, _FENCED_IN_DRIVER),
+            hal=hal,
+            timing=_told(hal, launched),
+            fenced_timing=_told(hal, fenced, _FENCED_ON_DEVICE, _FENCED_IN_DRIVER),
         )
         app, computed = _computed(context, "one", "fenced", script)
         _judge(app, computed, _expected(launched))
@@ -136,9 +139,10 @@ def _declare_all() -> None:
     for name, hal in (("cpu", Version.FL8), ("v1_1", Version.V1_1)):
         _declare_unmeasured(name, hal, "fenced")
     _declare_failing(Version.FL8, "fenced")
-    for launched in _MEASURED:
-        for fenced in _MEASURED:
-            _declare_fenced(launched, fenced)
+    for hal, launched, fenced in product((Version.V1_3, Version.FL8), _MEASURED, _MEASURED):
+        _declare_fenced(hal, launched, fenced)
+    for hal in (Version.FL5, Version.FL6, Version.FL7):
+        _declare_fenced(hal, "both", "both")
 
 
 _declare_all()

@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, while_net
+from npu_conformance.cts.lib.runtime.control_flow_nets import (
+    doubled_beside,
+    flow_in_branch,
+    if_net,
+    negated_beside,
+    while_net,
+)
 from npu_conformance.cts.lib.runtime.memories import Role, described
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
-from npu_conformance.cts.lib.runtime.scripts import ADDS, MULTIPLIES
+from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.nnapi.caller_memory import place
@@ -27,8 +33,7 @@ if TYPE_CHECKING:
 
 cases = CaseGroup("cts.memory.roles", interface="runtime", since=Version.V1_3)
 
-_DRIVERS = ("adds", "multiplies")
-_MATRIX_BYTES = 16
+_DRIVERS = ("adds", "multiplies", "negates")
 
 
 @dataclass
@@ -51,20 +56,22 @@ class _Made:
                 app.succeed("execution_set_input_from_memory", execution, index, None, self.memories[name], 0, 0)
             else:
                 app.succeed("execution_set_input", execution, index, None, place(app.memory, data), len(data))
-        shared = {name: app.shared_memory(_MATRIX_BYTES) for name in net.vector.outputs}
+        expected = net.expected_of(arrays)
+        shared = {name: app.shared_memory(array.nbytes) for name, array in expected.items()}
         for index, name in enumerate(net.vector.outputs):
-            memory, length = (self.memories[name], 0) if name in self.memories else (shared[name][0], _MATRIX_BYTES)
+            own, pool = shared[name]
+            memory, length = (self.memories[name], 0) if name in self.memories else (own, pool.memory.size)
             app.succeed("execution_set_output_from_memory", execution, index, None, memory, 0, length)
         app.expect("execution_compute", app.compute(execution))
-        found = {name: self._content(name, *shared[name]) for name in net.vector.outputs}
-        app.judge(net, found, net.expected_of(arrays))
+        found = {name: self._content(name, expected[name], *shared[name]) for name in net.vector.outputs}
+        app.judge(net, found, expected)
 
-    def _content(self, name: str, memory: int, pool: Pool) -> Array:
+    def _content(self, name: str, expected: Array, memory: int, pool: Pool) -> Array:
         import numpy
 
         if name in self.memories:
             self.app.succeed("memory_copy", self.memories[name], memory)
-        return numpy.frombuffer(pool.read(0, _MATRIX_BYTES), numpy.float32).reshape(2, 2)
+        return numpy.frombuffer(pool.read(0, expected.nbytes), expected.dtype).reshape(expected.shape)
 
     def gives_none(self, *names: str) -> None:
         """Check that drivers, both where none is named, were not asked for memory."""
@@ -80,11 +87,11 @@ class _Made:
 
 
 def _made(context: CaseContext, net: Net, *names: str, is_named: bool = True) -> _Made:
-    """Compile a net for both drivers and the CPU, and make memory for the arguments of these names.
+    """Compile a net for the drivers and the CPU, and make memory for the arguments of these names.
 
     is_named: the app names the devices. NotApplicable where the runtime gives no memory; a driver has given none then.
     """
-    app = ScriptedApp(context, ADDS, MULTIPLIES)
+    app = ScriptedApp(context, ADDS, MULTIPLIES, driver("negates", "LOGICAL_NOT", exec_time=FAST))
     compiled = app.compiled(net, *((*_DRIVERS, CPU) if is_named else ()))
     memories = {}
     for name in names:
@@ -212,6 +219,36 @@ def condition(context: CaseContext) -> None:
     made = _made(context, net, net.vector.inputs[0], is_named=False)
     for taken in (True, False):
         made.computes(_with_condition(net, taken=taken))
+
+
+@cases.case("condition_read_by_a_driver", "FW-MEM-011", "FW-MEM-009")
+def condition_read_by_a_driver(context: CaseContext) -> None:
+    """Where a driver reads it too it does not lie in the memory of that one, nor does that of an IF in a branch."""
+    inner = if_net(("ADD",), ("MUL",))
+    for name, net, number in (("main", inner, 0), ("branch", flow_in_branch(inner), 1)):
+        with context.configuration(name):
+            both = negated_beside(net, net.vector.inputs[number])
+            made = _made(context, both, net.vector.inputs[number], is_named=False)
+            made.gives_none("negates")
+            for taken in (True, False):
+                made.computes(_with_condition(both, taken=taken))
+            made.app.close()
+
+
+@cases.case("loop_read_by_a_driver", "FW-MEM-011", "FW-MEM-009")
+def loop_read_by_a_driver(context: CaseContext) -> None:
+    """What a WHILE carries and gives does not lie in the memory of a driver that reads it beside the WHILE."""
+    net = while_net(("ADD", "MUL"))
+    count, first, *_ = net.vector.inputs
+    (result,) = net.vector.outputs
+    for name, read in (("counter", count), ("matrix", first), ("result", result)):
+        with context.configuration(name):
+            both = doubled_beside(net, read)
+            made = _made(context, both, read, is_named=False)
+            made.gives_none()
+            for bound in (0, 1, 2):
+                made.computes(_with_bound(both, bound))
+            made.app.close()
 
 
 @cases.case("loop", "FW-MEM-011", "FW-GEN-007")

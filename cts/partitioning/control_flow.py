@@ -12,10 +12,13 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     if_of_computed_condition,
     if_of_constant_condition,
     if_of_constants,
+    ifs_of_the_same_numbers,
     nested_while_net,
     two_ifs,
     while_net,
     while_of_constants,
+    while_of_hidden_counter,
+    while_of_hidden_matrix,
 )
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
@@ -220,6 +223,21 @@ def loop_in_loop(context: CaseContext) -> None:
             _checked(app, compiled, input_0=0, input_2=bound)
 
 
+@cases.case("graphs_of_the_same_numbers", "FW-PRT-006")
+def graphs_of_the_same_numbers(context: CaseContext) -> None:
+    """What a graph computes in front of an IF is there behind it, though a branch has values of the same numbers."""
+    net = ifs_of_the_same_numbers()
+    app = ScriptedApp(context, ADDS, MULTIPLIES)
+    for devices, way in product(((), ("adds", "multiplies", CPU)), ways(app.level)):
+        compiled = app.compiled(net, *devices)
+        for condition in (1, 0):
+            with context.configuration(f"{'named' if devices else 'default'}.{way}.{condition}"):
+                inputs = _first(net, input_0=condition)
+                computed = app.compute_net(compiled, inputs, way)
+                app.expect(f"execution ({way})", computed.result)
+                app.judge(net, computed.outputs, net.expected_of(inputs))
+
+
 @cases.case("failing_after_while", "FW-PRT-010")
 def failing_after_while(context: CaseContext) -> None:
     """A driver that fails behind a WHILE is replaced by the CPU."""
@@ -246,6 +264,21 @@ def body_in_parts_reads_the_round_before(context: CaseContext) -> None:
     for count, bound in ((0, 0), (0, 1), (1, 4), (0, 4)):
         _checked(app, compiled, input_0=count, input_3=bound)
     app.gets(adds=("ADD", "ADD"), subtracts=("SUB",))
+
+
+@cases.case("values_that_only_rounds_see", "FW-PRT-006", "FW-GEN-001")
+def values_that_only_rounds_see(context: CaseContext) -> None:
+    """What a body hands on and the WHILE does not give goes from round to round too, a counter as well as a matrix."""
+    parts = driver("adds", "ADD", exec_time=FAST), driver("subtracts", "SUB", exec_time=FAST)
+    whole = (driver("one", exec_time=FAST, while_performance=both(FAST)),)
+    nets = {"matrix": (while_of_hidden_matrix(), 0, 3), "counter": (while_of_hidden_counter(), 1, 2)}
+    for (name, scripts), (kind, (net, count, bound)) in product((("parts", parts), ("whole", whole)), nets.items()):
+        with context.configuration(f"{name}.{kind}"):
+            app = ScriptedApp(context, *scripts)
+            compiled = app.compiled(net)
+            for rounds in (0, 1, 2, 3):
+                _checked(app, compiled, **{f"input_{count}": 0, f"input_{bound}": rounds})
+            app.close()
 
 
 @cases.case("constants_of_branches_in_memories", "FW-PRT-006", "FW-MDL-030")

@@ -11,7 +11,12 @@ from msgspec.structs import replace
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vector_types import Example, Vector, VectorOperand
 from npu_conformance.cts.lib.runtime import ways
-from npu_conformance.cts.lib.runtime.control_flow_nets import if_of_unknown_size, while_net
+from npu_conformance.cts.lib.runtime.control_flow_nets import (
+    flow_in_branch,
+    if_of_unknown_size,
+    while_around_if,
+    while_net,
+)
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver, misbehaving
@@ -115,6 +120,36 @@ def in_one_branch_of_named(context: CaseContext) -> None:
     for way, taken in product(ways.ways(app.level), (True, False)):
         with context.configuration(f"{way}.{taken}".lower()):
             app.expect(f"execution ({way})", _branch(app, compiled, way, taken).result)
+
+
+@cases.case("in_a_branch_of_a_branch", "FW-PRT-015", "FW-PRT-006", since=Version.V1_3)
+def in_a_branch_of_a_branch(context: CaseContext) -> None:
+    """So is an IF or WHILE around such an IF, by default and, where that is supported, on named devices."""
+    for name, net in (("if", flow_in_branch(_one_branch_unknown())), ("while", while_around_if(_one_branch_unknown()))):
+        app = ScriptedApp(context, ADDS, MULTIPLIES)
+        for devices in ((), ("adds", "multiplies", "nnapi-reference")):
+            compiled = app.compile(net, *devices)
+            if devices and (
+                compiled.result != ResultCode.NO_ERROR or app.compute_net(compiled).result != ResultCode.NO_ERROR
+            ):
+                continue  # a runtime need not support that (FW-PRT-015)
+            for way, (outer, inner) in product(ways.ways(app.level), product((True, False), repeat=2)):
+                with context.configuration(f"{name}.{'named' if devices else 'default'}.{way}.{outer}_{inner}".lower()):
+                    _judge_flags(app, compiled, way, outer, inner)
+        app.close()
+
+
+def _judge_flags(app: ScriptedApp, compiled: Compiled, way: str, *flags: bool) -> None:
+    """Compute with these truth values for its first inputs; a counter starts from them, and ends at 1."""
+    import numpy
+
+    net = compiled.net
+    inputs = dict(net.inputs)
+    for name, flag in zip(net.vector.inputs, flags, strict=False):
+        inputs[name] = numpy.full_like(inputs[name], flag)
+    computed = app.compute_net(compiled, inputs, way)
+    app.expect(f"execution ({way})", computed.result)
+    app.judge(net, computed.outputs, net.expected_of(inputs))
 
 
 def _one_branch_unknown() -> Net:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -247,3 +247,65 @@ def _opened(net: Net, results: Sequence[VectorOperand]) -> Net:
 
 for _name, _row in _ALIKE.items():
     _declare_alike(_name, *_row)
+
+
+def _pooled(builder: NetBuilder, is_first: bool) -> str:
+    """MAX_POOL_2D of a layout: that with channels first came with 1.2."""
+    cube = VectorOperand(OperandType.TENSOR_FLOAT32, (1, 2, 2, 2))
+    numbers = (builder.scalar(value) for value in (1, 1, 1, 1, 1, 0))
+    layout = builder.scalar(is_first, OperandType.BOOL)
+    return builder.apply("MAX_POOL_2D", builder.input(cube), *numbers, layout, result=cube)
+
+
+def _softmax(builder: NetBuilder, is_other_axis: bool) -> str:
+    """SOFTMAX over an axis: another one than the last came with 1.2."""
+    beta = builder.scalar(1.0, OperandType.FLOAT32)
+    return builder.apply("SOFTMAX", builder.input(), beta, builder.scalar(0 if is_other_axis else -1))
+
+
+def _dilated(builder: NetBuilder, is_dilated: bool) -> str:
+    """DEPTHWISE_CONV_2D of one channel: steps between the elements of a filter came with 1.2."""
+    image, filters, bias = (
+        builder.input(VectorOperand(OperandType.TENSOR_FLOAT32, shape)) for shape in ((1, 3, 3, 1), (1, 2, 2, 1), (1,))
+    )
+    width = 2 if is_dilated else 1
+    numbers = [builder.scalar(value) for value in (2, 1, 1, 1, 0)]
+    layout, dilation = builder.scalar(False, OperandType.BOOL), [builder.scalar(width) for _ in range(2)]
+    result = VectorOperand(OperandType.TENSOR_FLOAT32, (1, 3 - width, 3 - width, 1))
+    return builder.apply("DEPTHWISE_CONV_2D", image, filters, bias, *numbers, layout, *dilation, result=result)
+
+
+def _projected(builder: NetBuilder, is_new: bool) -> str:
+    """LSH_PROJECTION without weights: its type 1 is called SPARSE before 1.2, and 3 from then on."""
+    hashes = builder.input(MATRIX)
+    looked_up = builder.input(VectorOperand(OperandType.TENSOR_INT32, (3, 2)))
+    weights = builder.builder.omitted(VectorOperand(OperandType.TENSOR_FLOAT32, (3,)))
+    result = VectorOperand(OperandType.TENSOR_INT32, (2,))
+    return builder.apply(
+        "LSH_PROJECTION", hashes, looked_up, weights, builder.scalar(3 if is_new else 1), result=result
+    )
+
+
+_BY_VALUE = {"layout": _pooled, "axis": _softmax, "dilation": _dilated, "projection": _projected}
+"""Operations of which one constant decides how old they are, by the name of the constant."""
+
+
+def _declare_alike_by_value(name: str, apply: Callable[[NetBuilder, bool], str]) -> None:
+    @cases.case(f"alike_but_for_values.{name}", "FW-PRT-013", "FW-PRT-014")
+    def alike_but_for_values(context: CaseContext) -> None:
+        """So it is where they differ in the value of a constant alone, in whichever order they come."""
+        for order in ((False, True), (True, False), (False, True, False)):
+            for hal in (Version.V1_0, Version.V1_1, Version.V1_2):
+                app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST))
+                builder = NetBuilder()
+                net = builder.net(*(apply(builder, is_new) for is_new in order))
+                expected = tuple(not is_new or hal == Version.V1_2 for is_new in order)
+                checks.equal(
+                    app.supported(app.model(net), "old"), expected, f"operations that a driver of {hal} supports"
+                )
+                app.computes_rightly(app.compiled(net))
+                app.close()
+
+
+for _constant, _apply in _BY_VALUE.items():
+    _declare_alike_by_value(_constant, _apply)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus.vector_types import Graph, VectorOperand
+from npu_conformance.corpus.vector_types import Graph, VectorOperand, VectorOperation
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, net_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -142,6 +142,148 @@ def crossing_while_net() -> Net:
     graphs = builder.builder.reference(0), builder.builder.reference(1)
     results = builder.builder.apply("WHILE", (*graphs, *inputs), [COUNT, MATRIX, MATRIX])
     return builder.net(*results[1:])
+
+
+def while_of_hidden_matrix() -> Net:
+    """The same WHILE, which does not give the difference: only its rounds see it."""
+    vector = crossing_while_net().vector
+    (loop,) = vector.operations
+    *kept, hidden = loop.outputs
+    operands = {name: operand for name, operand in vector.operands.items() if name != hidden}
+    shorter = replace(loop, outputs=tuple(kept))
+    return net_of(replace(vector, operands=operands, operations=(shorter,), outputs=(kept[-1],)))
+
+
+def while_of_hidden_counter() -> Net:
+    """WHILE whose rounds hand on a matrix and a counter, and which gives the matrix. Inputs: both, and two more."""
+    kinds = MATRIX, COUNT, COUNT, MATRIX
+    body = NetBuilder()
+    first, count, _, second = (body.input(kind) for kind in kinds)
+    graph = body.graph(body.binary("SUB", first, second), body.binary("ADD", count, body.ints(1)))
+    builder = NetBuilder((_condition(*kinds), graph))
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    arguments = [builder.input(kind) for kind in kinds]
+    return builder.net(*builder.builder.apply("WHILE", (*graphs, *arguments), [MATRIX]))
+
+
+def two_loops(*between: str) -> Net:
+    """WHILE, operations of what it gives and the second matrix, and another WHILE.
+
+    Inputs as those of `while_net`, and the bound of the second loop.
+    """
+    builder = NetBuilder((_condition(*_COUNTED), _body("ADD")))
+    count, last, bound, second, later_bound = (builder.input(kind) for kind in (*_COUNTED, COUNT))
+    graphs = builder.builder.reference(0), builder.builder.reference(1)
+    last = builder.builder.apply("WHILE", (*graphs, count, last, bound, second), [COUNT, MATRIX])[1]
+    for operation in between:
+        last = builder.binary(operation, last, second)
+    return builder.net(builder.builder.apply("WHILE", (*graphs, count, last, later_bound, second), [COUNT, MATRIX])[1])
+
+
+def opened_inside(net: Net, graph: int, side: str) -> Net:
+    """The net with the rows of all matrices open that one of its inner graphs takes or gives. side: inputs, outputs."""
+    vector = net.vector
+    inner = vector.referenced[graph]
+    names = inner.inputs if side == "inputs" else inner.outputs
+    opened = {
+        name: replace(inner.operands[name], dimensions=(0, *MATRIX.dimensions[1:]))
+        for name in names
+        if inner.operands[name].type == MATRIX.type
+    }
+    referenced = list(vector.referenced)
+    referenced[graph] = replace(inner, operands={**inner.operands, **opened})
+    return net_of(replace(vector, referenced=tuple(referenced)))
+
+
+def flow_in_branch(inner: Net) -> Net:
+    """IF whose first branch is the main graph of a net of IF or WHILE, and gives the sum of its inputs else.
+
+    Inputs: the condition, and then those of the inner net, of which the last two matrices are added.
+    """
+    vector = inner.vector
+    kinds = [vector.operands[name] for name in vector.inputs]
+    other = NetBuilder()
+    given = [other.input(kind) for kind in kinds]
+    *_, first, second = (name for name, kind in zip(given, kinds, strict=True) if kind.type == MATRIX.type)
+    graphs = [*vector.referenced, vector.main, other.graph(other.binary("ADD", first, second))]
+    builder = NetBuilder(graphs)
+    condition = builder.input(CONDITION)
+    arguments = [builder.input(kind) for kind in kinds]
+    branches = builder.builder.reference(len(graphs) - 2), builder.builder.reference(len(graphs) - 1)
+    return builder.net(*builder.builder.apply("IF", (condition, *branches, *arguments), [MATRIX]))
+
+
+def negated_beside(net: Net, name: str) -> Net:
+    """The net with one more output, in front: LOGICAL_NOT of an operand that is there."""
+    return _beside(net, VectorOperation("LOGICAL_NOT", (name,), ("beside",)))
+
+
+def doubled_beside(net: Net, name: str) -> Net:
+    """The net with one more output, in front: an operand that is there, added to itself."""
+    return _beside(net, VectorOperation("ADD", (name, name, "none"), ("beside",)))
+
+
+def _beside(net: Net, operation: VectorOperation) -> Net:
+    import numpy
+
+    vector = net.vector
+    kind = vector.operands[operation.inputs[0]]
+    none = VectorOperand(OperandType.INT32, value=numpy.array(0, numpy.int32))
+    added = {"beside": kind, **({"none": none} if "none" in operation.inputs else {})}
+    operands, operations = {**vector.operands, **added}, (*vector.operations, operation)
+    return net_of(replace(vector, operands=operands, operations=operations, outputs=("beside", *vector.outputs)))
+
+
+def while_around_if(inner: Net) -> Net:
+    """WHILE of two rounds at most, whose body is the main graph of a net of IF of two matrices.
+
+    Inputs: the counter, the condition of the IF, both matrices; each round gives the first one anew.
+    """
+    kinds = COUNT, CONDITION, MATRIX, MATRIX
+    vector = inner.vector
+    less = NetBuilder()
+    count, *_ = (less.input(kind) for kind in kinds)
+    graphs = [*vector.referenced, less.graph(less.apply("LESS", count, less.ints(2), result=CONDITION))]
+    body = NetBuilder(vector.referenced)
+    count, condition, first, second = (body.input(kind) for kind in kinds)
+    negated = body.apply("LOGICAL_NOT", condition, result=CONDITION)
+    branches = body.builder.reference(0), body.builder.reference(1)
+    (result,) = body.builder.apply("IF", (condition, *branches, first, second), [MATRIX])
+    graphs.append(body.graph(body.binary("ADD", count, body.ints(1)), negated, result))
+    builder = NetBuilder(graphs)
+    references = builder.builder.reference(len(graphs) - 2), builder.builder.reference(len(graphs) - 1)
+    arguments = [builder.input(kind) for kind in kinds]
+    results = builder.builder.apply("WHILE", (*references, *arguments), [COUNT, CONDITION, MATRIX])
+    return builder.net(results[-1])
+
+
+def ifs_of_the_same_numbers() -> Net:
+    """IF in IF in the main graph, each with a sum in front, which is multiplied with its result behind it.
+
+    The operands of the main graph and of the branch have the same numbers: who tells them apart by these mixes them.
+    Inputs: the condition of both, and two matrices.
+    """
+    graphs = [_behind_condition("MUL"), _behind_condition("SUB")]
+    inside = NetBuilder(graphs)
+    graphs += [inside.graph(_around_if(inside, 0)), _behind_condition("ADD")]
+    builder = NetBuilder(graphs)
+    return builder.net(_around_if(builder, 2))
+
+
+def _behind_condition(operation: str) -> Graph:
+    """A graph of a condition, which it does not read, and two matrices."""
+    builder = NetBuilder()
+    _, first, second = (builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))
+    return builder.graph(builder.binary(operation, first, second))
+
+
+def _around_if(builder: NetBuilder, then: int) -> str:
+    """The sum of two matrices, IF of it and the second one, and the product of both. then: see `_apply_if`."""
+    condition, first, second = (builder.input(kind) for kind in (CONDITION, MATRIX, MATRIX))
+    total = builder.binary("ADD", first, second)
+    graphs = builder.builder.reference(then), builder.builder.reference(then + 1)
+    (result,) = builder.builder.apply("IF", (condition, *graphs, condition, total, second), [MATRIX])
+    return builder.binary("MUL", result, total)
 
 
 def nested_while_net() -> Net:

@@ -129,6 +129,14 @@ def chain(*operations: str | tuple[str, int]) -> Net:
     return builder.net(last)
 
 
+def open_chain(*operations: str) -> Net:
+    """A chain whose output has rows that the model does not count."""
+    vector = chain(*operations).vector
+    (output,) = vector.outputs
+    opened = replace(vector.operands[output], dimensions=(0, *SQUARE[1:]))
+    return net_of(replace(vector, operands={**vector.operands, output: opened}))
+
+
 def add() -> Net:
     """One ADD."""
     return chain("ADD")

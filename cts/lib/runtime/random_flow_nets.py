@@ -52,12 +52,13 @@ class FlowNet:
     """One model under construction. graphs: those that IF and WHILE refer to, inner ones before outer ones.
 
     deepest: how many of these lie in each other at most. grows: whether temporaries may have sizes that differ from
-    round to round, and are known to nobody before.
+    round to round, and are known to nobody before. has_states: whether loops carry both squares and give one.
     """
 
     seed: int
     deepest: int = 3
     grows: bool = False
+    has_states: bool = False
     chance: random.Random = field(init=False)
     graphs: list[Graph] = field(default_factory=list)
 
@@ -80,7 +81,9 @@ class FlowNet:
         if self.chance.random() < _OFTEN:
             branches = [self._graph(depth - 1, _ARGUMENTS, is_pair=is_pair) for _ in range(2)]
             return _Flow("IF", (branches[0], branches[1]), is_pair)
-        return _Flow("WHILE", (self._condition(), self._graph(depth - 1, _OF_LOOPS, is_pair=is_pair)), is_pair)
+        condition, carries_both = self._condition(), is_pair or self.has_states
+        body = self._graph(depth - 1, _OF_LOOPS, is_pair=carries_both)
+        return _Flow("WHILE", (condition, body), is_pair and not self.has_states)
 
     def _added(self, graph: Graph) -> int:
         self.graphs.append(graph)
@@ -107,7 +110,9 @@ class FlowNet:
         counted = [] if counts_late or not is_body else [_one_more(builder, given["count"])]
         other = [self._chain(builder, given["second"], given["first"])] if is_pair else []
         growing: list[str] = []
-        result = self._chain(builder, given["first"], given["second"])
+        has_state = is_body and self.has_states  # what nobody but the rounds sees has to be seen by these
+        first = builder.binary("SUB", given["first"], given["second"]) if has_state else given["first"]
+        result = self._chain(builder, first, given["second"])
         if self.grows and self.chance.random() < _OFTEN:
             result, growing = _lengthened(builder, result, given["count"])
         if inner is not None:

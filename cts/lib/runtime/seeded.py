@@ -25,9 +25,13 @@ def seeded(
     *,
     in_smoke: int = 0,
     what: str = "model and the drivers",
+    first: int = 0,
 ) -> Iterator[Case]:
-    """The cases of an area. in_smoke: so many of them are in the smallest scope. what: of the seed, for a reader."""
-    for seed in range(seeds):
+    """The cases of an area, for the seeds from `first` on that are below `seeds`.
+
+    in_smoke: so many of them are in the smallest scope. what: of the seed, for a reader.
+    """
+    for seed in range(first, seeds):
         yield Case(
             f"{area}.seeds.seed_{seed}",
             functools.partial(run, seed=seed),

@@ -142,7 +142,8 @@ class ScriptedDevice(hal.Device):
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:
         """As the reference, where the script has buffers."""
-        with self._service.call(self._process, "allocate") as call:
+        asked: dict[str, Any] = {"input_roles": input_roles, "output_roles": output_roles}
+        with self._service.call(self._process, "allocate", dimensions=desc.dimensions, **asked) as call:
             if not self._script.has_buffers:
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the script has no buffers")
             inner = tuple(one.inner if isinstance(one, ScriptedPreparedModel) else one for one in prepared_models)

@@ -102,6 +102,7 @@ class DriverCall(Wire, frozen=True):
     """One call that a scripted driver got. Fields that the method has no argument for are empty.
 
     A packet of HIDL's burst tells no more than whether to measure. extensions: the names of the prefixes in hints.
+    dimensions, input_roles, output_roles: of allocate.
     """
 
     method: str
@@ -120,6 +121,9 @@ class DriverCall(Wire, frozen=True):
     hints: tuple[types.TokenValuePair, ...] = ()
     extensions: tuple[types.ExtensionNameAndPrefix, ...] = ()
     memory_tokens: tuple[int, ...] = ()
+    dimensions: tuple[int, ...] = ()
+    input_roles: tuple[types.BufferRole, ...] = ()
+    output_roles: tuple[types.BufferRole, ...] = ()
 
 
 class ExecutedOperations(Wire, frozen=True):
