@@ -184,6 +184,8 @@ def disagreement(context: CaseContext) -> None:
         (lists("one", TYPES[0], other), lists("two")),
         (lists("one"), lists("two", TYPES[0])),
         (lists("one", TYPES[0]), lists("two"), lists("three")),
+        (lists("one"), lists("two", TYPES[0]), lists("three")),
+        (lists("one"), lists("two"), lists("three", TYPES[0])),
     ):
         app = ScriptedApp(context, *scripts)
         checks.equal(is_usable(app), False, "whether an extension can be used that drivers describe differently")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus.vector_types import VectorOperand
+from npu_conformance.corpus.vector_types import Graph, VectorOperand
+from npu_conformance.cts.lib.runtime.control_flow_nets import branch, ifs_side_by_side
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net, NetBuilder, add, chain, net_of
 from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp, names_of
-from npu_conformance.cts.lib.runtime.scripts import FAST, driver
+from npu_conformance.cts.lib.runtime.scripts import FAST, both, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -309,3 +310,25 @@ def _declare_alike_by_value(name: str, apply: Callable[[NetBuilder, bool], str])
 
 for _constant, _apply in _BY_VALUE.items():
     _declare_alike_by_value(_constant, _apply)
+
+
+@cases.case("alike_but_for_graphs", "FW-PRT-013", "FW-VER-001", since=Version.FL7)
+def alike_but_for_graphs(context: CaseContext) -> None:
+    """So it is of IFs that differ in one of their branches alone, in any order: REVERSE came with feature level 7."""
+    old, new = (branch("ADD"), branch("SUB")), _reversing()
+    for pairs in ((old, new), (new, old), (old, new[::-1]), (new[::-1], old), (old, new, old)):
+        for hal in (Version.V1_3, Version.FL6):
+            app = ScriptedApp(context, driver("old", hal=hal, exec_time=FAST, if_performance=both(FAST)))
+            net = ifs_side_by_side(*pairs)
+            expected = tuple(pair is old for pair in pairs)
+            checks.equal(app.supported(app.model(net), "old"), expected, f"IFs that a driver of {hal} supports")
+            app.computes_rightly(app.compiled(net))
+            app.close()
+
+
+def _reversing() -> tuple[Graph, Graph]:
+    """Branches of which the first reverses a matrix before it adds the other one."""
+    builder = NetBuilder()
+    first, second = builder.input(), builder.input()
+    reversed_ = builder.apply("REVERSE", first, builder.ints(0))
+    return builder.graph(builder.binary("ADD", reversed_, second)), branch("SUB")

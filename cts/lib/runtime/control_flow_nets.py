@@ -117,6 +117,13 @@ def _apply_if(builder: NetBuilder, condition: str, first: str, second: str, *, t
     return result
 
 
+def ifs_side_by_side(*branches: tuple[Graph, Graph]) -> Net:
+    """IFs of the same condition and the same two matrices, each with branches of its own."""
+    builder = NetBuilder([graph for pair in branches for graph in pair])
+    operands = builder.input(CONDITION), builder.input(), builder.input()
+    return builder.net(*(_apply_if(builder, *operands, then=2 * number) for number in range(len(branches))))
+
+
 def while_net(body: tuple[str, ...] = ("ADD",), *, before: tuple[str, ...] = ()) -> Net:
     """WHILE of a counter below a bound: both are model inputs, and so are two matrices. Output: the first matrix.
 
