@@ -22,7 +22,7 @@ from npu_conformance.vts.lib.caching.client import GENERAL, ONLY_GENERAL, OTHER_
 from npu_conformance.vts.lib.deadlines import deadline
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.hints import hint
-from npu_conformance.vts.lib.near_models import COPIED, POOLED, Sums
+from npu_conformance.vts.lib.near_models import COPIED, LAYOUTS, POOLED, Sums
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 
@@ -55,9 +55,11 @@ def _beside(version: Version) -> Iterator[tuple[str, PreparationArguments]]:
 def beside_others(context: CaseContext) -> None:
     """Whatever else a preparation says, its cache is restored by its token and by no other, and computes the same."""
     caching, chosen = client(context), addition.supported(context)
-    for layout in (COPIED, POOLED):
+    for layout in LAYOUTS:
         sums = Sums(chosen, _CONSTANTS, layout)
         for name, arguments in _beside(context.version):
+            if layout not in (COPIED, POOLED) and not name.startswith(("nothing", "all")):
+                continue
             with context.configuration(f"{layout}.{name}"):
                 _saved_and_restored(caching, sums, arguments)
 

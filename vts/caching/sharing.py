@@ -15,6 +15,7 @@ from npu_conformance.vts.lib.caching.client import GENERAL, OTHER_TOKEN, Client,
 from npu_conformance.vts.lib.near_models import Sums
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
+_THIRD_TOKEN = bytes([TOKEN[0] + 2]) + TOKEN[1:]
 _APPS = (10_101, 10_102)
 
 
@@ -55,6 +56,11 @@ def nearly_alike(context: CaseContext) -> None:
             for sums, cache, token in ((one, caches[0], TOKEN), (other, caches[1], OTHER_TOKEN)):
                 restored = caching.restored(cache.handles(), token)
                 sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
+            # Once more in the files of the first, under a token that neither of them had.
+            again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
+            other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
+            restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
+            other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
 
 
 def _saved(caching: Client, sums: Sums, token: bytes) -> Cache:

@@ -96,9 +96,16 @@ def duration_from_the_signal(context: CaseContext) -> None:
 def loop_timeout_from_the_loop(context: CaseContext) -> None:
     """The timeout of a loop counts from its beginning: one that the wait alone exceeds is kept."""
     prepared_model = addition.prepared(context, LOOP)
-    for way in fenced_ways(context.version):
-        with context.configuration(way.replace(" ", "_")):
-            options = FencedOptions(loop_timeout=_SHORT_NS)
+    hour = deadline("hour", context.version)
+    besides = {
+        "nothing": FencedOptions(),
+        "a_deadline": FencedOptions(deadline=hour),
+        "a_duration": FencedOptions(duration=_HOUR),
+        "both": FencedOptions(deadline=hour, duration=2 * _HOUR),
+    }
+    for (beside, limits), way in itertools.product(besides.items(), fenced_ways(context.version)):
+        with context.configuration(f"{way.replace(' ', '_')}.{beside}"):
+            options = replace(limits, loop_timeout=_SHORT_NS)
             _in_time_behind_a_fence(context, lambda: _Loop(context, prepared_model), way, options)
 
 

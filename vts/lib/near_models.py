@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
@@ -26,7 +28,12 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, tensor
 
-COPIED, POOLED, IN_ONE_POOL = "copied", "pooled", "in_one_pool"
+COPIED, IN_ONE_POOL = "copied", "in_one_pool"
+POOLED, BACKWARDS, GROWING = "pooled", "pooled_backwards", "pooled_growing"
+LAYOUTS = (COPIED, IN_ONE_POOL, POOLED, BACKWARDS, GROWING)
+"""Where constants lie: within the model, all in one pool, or each in a pool of its own: in the order in which they are
+used, in the opposite one, or in pools of growing size of which they fill the end.
+"""
 _LONG, _MANY = 1030, 24
 _USUAL: Pair = (2.0, -1.0)
 _OTHER: Pair = (2.0, 1.0)
@@ -38,14 +45,19 @@ Constant = tuple[Pair, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """out n = input + constant n. layout: of the constants: within the model, each in a pool, or all in one pool."""
+    """out n = input + constant n.
+
+    is_clipped: the last output is clipped at zero. is_reversed: the outputs come in the opposite order.
+    """
 
     addition: Addition
     constants: tuple[Constant, ...]
     layout: str
+    is_clipped: bool = False
+    is_reversed: bool = False
 
     def model(self, filled_pool: Callable[[bytes], Memory]) -> Model:
-        """Operands: input, constants, activation, outputs."""
+        """Operands: input, constants, outputs, the activations of all and of the last."""
         quantization = {"scale": self.addition.scale, "zero_point": self.addition.zero_point}
         size, count = (len(self.constants[0]) * self.addition.elements,), len(self.constants)
         kind, data = self.addition.operand_type, self._data()
@@ -53,17 +65,19 @@ class Sums:
         operands = [
             tensor(kind, size, INPUT, **quantization),
             *(tensor(kind, size, lifetime, location=place, **quantization) for place in self._places()),
-            constant(OperandType.INT32, (), 0, 4),
             *[tensor(kind, size, OUTPUT, **quantization)] * count,
+            *(constant(OperandType.INT32, (), place, 4) for place in (0, 4)),
         ]
-        activation = 1 + count
         additions = [
-            Operation(OperationType.ADD, (0, 1 + at, activation), (activation + 1 + at,)) for at in range(count)
+            Operation(OperationType.ADD, (0, 1 + at, 1 + 2 * count + (at == count - 1)), (1 + count + at,))
+            for at in range(count)
         ]
-        contents = [b"".join(data)] if self.layout == IN_ONE_POOL else data
-        pools = () if self.layout == COPIED else tuple(map(filled_pool, contents))
-        values = bytes(4) + (b"".join(data) if self.layout == COPIED else b"")
-        return Model(main=graph(operands, additions), operand_values=values, pools=pools)
+        pools = () if self.layout == COPIED else tuple(map(filled_pool, self._contents(data)))
+        values = bytes(4) + self.is_clipped.to_bytes(4, "little") + (b"".join(data) if self.layout == COPIED else b"")
+        main = graph(operands, additions)
+        if self.is_reversed:
+            main = msgspec.structs.replace(main, output_indexes=main.output_indexes[::-1])
+        return Model(main=main, operand_values=values, pools=pools)
 
     def check(self, context: CaseContext, prepared_model: PreparedModel, what: str) -> None:
         """Execute, and see every constant in its output."""
@@ -75,24 +89,41 @@ class Sums:
         request = Request((source,), tuple(targets), (RequestMemoryPool(pool=pool.memory),))
         execution = execute(context, prepared_model, request, measure=False)
         checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {what}")
-        found = bytes(pool.read(bytes_of_one, count * bytes_of_one))
-        held = [pair for one in self.constants for pair in one]
-        for at, pair in enumerate(held):
-            if at in (0, len(held) - 1) or pair != _USUAL or at % 97 == 0:  # more would take seconds
-                expected = (A[0] + pair[0], A[1] + pair[1])
-                text = f"element {at * self.addition.elements} of all outputs, {what}"
-                self.addition.check(found[at * SIZE : (at + 1) * SIZE], expected, text)
+        found, expected = bytes(pool.read(bytes_of_one, count * bytes_of_one)), self._expected()
+        if found == b"".join(map(self.addition.packed, expected)):
+            return
+        for at, pair in enumerate(expected):
+            text = f"element {at * self.addition.elements} of all outputs, {what}"
+            self.addition.check(found[at * SIZE : (at + 1) * SIZE], pair, text)
+
+    def _expected(self) -> list[Pair]:
+        """All outputs, one behind the other."""
+        sums = [[(A[0] + first, A[1] + second) for first, second in one] for one in self.constants]
+        if self.is_clipped:
+            sums[-1] = [(max(first, 0.0), max(second, 0.0)) for first, second in sums[-1]]
+        return [pair for one in (sums[::-1] if self.is_reversed else sums) for pair in one]
+
+    def _contents(self, data: list[bytes]) -> list[bytes]:
+        """What the pools hold."""
+        if self.layout == IN_ONE_POOL:
+            return [b"".join(data)]
+        if self.layout == GROWING:
+            return [bytes(SIZE * at) + one for at, one in enumerate(data)]
+        return data[::-1] if self.layout == BACKWARDS else data
 
     def _data(self) -> list[bytes]:
         return [b"".join(map(self.addition.packed, one)) for one in self.constants]
 
     def _places(self) -> Iterator[DataLocation]:
-        size = len(self.constants[0]) * SIZE
-        for at in range(len(self.constants)):
-            if self.layout == POOLED:
-                yield DataLocation(at, 0, size)
-            else:
-                yield DataLocation(0, (4 if self.layout == COPIED else 0) + at * size, size)
+        size, count = len(self.constants[0]) * SIZE, len(self.constants)
+        for at in range(count):
+            yield {
+                COPIED: DataLocation(0, 8 + at * size, size),
+                IN_ONE_POOL: DataLocation(0, at * size, size),
+                POOLED: DataLocation(at, 0, size),
+                BACKWARDS: DataLocation(count - 1 - at, 0, size),
+                GROWING: DataLocation(at, SIZE * at, size),
+            }[self.layout]
 
 
 def pairs(addition: Addition) -> Iterator[tuple[str, Sums, Sums]]:
@@ -109,6 +140,8 @@ def pairs(addition: Addition) -> Iterator[tuple[str, Sums, Sums]]:
             other_constants = (*many[:at], (_OTHER,), *many[at + 1 :])
             yield f"{name}_of_many_constants.{layout}", usual, replace(usual, constants=other_constants)
     ordered: tuple[Constant, ...] = (((0.5, 1.0),), ((-1.5, 3.0),), ((2.5, -2.0),))
-    for layout in (COPIED, POOLED, IN_ONE_POOL):
+    for layout in LAYOUTS:
         usual = Sums(addition, ordered, layout)
         yield f"order.{layout}", usual, replace(usual, constants=ordered[::-1])
+        yield f"last_activation.{layout}", usual, replace(usual, is_clipped=True)
+        yield f"order_of_outputs.{layout}", usual, replace(usual, is_reversed=True)

@@ -127,7 +127,14 @@ def _request_of_loop(context: CaseContext, values: tuple[float, float]) -> tuple
 def afterwards(context: CaseContext) -> None:
     """What limited one execution does not limit the next one, be it of the same object."""
     asked, found = _sum(context)
-    for what, limits in {"deadline": Limits(deadline=1), "duration": Limits(duration=1)}.items():
+    kinds = {
+        "deadline": Limits(deadline=1),
+        "duration": Limits(duration=1),
+        "both": Limits(deadline=1, duration=1),
+        "deadline_before_duration": Limits(deadline=1, duration=_HOUR),
+        "duration_before_deadline": Limits(deadline=deadline("hour", context.version), duration=1),
+    }
+    for what, limits in kinds.items():
         for name, way in _taking(found, limits):
             with context.configuration(f"{name}.{what}"):
                 checks.status(way.run(limits).status, LATE, f"{name} execution with a {what} that is too short")
