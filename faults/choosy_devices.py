@@ -126,7 +126,7 @@ def two_thirds(seed: int, *, of_types: bool = False) -> Choice:
     """Two of three operations, by chance; of_types: of pairs of operation and output types instead."""
 
     def supports(main: types.Subgraph, operation: types.Operation) -> bool:
-        kinds = sorted(_kinds(main, operation.outputs)) if of_types else []
+        kinds = sorted(map(int, _kinds(main, operation.outputs))) if of_types else []  # by the wire they are numbers
         return zlib.crc32(f"{seed} {int(operation.type)} {kinds}".encode()) % 3 != 0
 
     return supports

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -26,6 +27,7 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 
 PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"
+_NUMBER = re.compile(r"\d+(\.\d+)?")
 SECONDS, _SECONDS_A_CASE = 300.0, 0.2
 """How long one fault may take, at least, and more where there are many cases: only a hang is to end it."""
 
@@ -98,6 +100,11 @@ def run_fault_against(fault: Fault, chosen: Sequence[Case], *, stop_at_first: bo
     seconds = time.perf_counter() - started
     if isinstance(answer, Ended):
         return msgspec.structs.replace(blank, seconds=seconds, problem=answer.reason)
+    if answer.warned:
+        said = in_child(lambda: _warnings_of_the_reference(fault, chosen, answer.warned), dict[str, list[str]], SECONDS)
+        if isinstance(said, Ended):
+            return msgspec.structs.replace(blank, seconds=seconds, problem=f"the reference beside it: {said.reason}")
+        answer.noticed = [case for case in answer.noticed if not _says_no_more(answer.warned, said, case)]
     noticed, wrong = tuple(answer.noticed), tuple(answer.wrong)
     missed = tuple(text for text in fault.caught_by if not any(map(glob(text).fullmatch, noticed)))
     return msgspec.structs.replace(
@@ -145,8 +152,38 @@ def verdict(fault: Fault, case: Case) -> CaseResult:
 
 
 class _Noticed(msgspec.Struct):
+    """warned: what each case that warned has said, where a warning is due."""
+
     noticed: list[str] = []
     wrong: list[str] = []
+    warned: dict[str, list[str]] = {}
+
+
+def _warnings(result: CaseResult) -> list[str]:
+    """The warnings of a case and of its configurations; numbers, which may be times, do not count."""
+    said = [*result.warnings, *(warning for part in result.configurations for warning in part.warnings)]
+    return sorted({_NUMBER.sub("#", warning) for warning in said})
+
+
+def _warnings_of_the_reference(fault: Fault, cases: Sequence[Case], warned: Collection[str]) -> dict[str, list[str]]:
+    """What the cases that warn with a fault say of the reference, which has none."""
+    said: dict[str, list[str]] = {}
+
+    def look(result: CaseResult) -> bool:
+        said[result.case] = _warnings(result)
+        return False
+
+    subject = open_subject("reference", {"hal": fault.hal.value}, "inprocess")
+    try:
+        run_cases(subject, [case for case in cases if case.id in warned], look)
+    finally:
+        subject.close()
+    return said
+
+
+def _says_no_more(warned: Mapping[str, Sequence[str]], without_a_fault: Mapping[str, Sequence[str]], case: str) -> bool:
+    """True for a case whose warnings are due to no fault: the reference has each of them, too."""
+    return case in warned and set(warned[case]) <= set(without_a_fault.get(case, ()))
 
 
 def _of_its_kind(fault: Fault, cases: Sequence[Case]) -> list[Case]:
@@ -173,6 +210,8 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
             found.wrong.append(result.case)
         elif red or (warned and warning_due):
             found.noticed.append(result.case)
+            if not red:
+                found.warned[result.case] = _warnings(result)
         return stop_at_first and bool(found.noticed)
 
     random_search.most_replays = 0  # in this child; to cut one failure down takes up to a hundred seconds

@@ -35,7 +35,7 @@ _BUFFERS = (
     *("bind", "run_bound", "run_bound") * 2,
     *("drop", "prepare") * 3,
 )
-_FENCES = (*_ALWAYS, *("launch",) * 16, *("settle",) * 3, "bind", *("allocate", "fill", "read") * 4)
+_FENCES = (*_ALWAYS, *("launch",) * 18, *("settle",) * 3, "bind", *("allocate", "fill") * 6, *("read",) * 3)
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
     "late", "empty_buffer", "buffer_twice", "without_role", "pixels",

@@ -24,7 +24,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operation, Subgraph
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib import addition, near_models
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, constant, graph, tensor
 from npu_conformance.vts.lib.sums import prepared_or_unsupported
@@ -118,6 +118,17 @@ def told_apart(context: CaseContext) -> None:
     for prepared_model, values in [*_with_constants(context, chosen)] * 2:
         what = f"execution of the model with the constant {values}"
         chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
+
+
+@cases.case("models.nearly_alike", "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001")
+def nearly_alike(context: CaseContext) -> None:
+    """Models that differ in a late byte, a far operand, one pool or an order alone are executed each as itself."""
+    for name, one, other in near_models.pairs(addition.supported(context)):
+        with context.configuration(name):
+            both = [one, other]
+            prepared = [prepared_or_unsupported(context, sums.model(context.filled_pool)) for sums in both]
+            for sums, prepared_model in [*zip(both, prepared, strict=True)] * 2:
+                sums.check(context, prepared_model, f"{'the other' if sums is other else 'one'} of two models")
 
 
 @cases.case("models.of_other_quantization", "NNHAL-PREPARE-013")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
-from npu_conformance.harness.run.caching import CacheClient
+from npu_conformance.harness.run.caching import Cache, CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
@@ -38,6 +41,8 @@ _NUMBERS = range(1, 60)
 
 _EXECUTIONS, _SOME = 1200, 200
 """Executions of one model, of which the first are not compared: pools and arenas come to their size."""
+_GLANCE_SECONDS = 0.02
+"""How long to wait before the driver's process is looked at again."""
 _MOST_KIB = 8192
 """Private memory that an allocator may take in 1000 executions of one addition, and that a leak in each goes beyond."""
 
@@ -152,14 +157,15 @@ def foreign_objects(context: CaseContext) -> None:
 def leaks(context: CaseContext) -> None:
     """Apps that come, prepare, execute and die leave nothing: descriptors, shared memory and threads do not add up."""
     chosen = addition.supported(context)
+    # The files are the client's, whose process may be the driver's: there are no more of them from round to round.
+    cache = CacheClient(context).cache() if context.version >= Version.V1_2 else None
     for _ in range(2):
-        _passing_client(context, chosen)
+        _passing_client(context, chosen, cache)
     before = _resources(context)
     for _ in range(_ROUNDS):
-        _passing_client(context, chosen)
+        _passing_client(context, chosen, cache)
     # The driver may still be clearing up behind the last ones.
-    seconds = context.manifest.deadlines.call * context.manifest.time_scale
-    context.subject.wait_until(lambda: not _grown(before, _resources(context)), seconds)
+    _come_back(context, lambda: not _grown(before, _resources(context)))
     for name, growth in _grown(before, _resources(context)).items():
         context.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
 
@@ -184,8 +190,7 @@ def released(context: CaseContext) -> None:
         threads, memory = growth()
         return 2 * threads < _ROUNDS and 2 * memory < _ROUNDS * _LARGE // 1024
 
-    seconds = context.manifest.deadlines.call * context.manifest.time_scale
-    if not context.subject.wait_until(is_back, seconds):
+    if not _come_back(context, is_back):
         threads, memory = growth()
         left = f"{threads} threads and {memory} KiB"
         context.warn_quality(f"{_ROUNDS} models and as many bursts that were let go of have left {left} behind")
@@ -222,8 +227,7 @@ def buffers(context: CaseContext) -> None:
     before = _resources(context)
     for _ in range(_ROUNDS):
         use_one()
-    seconds = context.manifest.deadlines.call * context.manifest.time_scale
-    context.subject.wait_until(lambda: not _grown(before, _resources(context)), seconds)
+    _come_back(context, lambda: not _grown(before, _resources(context)))
     for name, growth in _grown(before, _resources(context)).items():
         context.warn_quality(
             f"{_ROUNDS} buffers that were let go of have left {growth} {name.replace('_', ' ')} behind"
@@ -252,17 +256,27 @@ def _with_large_constant(context: CaseContext, chosen: Addition) -> Model:
     return replace(model, main=replace(model.main, operands=operands))
 
 
-def _passing_client(context: CaseContext, chosen: Addition) -> None:
+def _passing_client(context: CaseContext, chosen: Addition, cache: Cache | None) -> None:
     """An app that prepares, executes, and caches its model, and dies without giving anything back."""
     application = context.application(_FIRST_UID)
     pool = application.memory.create("ashmem", addition.POOL)
     chosen.adds(context, _prepared_as(context, application, chosen.model()), pool)
-    if context.version >= Version.V1_2:
+    if cache is not None:
         caching = CacheClient(context, application)
-        cache = caching.cache()
         caching.save(chosen.model(), cache.handles())
         caching.restore(cache.handles())
     application.close()
+    pool.close()  # what of it is the client's
+
+
+def _come_back(context: CaseContext, is_back: Callable[[], bool]) -> bool:
+    """Give the driver the time of a call to clear up, and look now and then; true once that is done."""
+    end = time.monotonic() + context.manifest.deadlines.call * context.manifest.time_scale
+    while not is_back():
+        if time.monotonic() > end:
+            return False
+        context.subject.wait_until(lambda: False, _GLANCE_SECONDS)
+    return True
 
 
 def _resources(context: CaseContext) -> Resources:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -123,13 +125,16 @@ class CacheClient:
         *,
         transport: str = "",
         deadline: int = NO_DEADLINE,
+        beside: PreparationArguments | None = None,
     ) -> Preparation:
-        """Prepare a model with caches; the descriptors are closed once the preparation has ended."""
+        """Prepare a model with caches; the descriptors are closed once the preparation has ended.
+
+        beside: what else the preparation says, with its deadline.
+        """
         recorder = PreparationRecorder()
         with self.opened(handles, transport) as (model_cache, data_cache):
-            arguments = PreparationArguments(
-                model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
-            )
+            arguments = beside or PreparationArguments(deadline_ns=deadline)
+            arguments = replace(arguments, model_cache=model_cache, data_cache=data_cache, token=token)
             preparation = prepare(self.context.subject, self.device, model, arguments, recorder)
         with checks.about("NNHAL-QUERY-021"):
             wanted = self.device.get_number_of_cache_files_needed()

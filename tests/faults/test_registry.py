@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,13 @@ def test_a_fault_that_nobody_notices_is_a_hole(capsys: pytest.CaptureFixture[str
     row = kill_matrix.run_fault(fault, [case for case in every_case() if ".PAD.float32" in case.id], every_case=True)
     assert not row.is_caught
     assert row.missed == fault.caught_by
+
+
+def test_a_warning_that_is_due_to_no_fault_detects_none() -> None:
+    """The reference takes what the text alone forbids, so it is warned there, too."""
+    fault = replace(FAULTS["first-output-loses-its-content"], caught_by=("vts.structure.M5.may_refuse_*",))
+    row = kill_matrix.run_fault(fault, every_case())
+    assert (row.cases > 0, row.noticed, row.missed, row.problem) == (True, (), fault.caught_by, "")
 
 
 def test_the_command_prints_the_kill_matrix(capsys: pytest.CaptureFixture[str]) -> None:

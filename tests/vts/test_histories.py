@@ -25,13 +25,16 @@ def test_recipes_are_valid_models(chosen: Addition) -> None:
     pool = Memory("ashmem", SIZE, 1)
     for recipe, version in itertools.product(RECIPES, (chosen.since, Version.V1_3, NEWEST)):
         memory = Memory("ashmem", SIZE, 1) if not version.is_aidl else pool
-        assert not validate_model(recipe.model(chosen, memory), version), (recipe, version)
+        pools = [memory] * len(recipe.constants) if recipe.in_pool else []
+        assert not validate_model(recipe.model(chosen, *pools), version), (recipe, version)
 
 
 def test_what_recipes_give() -> None:
     assert Recipe(2, ((0, 1),)).expected([(1.0, -2.0), (0.5, 1.0)]) == [(1.5, -1.0)]
     assert Recipe(2, ((0, 1),), is_clipped=True).expected([(1.0, -2.0), (0.5, 1.0)]) == [(1.5, 0.0)]
-    assert Recipe(1, ((0, 1), (0, 0)), constant=(4.0, 8.0)).expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 4.0)]
+    assert Recipe(1, ((0, 1), (0, 0)), constants=((4.0, 8.0),)).expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 4.0)]
+    in_order = Recipe(1, ((0, 1), (0, 2)), constants=((4.0, 8.0), (1.0, 0.0)))
+    assert in_order.expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 2.0)]
 
 
 def test_every_step_that_is_drawn_exists() -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.harness.run.caching import TOKEN, Cache
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.caching import TOKEN, Cache, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition, near_models
 from npu_conformance.vts.lib.caching.chains import Chain
-from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, Client, chain_of, client
+from npu_conformance.vts.lib.caching.client import GENERAL, OTHER_TOKEN, Client, chain_of, client
+from npu_conformance.vts.lib.near_models import Sums
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
+_THIRD_TOKEN = bytes([TOKEN[0] + 2]) + TOKEN[1:]
 _APPS = (10_101, 10_102)
 
 
@@ -40,6 +45,34 @@ def constants(context: CaseContext) -> None:
     caches = [caching.saved(each, token) for each, token in zip(chains, (TOKEN, OTHER_TOKEN), strict=True)]
     for each, cache, token in zip(chains, caches, (TOKEN, OTHER_TOKEN), strict=True):
         caching.prepared_right(each, caching.restore(cache.handles(), token), "prepareModelFromCache")
+
+
+@cases.case("sharing.nearly_alike", "NNHAL-CACHE-010", since=Version.V1_2)
+def nearly_alike(context: CaseContext) -> None:
+    """Models that differ in a late byte, a far operand, one pool or an order alone are each restored as themselves."""
+    caching = client(context)
+    for name, one, other in near_models.pairs(addition.supported(context)):
+        with context.configuration(name):
+            caches = [_saved(caching, sums, token) for sums, token in ((one, TOKEN), (other, OTHER_TOKEN))]
+            for sums, cache, token in ((one, caches[0], TOKEN), (other, caches[1], OTHER_TOKEN)):
+                restored = caching.restored(cache.handles(), token)
+                sums.check(context, model_of(restored, "prepareModelFromCache"), "the restored model")
+            # Once more in the files of the first, under a token that neither of them had.
+            again = caching.save(other.model(context.filled_pool), caches[0].handles(), _THIRD_TOKEN)
+            other.check(context, model_of(again, "prepareModel in files of another model"), "the saved model")
+            restored = caching.restored(caches[0].handles(), _THIRD_TOKEN)
+            other.check(context, model_of(restored, "prepareModelFromCache"), "the model of files used twice")
+
+
+def _saved(caching: Client, sums: Sums, token: bytes) -> Cache:
+    """A cache of a model. NotSupported, or NotApplicable, where the device does not take it or does not cache it."""
+    model, cache = sums.model(caching.context.filled_pool), caching.cache()
+    if not all(caching.context.supported_operations(model)):
+        raise NotSupported("a model of several additions is not supported")
+    sums.check(caching.context, model_of(caching.save(model, cache.handles(), token)), "the saved model")
+    if outcome(caching.restored(cache.handles(), token)) == GENERAL:
+        raise NotApplicable("the device does not cache this model")
+    return cache
 
 
 @cases.case("sharing.versions", "NNHAL-CACHE-010", since=Version.V1_3)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import time
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -13,12 +15,14 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.launching import FencedOptions, finish, forms, launch
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.fenced import FencedFixture, Sum
+from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
+from npu_conformance.vts.lib.fenced import FencedFixture, Sum, fenced_ways, launch_by
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
@@ -29,6 +33,7 @@ _MAXIMUM = 2**63 - 1
 _HOUR = 3600 * 10**9
 _SHORT_NS, _HELD_SECONDS = 50 * MILLISECOND, 0.06
 """A duration that an addition keeps on most devices, and a wait that is longer."""
+_TRIES = 3
 
 
 @cases.case("unlimited", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
@@ -78,24 +83,75 @@ def too_short_behind_a_fence(context: CaseContext) -> None:
             _check_late_or_missed(total, finish(context, launched).status)
 
 
-@cases.case("duration_from_the_signal", "NNHAL-FENCED-015", since=_SINCE)
+@cases.case("duration_from_the_signal", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
 def duration_from_the_signal(context: CaseContext) -> None:
-    """A duration counts from the last signal: one that is over by then, counted from the call, aborts nothing."""
-    fixture, options = FencedFixture(context), FencedOptions(duration=_SHORT_NS)
-    at_once = fixture.sum()
-    if finish(context, at_once.launch(options=options)).status != ErrorStatus.NONE:
-        raise NotApplicable(f"an addition may take longer than {_SHORT_NS} ns")
-    total, fence = fixture.sum(), context.fence()
-    launched = total.launch(fence, options=options, settle=fence.signal)
-    context.subject.wait_until(lambda: False, _HELD_SECONDS)
-    signalled = time.monotonic_ns()
-    launched.settle()
-    status = finish(context, launched).status
-    may_be_over = not launched.is_waiting or time.monotonic_ns() - signalled >= _SHORT_NS
-    if status in MISSED | EXHAUSTED and may_be_over:
-        raise NotApplicable(f"the addition may have taken longer than {_SHORT_NS} ns this time")
-    checks.status(status, {ErrorStatus.NONE}, f"execution with a duration of {_SHORT_NS} ns from the signal on")
-    total.check()
+    """A duration counts from the last signal, whatever limit is beside it: one that the wait alone exceeds is kept."""
+    fixture = FencedFixture(context)
+    for (beside, limits), way in itertools.product(_beside(context).items(), fenced_ways(context.version)):
+        with context.configuration(f"{way.replace(' ', '_')}.{beside}"):
+            _in_time_behind_a_fence(context, fixture.sum, way, replace(limits, duration=_SHORT_NS))
+
+
+@cases.case("loop_timeout_from_the_loop", "NNHAL-CONTROLFLOW-011", "NNHAL-FENCED-005", since=_SINCE)
+def loop_timeout_from_the_loop(context: CaseContext) -> None:
+    """The timeout of a loop counts from its beginning: one that the wait alone exceeds is kept."""
+    prepared_model = addition.prepared(context, LOOP)
+    hour = deadline("hour", context.version)
+    besides = {
+        "nothing": FencedOptions(),
+        "a_deadline": FencedOptions(deadline=hour),
+        "a_duration": FencedOptions(duration=_HOUR),
+        "both": FencedOptions(deadline=hour, duration=2 * _HOUR),
+    }
+    for (beside, limits), way in itertools.product(besides.items(), fenced_ways(context.version)):
+        with context.configuration(f"{way.replace(' ', '_')}.{beside}"):
+            options = replace(limits, loop_timeout=_SHORT_NS)
+            _in_time_behind_a_fence(context, lambda: _Loop(context, prepared_model), way, options)
+
+
+def _beside(context: CaseContext) -> dict[str, FencedOptions]:
+    """Limits that are far away."""
+    hour = deadline("hour", context.version)
+    return {
+        "nothing": FencedOptions(),
+        "a_deadline": FencedOptions(deadline=hour),
+        "the_last_deadline": FencedOptions(deadline=_MAXIMUM),
+        "a_loop_timeout": FencedOptions(loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS),
+        "both": FencedOptions(deadline=hour, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS),
+    }
+
+
+class _Loop:
+    """A loop of one round, and memory for it."""
+
+    def __init__(self, context: CaseContext, prepared_model: PreparedModel) -> None:
+        self.prepared_model, self._pool = prepared_model, context.pool(64)
+        self._pool.write(0, struct.pack("<f", 0.0))
+        self._pool.write(16, struct.pack("<f", 1.0))
+        self.request = _request_of_loop(self._pool)
+
+    def check(self) -> None:
+        """See that the loop has added once."""
+        checks.equal(struct.unpack("<f", self._pool.read(32, 4)), (1.0,), "output of a loop of one round")
+
+
+def _in_time_behind_a_fence(
+    context: CaseContext, new: Callable[[], Sum | _Loop], way: str, options: FencedOptions
+) -> None:
+    """See work succeed that takes less than a limit, behind a fence that is open for longer than that."""
+    for _ in range(_TRIES):
+        work, fence = new(), context.fence()
+        launched = launch_by(context, way, work.prepared_model, work.request, (fence,), options, settle=fence.signal)
+        context.subject.wait_until(lambda: False, _HELD_SECONDS)
+        signalled = time.monotonic_ns()
+        launched.settle()
+        status = finish(context, launched).status
+        may_be_over = not launched.is_waiting or time.monotonic_ns() - signalled >= _SHORT_NS
+        if status not in MISSED | EXHAUSTED or not may_be_over:
+            checks.status(status, {ErrorStatus.NONE}, f"execution with a limit of {_SHORT_NS} ns from the signal on")
+            work.check()
+            return
+    raise NotApplicable(f"an execution may take longer than {_SHORT_NS} ns")
 
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)
@@ -123,8 +179,7 @@ def loop_timeout(context: CaseContext) -> None:
     prepared_model, pool = addition.prepared(context, LOOP), context.pool(64)
     pool.write(0, struct.pack("<f", -1.0))
     pool.write(16, struct.pack("<f", 0.0))
-    *inputs, output = (RequestArgument(location=DataLocation(0, offset, 4)) for offset in (0, 16, 32))
-    request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
+    request = _request_of_loop(pool)
     for form in forms(context.version):
         with context.configuration(form):
             launched = launch(
@@ -141,3 +196,8 @@ def _check_late_or_missed(total: Sum, status: int) -> None:
     checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
     if status == ErrorStatus.NONE:
         total.check()
+
+
+def _request_of_loop(pool: Pool) -> Request:
+    *inputs, output = (RequestArgument(location=DataLocation(0, offset, 4)) for offset in (0, 16, 32))
+    return Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))

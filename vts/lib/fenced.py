@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.launching import (
     PLAIN,
     FencedOptions,
     Launched,
     Outcome,
     finish,
+    forms,
     launch,
     wait,
 )
@@ -20,8 +24,15 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import Fence, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    ExecutionConfig,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
 
@@ -73,6 +84,11 @@ class Sum:
         self.clear()
         *summands, output = (RequestArgument(location=DataLocation(0, offset, SIZE)) for offset in places)
         self.request = Request(tuple(summands), (output,), (RequestMemoryPool(pool=pool.memory),))
+
+    @property
+    def prepared_model(self) -> PreparedModel:
+        """The addition."""
+        return self._fixture.prepared_model
 
     def write(self, first: Pair) -> None:
         """Write the first summand."""
@@ -147,3 +163,65 @@ class Sum:
 
     def _output(self) -> bytes:
         return bytes(self._pool.read(self._places[2], SIZE))
+
+
+class BoundModel(PreparedModel):
+    """A reusable execution in the form in which models are launched."""
+
+    def __init__(self, execution: Execution) -> None:
+        """execution: has its request, and what its config says, already."""
+        self._execution = execution
+
+    def execute_fenced(
+        self,
+        request: Request,
+        wait_for: tuple[Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> FencedExecutionResult:
+        """Run it; the fences that are left out are None."""
+        fences = tuple(fence for fence in wait_for if fence is not None)
+        return self._execution.execute_fenced(fences, deadline_ns, duration_ns)
+
+    def execute_fenced_with_config(
+        self,
+        request: Request,
+        wait_for: tuple[Fence, ...],
+        config: ExecutionConfig,
+        deadline_ns: int,
+        duration_ns: int,
+    ) -> FencedExecutionResult:
+        """Run it."""
+        return self._execution.execute_fenced(wait_for, deadline_ns, duration_ns)
+
+
+REUSABLE = "executeFenced of a reusable execution"
+"""A way to wait for fences, beside the forms of launching."""
+
+
+def fenced_ways(version: Version) -> tuple[str, ...]:
+    """The ways of a version to execute with fences."""
+    return (*forms(version), REUSABLE) if version >= Version.FL8 else forms(version)
+
+
+def launch_by(
+    context: CaseContext,
+    way: str,
+    prepared_model: PreparedModel,
+    request: Request,
+    wait_for: tuple[Fence | None, ...] = (),
+    options: FencedOptions | None = None,
+    *,
+    settle: Callable[[], None] | None = None,
+    held_by: Fence | None = None,
+) -> Launched:
+    """Launch by one of `fenced_ways`; see launching.launch."""
+    asked = options or FencedOptions()
+    if way == REUSABLE:
+        timeout = NO_LOOP_TIMEOUT if asked.loop_timeout is None else asked.loop_timeout
+        config = config_of(ExecutionOptions(asked.measure, timeout))
+        prepared_model, way = BoundModel(prepared_model.create_reusable_execution(request, config)), PLAIN
+    asked = replace(asked, form=way)
+    return launch(context, prepared_model, request, wait_for, asked, settle=settle, held_by=held_by)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
@@ -198,3 +200,71 @@ def unknown_rank(fixture: BufferFixture) -> None:
             model, (Argument(made, shape), other), (Argument(result, shape),), f"execution of shape {shape}"
         )
         fixture.chosen.check(bytes(result.read(0, len(data))), SUM, f"sum of shape {shape}")
+
+
+_KINDS = ("copy", "output")
+_WALK = (0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 1, 2, 1, 3, 1, 4, 1, 5, 2, 2, 3, 2, 4, 2, 5, 3, 3, 4, 3, 5, 4, 4, 5, 5, 0)
+"""Each of six contents behind each: the way by which it came and its shape."""
+
+
+@cases.case(
+    "shapes.of_one_content_after_another", "NNHAL-MEMDOMAIN-029", "NNHAL-MEMDOMAIN-027", "NNHAL-MEMDOMAIN-033",
+    "NNHAL-MEMDOMAIN-020", "NNHAL-MEMDOMAIN-016", since=_SINCE,
+)  # fmt: skip
+def of_one_content_after_another(context: CaseContext) -> None:
+    """Copies and outputs of three shapes follow each other in each order: the buffer has the shape of the last.
+
+    Two of the shapes have as many elements. Ways to execute take turns; before some contents a copy fails.
+    """
+    chosen = addition.supported(context)
+    fixtures = [BufferFixture(context, chosen, executor) for executor in executors(context.version)]
+    fixture, count = fixtures[0], chosen.elements
+    model = fixture.prepare(dimensions=(0, 0))
+    made = fixture.allocate(model, inputs=(0,), outputs=(0,))
+    shapes: tuple[Shape, ...] = ((2, count), (count, 2), (1, count))
+    for number, content in enumerate(_WALK):
+        kind, shape = _KINDS[content % 2], shapes[content // 2]
+        if number % 5 == 4:
+            checks.status(fixture.copy_from(made, bytes(SIZE), (3, count)), {INVALID}, "copyFrom of another size")
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after a failed copyFrom")
+        writer, reader = fixtures[number % len(fixtures)], fixtures[(number * 4 + 1) % len(fixtures)]
+        _give_content(writer, model, made, kind, shape)
+        with checks.about("NNHAL-MEMDOMAIN-029"):
+            _has_shape(reader, model, made, shape, [one for one in shapes if one != shape])
+
+
+def _size_of(fixture: BufferFixture, shape: Shape) -> int:
+    return shape[0] * shape[1] * SIZE // fixture.elements
+
+
+def _arguments(fixture: BufferFixture, values: Pair, shape: Shape) -> Argument:
+    return Argument(_pool(fixture, values, _size_of(fixture, shape) // SIZE), shape)
+
+
+def _give_content(fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer, kind: str, shape: Shape) -> None:
+    """Fill a buffer with SUM in a shape, by a copy or by an execution."""
+    if kind == "copy":
+        data = fixture.chosen.packed(SUM) * (_size_of(fixture, shape) // SIZE)
+        checks.status(fixture.copy_from(made, data, shape), {NONE}, f"copyFrom of shape {shape}")
+        return
+    inputs = [_arguments(fixture, values, shape) for values in (A, B)]
+    fixture.succeeds(model, inputs, (Argument(made, shape),), f"execution into a buffer with an output of {shape}")
+
+
+def _has_shape(
+    fixture: BufferFixture, model: PreparedModel, made: DeviceBuffer, shape: Shape, others: list[Shape]
+) -> None:
+    """See a buffer with SUM be an input of its shape and of no other, and be copied out whole."""
+    size = _size_of(fixture, shape)
+    for other in others:
+        beside, result = _arguments(fixture, B, other), _arguments(fixture, A, other)
+        what = f"execution with a buffer of shape {shape} as input of shape {other}"
+        fixture.fails(model, (Argument(made, other), beside), (result,), INVALID, what)
+        if _size_of(fixture, other) != size:
+            status = fixture.copy_to(made, _size_of(fixture, other))
+            checks.status(status, {INVALID}, f"copyTo of shape {shape} into memory for {other}")
+    beside, result = _arguments(fixture, B, shape), _arguments(fixture, A, shape)
+    fixture.succeeds(model, (Argument(made, shape), beside), (result,), f"execution with a buffer of shape {shape}")
+    _holds(fixture, made, size // SIZE, f"content of shape {shape}")
+    assert isinstance(result.place, Pool)
+    fixture.chosen.check(bytes(result.place.read(size - SIZE, SIZE)), (SUM[0] + B[0], SUM[1] + B[1]), "end of the sum")

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
@@ -30,6 +31,8 @@ cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
 _HOUR = 3600 * 1000 * MILLISECOND
+_LONGEST = MAXIMUM_LOOP_TIMEOUT_DURATION_NS
+_FOR_EVER, _ONE_ROUND, _OUTPUT_OF_LOOP = (-1.0, 0.0), (0.0, 1.0), 32
 _WRONG = {
     "deadline": ("NNHAL-QOS-008", Limits(deadline=-2)),
     "loop_timeout": ("NNHAL-CONTROLFLOW-014", Limits(loop_timeout=-2)),
@@ -62,10 +65,7 @@ def wrong_beside_others(context: CaseContext) -> None:
 )
 def loop_beside_others(context: CaseContext) -> None:
     """The timeout of a loop counts by itself: neither the default one does nor a distant limit beside it."""
-    pool = context.pool(64)
-    pool.write(0, struct.pack("<f", -1.0))
-    *inputs, output = (RequestArgument(location=DataLocation(0, offset, 4)) for offset in (0, 16, 32))
-    request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
+    _, request = _request_of_loop(context, _FOR_EVER)
     found = ways(context, addition.prepared(context, LOOP), request)
     for beside, other in _neighbours(context).items():
         limits = _together(Limits(loop_timeout=MILLISECOND), other)
@@ -77,25 +77,64 @@ def loop_beside_others(context: CaseContext) -> None:
                 checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than {latest:g} s")
 
 
-@cases.case("limits.distant", "NNHAL-QOS-002", "NNHAL-FENCED-015", "NNHAL-QOS-005", since=Version.V1_3)
+@cases.case(
+    "limits.distant", "NNHAL-QOS-002", "NNHAL-FENCED-015", "NNHAL-QOS-005", "NNHAL-CONTROLFLOW-011", since=Version.V1_3
+)
 def distant(context: CaseContext) -> None:
-    """Limits that are far away or none, in any mixture, are not missed."""
+    """Limits that are far away or none, in any mixture, are not missed; nor is a loop timeout without a loop."""
     asked, found = _sum(context)
-    deadlines = {name: deadline(name, context.version) for name in ("none", "maximum", "hour")}
-    durations, timeouts = {"none": -1, "hour": _HOUR}, {"none": -1, "longest": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}
-    for names in itertools.product(deadlines, durations, timeouts):
-        limits = Limits(deadlines[names[0]], timeouts[names[2]], durations[names[1]])
+    for names, limits in _distant_limits(context, {"none": -1, "longest": _LONGEST, "of_loops_alone": 1}):
         for name, way in _taking(found, limits):
             with context.configuration(f"{name}.{'_'.join(names)}"):
                 asked.clear()
                 asked.check(way.run(limits), f"{name} execution, deadline, duration, loop timeout: {', '.join(names)}")
 
 
+@cases.case(
+    "limits.distant_for_a_loop", "NNHAL-QOS-002", "NNHAL-FENCED-015", "NNHAL-CONTROLFLOW-011", since=Version.V1_3
+)
+def distant_for_a_loop(context: CaseContext) -> None:
+    """Limits that are far away or none, in any mixture, end no loop of one round."""
+    pool, request = _request_of_loop(context, _ONE_ROUND)
+    found = ways(context, addition.prepared(context, LOOP), request)
+    for names, limits in _distant_limits(context, {"none": -1, "longest": _LONGEST}):
+        for name, way in _taking(found, limits):
+            with context.configuration(f"{name}.{'_'.join(names)}"):
+                pool.write(_OUTPUT_OF_LOOP, bytes(4))
+                what = f"{name} execution of a loop, deadline, duration, loop timeout: {', '.join(names)}"
+                checks.status(way.run(limits).status, {ErrorStatus.NONE}, what)
+                checks.equal(struct.unpack("<f", pool.read(_OUTPUT_OF_LOOP, 4)), (1.0,), f"output, {what}")
+
+
+def _distant_limits(context: CaseContext, timeouts: dict[str, int]) -> Iterator[tuple[tuple[str, ...], Limits]]:
+    """Every mixture: the names of deadline, duration and loop timeout, and the limits."""
+    deadlines = {name: deadline(name, context.version) for name in ("none", "maximum", "hour")}
+    durations = {"none": -1, "hour": _HOUR, "maximum": 2**63 - 1}
+    for names in itertools.product(deadlines, durations, timeouts):
+        yield names, Limits(deadlines[names[0]], timeouts[names[2]], durations[names[1]])
+
+
+def _request_of_loop(context: CaseContext, values: tuple[float, float]) -> tuple[Pool, Request]:
+    """A request for LOOP, and its memory."""
+    pool = context.pool(64)
+    for offset, value in zip((0, 16), values, strict=True):
+        pool.write(offset, struct.pack("<f", value))
+    *inputs, output = (RequestArgument(location=DataLocation(0, at, 4)) for at in (0, 16, _OUTPUT_OF_LOOP))
+    return pool, Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
+
+
 @cases.case("limits.afterwards", "NNHAL-QOS-002", "NNHAL-FENCED-015", "NNHAL-EXECUTE-014", since=Version.V1_3)
 def afterwards(context: CaseContext) -> None:
     """What limited one execution does not limit the next one, be it of the same object."""
     asked, found = _sum(context)
-    for what, limits in {"deadline": Limits(deadline=1), "duration": Limits(duration=1)}.items():
+    kinds = {
+        "deadline": Limits(deadline=1),
+        "duration": Limits(duration=1),
+        "both": Limits(deadline=1, duration=1),
+        "deadline_before_duration": Limits(deadline=1, duration=_HOUR),
+        "duration_before_deadline": Limits(deadline=deadline("hour", context.version), duration=1),
+    }
+    for what, limits in kinds.items():
         for name, way in _taking(found, limits):
             with context.configuration(f"{name}.{what}"):
                 checks.status(way.run(limits).status, LATE, f"{name} execution with a {what} that is too short")

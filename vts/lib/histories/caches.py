@@ -11,9 +11,11 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.caching import Handles, outcome
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.preparation import Preparation, model_of
+from npu_conformance.harness.run.preparation import Preparation, PreparationArguments, model_of
 from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.client import Client
+from npu_conformance.vts.lib.deadlines import deadline
 from npu_conformance.vts.lib.histories.asking import ask
 from npu_conformance.vts.lib.histories.history import MOST, History, Living, Saved
 from npu_conformance.vts.lib.histories.recipes import Recipe
@@ -32,7 +34,7 @@ def save(history: History, chance: random.Random) -> None:
     likes = history.saved[-1].recipe if history.saved else None
     saved = Saved(_drawn(history, likes, chance), client.cache(), _token(chance))
     history.saved.append(saved)
-    _save(history, client, saved)
+    _save(history, client, saved, chance)
     if chance.random() < 0.7:
         _restore(history, client, saved, chance)
 
@@ -45,7 +47,7 @@ def save_again(history: History, chance: random.Random) -> None:
     saved = chance.choice(mine)
     _settle(client, saved)
     saved.recipe, saved.token = _drawn(history, saved.recipe, chance), _token(chance)
-    _save(history, client, saved)
+    _save(history, client, saved, chance)
     _restore(history, client, saved, chance)
 
 
@@ -75,7 +77,7 @@ def spoil(history: History, chance: random.Random) -> None:
         status = outcome(client.restore(saved.cache.handles(), saved.token))
         checks.status(status, {_GENERAL}, "prepareModelFromCache of a spoilt model cache")
     if chance.random() < 0.5:
-        _save(history, client, saved)
+        _save(history, client, saved, chance)
     else:
         file.write(content)
     _restore(history, client, saved, chance)
@@ -98,9 +100,19 @@ def _drawn(history: History, other: Recipe | None, chance: random.Random) -> Rec
     return chance.choice(known or alike or history.recipes)
 
 
-def _save(history: History, client: Client, saved: Saved) -> None:
-    model = saved.recipe.model(history.chosen, history.constants(saved.recipe))
-    preparation = client.save(model, saved.cache.handles(), saved.token)
+def _save(history: History, client: Client, saved: Saved, chance: random.Random) -> None:
+    name = chance.choice(("none", "maximum", "hour")) if history.version >= Version.V1_3 else "none"
+    preparation = client.save(
+        history.model(saved.recipe),
+        saved.cache.handles(),
+        saved.token,
+        beside=PreparationArguments(
+            deadline_ns=deadline(name, history.version),
+            priority=chance.randrange(3),
+            preference=chance.randrange(3),
+            **history.beside(chance),
+        ),
+    )
     living = history.add(saved.recipe, model_of(preparation))
     history.say(f"prepare {living} and save it")
     _let_go(history, living)

@@ -17,7 +17,7 @@ from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories import bursts
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
+from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living, OpenBurst
 from npu_conformance.vts.lib.histories.memory import Place
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
 
@@ -159,13 +159,19 @@ def late(history: History, chance: random.Random) -> None:
     asked = _mostly_of_bursts(history, chance) if history.version >= Version.V1_3 else None
     if asked is None:
         return
-    executor = chance.choice(ways)
+    past, mine = deadline("past", history.version), _open_burst(history, asked)
+    executor = "open burst" if mine is not None and chance.random() < 0.5 else chance.choice(ways)
     what = f"late {executor} execution of {asked}"
     history.say(what)
-    past = deadline("past", history.version)
-    execution = execute(
-        history.context, asked.living.prepared_model, asked.request, measure=False, executor=executor, deadline=past
-    )
+    if mine is not None and executor == "open burst":
+        names = bursts.named(mine, asked, chance, may_hide=True)
+        with_config = history.version >= Version.FL8 and chance.random() < 0.3
+        execution = mine.burst.execute(asked.request, names, deadline=past, with_config=with_config)
+        _release_one(history, mine, chance)
+    else:
+        execution = execute(
+            history.context, asked.living.prepared_model, asked.request, measure=False, executor=executor, deadline=past
+        )
     with checks.about("NNHAL-QOS-003"):
         checks.status(execution.status, LATE, what)
     if execution.status == ErrorStatus.NONE:
@@ -320,7 +326,9 @@ def _executed(
     if mine and chance.random() < 0.6:
         names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
         names += [NO_IDENTITY] * (len(request.pools) - len(names))
-        return mine[0].burst.execute(request, names, measure=measured)
+        execution = mine[0].burst.execute(request, names, measure=measured)
+        _release_one(history, mine[0], chance)
+        return execution
     executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=finding_shapes))
     return execute(history.context, asked.living.prepared_model, request, measure=measured, executor=executor)
 
@@ -330,3 +338,17 @@ def _mostly_of_bursts(history: History, chance: random.Random, *, with_buffers: 
     in_bursts = [one.living for one in history.bursts if one.living in history.models]
     living = chance.choice(in_bursts if in_bursts and chance.random() < 0.6 else history.models)
     return ask(history, living, chance, with_buffers=with_buffers and has_buffers(history))
+
+
+def _open_burst(history: History, asked: Ask) -> OpenBurst | None:
+    """The burst of a model that takes deadlines."""
+    found = [one for one in history.bursts if one.living is asked.living]
+    return found[0] if found and history.version.is_aidl else None
+
+
+def _release_one(history: History, burst: OpenBurst, chance: random.Random) -> None:
+    """Mostly let the burst forget a memory behind an execution that has failed."""
+    if burst.names and chance.random() < 0.7:
+        name = burst.names.pop(chance.choice(list(burst.names)))
+        history.say(f"release {name}")
+        checks.succeeds(lambda: burst.burst.release(name), "release of a memory behind a failed execution")

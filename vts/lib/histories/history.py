@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TypedDict
 
 import msgspec
 
@@ -19,7 +20,12 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
-from npu_conformance.specs.neuralnetworks.types import Memory, Request
+from npu_conformance.specs.neuralnetworks.types import (
+    ExtensionNameAndPrefix,
+    Model,
+    Request,
+    TokenValuePair,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
@@ -28,8 +34,18 @@ from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import Memories, Place
 from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
 
+_HINTS = (TokenValuePair(1 << 16, b"?"),)
+_NOBODY = (ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", 1),)
 MOST = 6
 """Of each kind that live at once."""
+
+
+class Beside(TypedDict, total=False):
+    """What a preparation says in a config."""
+
+    with_config: bool
+    hints: tuple[TokenValuePair, ...]
+    extensions: tuple[ExtensionNameAndPrefix, ...]
 
 
 class Living(msgspec.Struct, eq=False):
@@ -138,7 +154,8 @@ class Known(msgspec.Struct):
 def known(context: CaseContext) -> Known:
     """Ask the device what it supports. NotSupported where it is less than two models."""
     chosen, pool = addition.supported(context), context.pool(SIZE)
-    found = [one for one in RECIPES if all(context.supported_operations(one.model(chosen, pool.memory)))]
+    pools = {one: [pool.memory] * len(one.constants) if one.in_pool else () for one in RECIPES}
+    found = [one for one in RECIPES if all(context.supported_operations(one.model(chosen, *pools[one])))]
     if len(found) < 2:
         raise NotSupported("no two models of additions are supported")
     return Known(chosen, tuple(found))
@@ -185,16 +202,15 @@ class History:
         self.models.append(living)
         return living
 
-    def constants(self, recipe: Recipe) -> Memory | None:
-        """A pool with the constant of a recipe that has it in one."""
-        if not recipe.in_pool or recipe.constant is None:
-            return None
-        return self.context.filled_pool(self.chosen.packed(recipe.constant))
+    def model(self, recipe: Recipe) -> Model:
+        """The model of a recipe, with a pool for each constant that lies in one."""
+        constants = recipe.constants if recipe.in_pool else ()
+        return recipe.model(self.chosen, *(self.context.filled_pool(self.chosen.packed(one)) for one in constants))
 
     def prepare(self, chance: random.Random) -> Living | None:
         """Prepare one more model, which is supported; None where its deadline was missed."""
         recipe = chance.choice(self.recipes)
-        model = recipe.model(self.chosen, self.constants(recipe))
+        model = self.model(recipe)
         if chance.random() < 0.5:
             with checks.about("NNHAL-SUPPORT-004"):
                 checks.that(all(self.context.supported_operations(model)), "a supported model is no longer supported")
@@ -204,11 +220,18 @@ class History:
             priority=chance.randrange(3),
             preference=chance.randrange(3),
             deadline=deadline(name, self.version),
+            **self.beside(chance),
         )
         if name == "short" and preparation.prepared_model is None:
             checks.member(preparation.status, LATE, "status of a preparation with a deadline")
             return None
         return self.add(recipe, model_of(preparation))
+
+    def beside(self, chance: random.Random) -> Beside:
+        """Mostly nothing more; or a config, with or without hints that nobody knows, since feature level 8."""
+        if self.version < Version.FL8 or chance.random() < 0.6:
+            return {}
+        return {"with_config": True, **({"hints": _HINTS, "extensions": _NOBODY} if chance.random() < 0.7 else {})}
 
     @property
     def busy(self) -> set[Held]:

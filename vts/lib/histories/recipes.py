@@ -24,14 +24,14 @@ CONSTANTS: tuple[Pair, ...] = ((0.5, -1.5), (-2.25, 3.0), (1.25, 0.75))
 class Recipe:
     """A model. Every output is the sum of two terms.
 
-    inputs: how many the model has. terms: the inputs that each output adds; one beyond the last is the constant.
-    is_clipped: the sums are clipped at zero by a fused RELU. in_pool: the constant lies in a pool.
+    inputs: how many the model has. terms: the inputs that each output adds; those beyond the last are the constants.
+    is_clipped: the sums are clipped at zero by a fused RELU. in_pool: each constant lies in a pool.
     """
 
     inputs: int
     terms: tuple[tuple[int, int], ...]
     is_clipped: bool = False
-    constant: Pair | None = None
+    constants: tuple[Pair, ...] = ()
     in_pool: bool = False
 
     def __str__(self) -> str:
@@ -40,18 +40,19 @@ class Recipe:
 
     def is_like(self, other: Recipe) -> bool:
         """True for models that differ in nothing but the value of a constant or an activation."""
-        mine, its = ((one.inputs, one.terms, one.in_pool, one.constant is None) for one in (self, other))
+        mine, its = ((one.inputs, one.terms, one.in_pool, len(one.constants)) for one in (self, other))
         return mine == its
 
     def expected(self, values: list[Pair]) -> list[Pair]:
         """The outputs for these inputs."""
-        terms = values if self.constant is None else [*values, self.constant]
+        terms = [*values, *self.constants]
         return [self._sum(terms[one], terms[other]) for one, other in self.terms]
 
-    def model(self, chosen: Addition, pool: Memory | None = None) -> Model:
-        """The model in a type. pool: holds the constant in its first bytes, where the recipe has it there."""
+    def model(self, chosen: Addition, *pools: Memory) -> Model:
+        """The model in a type. pools: hold a constant each in their first bytes, where the recipe has them there."""
         tensor = Operand(chosen.operand_type, (chosen.elements,), chosen.scale, chosen.zero_point)
-        uses = [sum(terms.count(number) for terms in self.terms) for number in range(self.inputs + 1)]
+        every = range(self.inputs + len(self.constants))
+        uses = [sum(terms.count(number) for terms in self.terms) for number in every]
         activation = Operand(
             OperandType.INT32,
             lifetime=OperandLifeTime.CONSTANT_COPY,
@@ -59,7 +60,7 @@ class Recipe:
             number_of_consumers=len(self.terms),
         )
         inputs = [_as(tensor, OperandLifeTime.SUBGRAPH_INPUT, uses[number]) for number in range(self.inputs)]
-        constants = [] if self.constant is None else [self._constant(tensor, uses[self.inputs])]
+        constants = [self._constant(tensor, at, uses[self.inputs + at]) for at in range(len(self.constants))]
         outputs = [_as(tensor, OperandLifeTime.SUBGRAPH_OUTPUT, 0) for _ in self.terms]
         operands = (*inputs, *constants, activation, *outputs)
         code = len(inputs) + len(constants)
@@ -69,23 +70,23 @@ class Recipe:
         )
         results = tuple(range(code + 1, len(operands)))
         values = (_RELU if self.is_clipped else 0).to_bytes(4, "little")
-        if self.constant is not None and not self.in_pool:
-            values += chosen.packed(self.constant)
-        pools = (pool,) if pool is not None and self.in_pool else ()
+        if not self.in_pool:
+            values += b"".join(map(chosen.packed, self.constants))
         main = Subgraph(operands, operations, tuple(range(self.inputs)), results)
         return Model(main=main, operand_values=values, pools=pools)
 
-    def _constant(self, tensor: Operand, consumers: int) -> Operand:
+    def _constant(self, tensor: Operand, number: int, consumers: int) -> Operand:
         if self.in_pool:
-            return _as(tensor, OperandLifeTime.CONSTANT_POOL, consumers, DataLocation(length=SIZE))
-        return _as(tensor, OperandLifeTime.CONSTANT_COPY, consumers, DataLocation(offset=4, length=SIZE))
+            return _as(tensor, OperandLifeTime.CONSTANT_POOL, consumers, DataLocation(number, length=SIZE))
+        place = DataLocation(offset=4 + number * SIZE, length=SIZE)
+        return _as(tensor, OperandLifeTime.CONSTANT_COPY, consumers, place)
 
     def _sum(self, one: Pair, other: Pair) -> Pair:
         first, second = one[0] + other[0], one[1] + other[1]
         return (max(first, 0.0), max(second, 0.0)) if self.is_clipped else (first, second)
 
     def _name(self, term: int) -> str:
-        return "abcdefgh"[term] if term < self.inputs else str(self.constant)
+        return "abcdefgh"[term] if term < self.inputs else str(self.constants[term - self.inputs])
 
 
 def _as(tensor: Operand, lifetime: int, consumers: int, location: DataLocation | None = None) -> Operand:
@@ -102,8 +103,12 @@ RECIPES = (
     Recipe(3, ((0, 1), (2, 1))),
     Recipe(4, ((0, 1), (2, 3))),
     Recipe(8, ((0, 1), (2, 3), (4, 5), (6, 7))),
-    *(Recipe(1, ((0, 1),), constant=constant) for constant in CONSTANTS),
-    *(Recipe(1, ((0, 1),), constant=constant, in_pool=True) for constant in CONSTANTS),
-    Recipe(2, ((0, 2), (1, 2)), constant=CONSTANTS[0]),
+    *(Recipe(1, ((0, 1),), constants=(constant,)) for constant in CONSTANTS),
+    *(Recipe(1, ((0, 1),), constants=(constant,), in_pool=True) for constant in CONSTANTS),
+    Recipe(2, ((0, 2), (1, 2)), constants=CONSTANTS[:1]),
+    *(
+        Recipe(1, ((0, 1), (0, 2)), constants=constants, in_pool=True)
+        for constants in (CONSTANTS[1:], CONSTANTS[:0:-1])
+    ),
 )
-"""What a history prepares. Some differ in nothing but a constant or an activation."""
+"""What a history prepares. Some differ in nothing but a constant, the order of two, or an activation."""

@@ -8,10 +8,10 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.launching import FencedOptions
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
-from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
 from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
 from npu_conformance.vts.lib.histories.memory import LARGEST, Place
@@ -20,35 +20,6 @@ _MOST = 8
 """That wait at once."""
 _WAITS = 3
 """After so many calls that have waited for a fence, fences are signalled before."""
-
-
-class _Run(PreparedModel):
-    """A reusable execution in the form in which models are launched."""
-
-    def __init__(self, execution: Execution) -> None:
-        self._execution = execution
-
-    def execute_fenced(
-        self,
-        request: Request,
-        wait_for: tuple[Fence | None, ...],
-        measure_timing: bool,
-        deadline_ns: int,
-        loop_timeout_duration_ns: int,
-        duration_ns: int,
-    ) -> FencedExecutionResult:
-        fences = tuple(fence for fence in wait_for if fence is not None)
-        return self._execution.execute_fenced(fences, deadline_ns, duration_ns)
-
-    def execute_fenced_with_config(
-        self,
-        request: Request,
-        wait_for: tuple[Fence, ...],
-        config: ExecutionConfig,
-        deadline_ns: int,
-        duration_ns: int,
-    ) -> FencedExecutionResult:
-        return self._execution.execute_fenced(wait_for, deadline_ns, duration_ns)
 
 
 def is_free(history: History, bound: Bound) -> bool:
@@ -87,6 +58,7 @@ def launch(history: History, chance: random.Random) -> None:
         return
     before = [one for one in history.pending if one.launched.fence is not None]
     before = chance.sample(before, chance.randint(0, min(2, len(before))))
+    before = _with_a_buffer(history, before, chance)
     bound = _ready(history, chance)
     asked = bound.ask if bound is not None else _reading_earlier_results(history, before, chance)
     if asked is None:
@@ -116,7 +88,7 @@ def _launch(
         _signal(roots)
     measured = bound.is_measured if bound is not None else chance.random() < 0.3
     form = chance.choice(launching.forms(history.version))
-    model = _Run(bound.execution) if bound is not None else asked.living.prepared_model
+    model = BoundModel(bound.execution) if bound is not None else asked.living.prepared_model
     what = f"{'reusable ' if bound else ''}{form} with {len(fences)} fences of {asked}"
     history.say(what)
     launched = launching.launch(
@@ -163,16 +135,39 @@ def _ready(history: History, chance: random.Random) -> Bound | None:
     return chance.choice(ready) if ready and chance.random() < 0.4 else None
 
 
+def _with_a_buffer(history: History, before: list[Pending], chance: random.Random) -> list[Pending]:
+    """Mostly one more to wait for that writes to a buffer, which has content already and can be read then."""
+    more = [
+        one
+        for one in history.pending
+        if one.launched.fence is not None and one not in before
+        if any(isinstance(held, Held) and held.values is not None for held in one.ask.outputs)
+    ]
+    return [*before, chance.choice(more)] if more and chance.random() < 0.7 else before
+
+
 def _reading_earlier_results(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
     """An execution that reads what one before it writes, where its sum is not too large."""
-    living = chance.choice(history.models)
     written = [
         place
         for one in before
         for place, values in zip(one.ask.outputs, _coming(history, one), strict=True)
-        if isinstance(place, Place) and values is not None and max(map(abs, values)) <= LARGEST
+        if values is not None and max(map(abs, values)) <= LARGEST
     ]
-    given = {chance.randrange(living.recipe.inputs): chance.choice(written)} if written else {}
+    in_buffers = [
+        (living, index, one)
+        for living in history.models
+        for one in written
+        if isinstance(one, Held) and one.values is not None  # a driver may look for content at the launch
+        for index in range(living.recipe.inputs)
+        if (living.number, "input", index) in one.roles
+    ]
+    if in_buffers and chance.random() < 0.7:
+        living, index, held = chance.choice(in_buffers)
+        return ask(history, living, chance, given={index: held})
+    living = chance.choice(history.models)
+    places = [one for one in written if isinstance(one, Place)]
+    given = {chance.randrange(living.recipe.inputs): chance.choice(places)} if places else {}
     return ask(history, living, chance, given=given)
 
 
@@ -248,7 +243,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
             checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
         history.forget_outputs(pending.ask)
         for one in pending.ask.inputs:
-            if isinstance(one, Held) and one.values is not None:
+            if isinstance(one, Held) and one.values is not None and not _is_written(history, one):
                 history.read(one, f"an input of a {what} that failed")
         return
     with checks.about("NNHAL-FENCED-012"):
@@ -258,6 +253,11 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
             history.take(pending.ask, what)
     else:
         history.forget_outputs(pending.ask)
+
+
+def _is_written(history: History, held: Held) -> bool:
+    """True for a buffer that an execution before, which has failed as well, or behind has written."""
+    return any(held in pending.ask.outputs for pending in history.pending)
 
 
 def _mark(history: History) -> None:
