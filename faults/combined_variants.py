@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
+
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.choosy_devices import Choice, choosy, float16, images, quantised, two_thirds
-from npu_conformance.faults.fault import Edited, FaultySubject, Variant
+from npu_conformance.faults.fault import FaultySubject, Variant
+from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
 
+@functools.cache
+def _by_edits() -> dict[str, tuple[SourceEdit, ...]]:
+    return {row.id: row.edits for row in source_edits.read(Path(__file__).parent / "variants.json")}
+
+
 def _variant(name: str, description: str, choice: Choice, freedoms: str, version: Version = NEWEST) -> Variant:
     """freedoms: ids of variants by source edits, one beside the other."""
 
     def create(context: Context, version: Version) -> Subject:
-        from npu_conformance.faults import registry  # which lists these, too
-
         for freedom in freedoms.split():
-            mechanism = registry.conforming()[freedom].mechanism
-            assert isinstance(mechanism, Edited)
-            source_edits.apply(mechanism.edits)
+            source_edits.apply(_by_edits()[freedom])
         return Subject(device=choosy(choice)(ReferenceDevice(context, version)))
 
     return Variant(name, description, FaultySubject(create), version)

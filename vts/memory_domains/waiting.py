@@ -11,6 +11,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.launching import Launched, finish
 from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, Fence, PreparedModel
 from npu_conformance.specs.versions import Version
