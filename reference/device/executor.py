@@ -153,6 +153,9 @@ class _GraphExecutor:
                 results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
+        except ArithmeticError as error:  # such as a scale of 0 that came with the request
+            failed = f"operation {operation.type} has no result: {error}"
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, failed) from error
         for index, result in zip(operation.outputs, results, strict=True):
             _check_shape(f"operation {operation.type}: output {index}", operands[index], result.shape)
             values[index] = result

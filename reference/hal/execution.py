@@ -176,8 +176,13 @@ class Execution:
         return shapes
 
 
-def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequence[Pool]) -> Array:
-    """Return a copy of an input, in the shape that the request or the model gives it."""
+def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequence[Pool]) -> Array | None:
+    """Return a copy of an input, in the shape that the request or the model gives it.
+
+    None for the type of an extension that the device does not have: nothing reads it.
+    """
+    if operand.type not in OPERAND_TYPES:
+        return None
     shape = (argument.dimensions or operand.dimensions) if OPERAND_TYPES[operand.type].is_tensor else ()
     location, dtype = argument.location, element_type(operand.type)
     pool = pools[location.pool_index]

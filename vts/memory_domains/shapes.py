@@ -221,7 +221,7 @@ def of_one_content_after_another(context: CaseContext) -> None:
     fixture, count = fixtures[0], chosen.elements
     model = fixture.prepare(dimensions=(0, 0))
     made = fixture.allocate(model, inputs=(0,), outputs=(0,))
-    shapes: tuple[Shape, ...] = ((2, count), (count, 2), (1, count))
+    shapes: tuple[Shape, ...] = ((2, 2 * count), (4, count), (1, count))
     for number, content in enumerate(_WALK):
         kind, shape = _KINDS[content % 2], shapes[content // 2]
         if number % 5 == 4:

@@ -82,7 +82,8 @@ def _projected(inputs: Inputs, hidden: Array) -> Array:
 
 
 def _clipped(values: Array, limit: float) -> Array:
-    whole = int(limit)
+    """Values of at most 16 bits between the limit and its opposite; 0 is no limit."""
+    whole = int(min(limit, 2.0**15))
     return numpy.clip(values, -whole, whole) if whole else values
 
 

@@ -7,13 +7,15 @@ from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, ru
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization
 
 _INFERRED = -1
+_MOST_DIMENSIONS = 1 << 16
+"""More than any tensor has: a list of so many sizes that it does not fit into memory is as wrong."""
 
 
 def _output_shapes(view: OperationView) -> Shapes:
     wanted = view.integers("shape")
     if wanted is None:
         length = (view.dimensions("shape") or (None,))[0]
-        return (None if length is None else (None,) * length,)
+        return (None if length is None else (None,) * min(length, _MOST_DIMENSIONS),)
     if _sizes(view) is not None or _element_count(view) is not None:
         return (None,)
     elements, known = _elements(view), math.prod(size for size in wanted if size != _INFERRED)

@@ -7,14 +7,15 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.vectors import Vector, VectorOperand
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.reference.device import executor
 from npu_conformance.reference.device.executor import UNLIMITED, Executor
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
-from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
@@ -76,3 +77,35 @@ def test_an_input_that_a_request_leaves_out_is_noticed(checked: list[str]) -> No
     device = Executor(model_of(PAD), Version.FL8, [], is_checked=True)
     with pytest.raises(ServiceError, match="input has no value"):
         device.run([None], UNLIMITED)
+
+
+CELL = vectors.load("QUANTIZED_LSTM", "plain")
+
+
+def cell_with(**scalars: float) -> list[numpy.ndarray]:
+    """The outputs of the cell with other scalars."""
+    operands = {
+        name: replace(CELL.operands[name], value=numpy.asarray(value, numpy.float32)) for name, value in scalars.items()
+    }
+    changed = replace(CELL, operands={**CELL.operands, **operands})
+    given = [CELL.examples[0].inputs[name] for name in CELL.inputs]
+    return Executor(model_of(changed), Version.FL8, []).run(given, UNLIMITED)
+
+
+def test_a_scale_of_0_fails_the_execution_of_a_cell() -> None:
+    with pytest.raises(ServiceError, match="has no result") as failed:
+        cell_with(hidden_state_scale=0.0)
+    assert failed.value.status == ErrorStatus.GENERAL_FAILURE
+
+
+def test_an_infinite_limit_is_none() -> None:
+    for limited, unlimited in zip(cell_with(cell_clip=numpy.inf, proj_clip=numpy.inf), cell_with(), strict=True):
+        numpy.testing.assert_array_equal(limited, unlimited, strict=True)
+
+
+def test_a_list_of_sizes_that_no_memory_holds_is_looked_at() -> None:
+    vector = vectors.load("RESHAPE", "float32_flatten")
+    sizes = vector.operations[0].inputs[1]
+    longer = VectorOperand(OperandType.TENSOR_INT32, (2**31,))
+    open_sizes = replace(vector, operands={**vector.operands, sizes: longer}, inputs=(*vector.inputs, sizes))
+    assert validate_model(build_model(open_sizes, Version.FL8).model, Version.FL8)

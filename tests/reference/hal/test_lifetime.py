@@ -12,13 +12,15 @@ from typing import Any
 
 import patience
 import pytest
+from msgspec.structs import replace
 from raising import raised
 from reference_driver import DriverFixture, Recorder, status_of
 
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.execution import Execution, Terms
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
+from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, Priority
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version
 
@@ -132,3 +134,19 @@ def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.Monk
     assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
     assert raised.wait(patience.SECONDS)
     assert isinstance(seen[0].exc_value, RuntimeError)
+
+
+def test_an_input_of_a_type_of_somebody_elses_extension_is_read_by_nothing() -> None:
+    fixture = DriverFixture(Version.FL8)
+    model = fixture.model()
+    unread = types.Operand(1 << 16, lifetime=OperandLifeTime.SUBGRAPH_INPUT)
+    main = replace(
+        model.main,
+        operands=(*model.main.operands, unread),
+        input_indexes=(*model.main.input_indexes, len(model.main.operands)),
+    )
+    prefixes = (types.ExtensionNameAndPrefix("com.example.other", 1),)
+    request = fixture.request()
+    more = replace(request, inputs=(*request.inputs, request.inputs[0]))
+    fixture.run(fixture.prepared(replace(model, main=main, extension_name_to_prefix=prefixes)), more)
+    fixture.check_output()
