@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.launching import (
@@ -22,7 +23,7 @@ from npu_conformance.harness.run.executing.launching import (
 )
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -52,6 +53,8 @@ class FencedFixture:
         self.context = context
         self.chosen = addition.supported(context)
         self.prepared_model = prepared_model or self.chosen.prepared(context)
+        self.is_busy = False
+        """Whether an execution has been launched that waited."""
 
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
@@ -105,10 +108,14 @@ class Sum:
         settle: Callable[[], None] | None = None,
         held_by: Fence | None = None,
     ) -> Launched:
-        """Launch; see launching.launch."""
+        """Launch; see launching.launch. NotSupported where the device has no room for it beside those before."""
         fixture = self._fixture
         model, context = fixture.prepared_model, fixture.context
-        return launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
+        launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
+        if launched.status in EXHAUSTED and fixture.is_busy:
+            raise NotSupported("the device takes no fenced execution beside others")
+        fixture.is_busy = fixture.is_busy or launched.is_waiting
+        return launched
 
     def waits(
         self, *wait_for: SettableFence, settle: Callable[[], None], options: FencedOptions | None = None

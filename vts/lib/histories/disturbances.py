@@ -40,6 +40,8 @@ def refused_request(history: History, chance: random.Random) -> None:
     ]
     history.say(f"a wrong request for {asked.living}")
     execution = _executed(history, asked, chance.choice(wrong), chance)
+    if history.is_refused_for_others(asked, execution):
+        return
     with checks.about("NNHAL-REQUEST-001"):
         checks.status(execution.status, _INVALID, "execution of a wrong request")
     history.forget_outputs(asked)
@@ -62,9 +64,9 @@ def request_of_another(history: History, chance: random.Random) -> None:
         execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor=executor)
         if living is not other:
             history.judge(asked, execution, measured=False, what=what)
-            continue
-        with checks.about("NNHAL-REQUEST-001"):
-            checks.status(execution.status, _INVALID, what)
+        elif not history.is_refused_for_others(asked, execution):
+            with checks.about("NNHAL-REQUEST-001"):
+                checks.status(execution.status, _INVALID, what)
     history.forget_outputs(asked)
 
 
@@ -123,9 +125,9 @@ def refused_allocation(history: History, chance: random.Random) -> None:
 
 
 def no_room(history: History, chance: random.Random) -> None:
-    """An output has too little room."""
+    """An output has too little room, which is a failure from 1.2 on (NNHAL-SHAPE-004)."""
     asked = _mostly_of_bursts(history, chance, with_buffers=history.version.is_aidl)
-    if asked is None:
+    if asked is None or history.version < Version.V1_2:
         return
     places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Place)]
     if not places:
@@ -137,11 +139,13 @@ def no_room(history: History, chance: random.Random) -> None:
     history.say(f"too little room: {asked}")
     request, measured = replace(asked.request, outputs=tuple(outputs)), chance.random() < 0.5
     execution = _executed(history, asked, request, chance, measured=measured, finding_shapes=True)
+    if history.is_refused_for_others(asked, execution):
+        return
     with checks.about("NNHAL-SHAPE-004"):
         checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
     timing_rules(history.context, execution, measured=measured)
     shape_rules(execution)
-    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE and history.version >= Version.V1_2:
+    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
         found = [shape.is_sufficient for shape in execution.output_shapes]
         with checks.about("NNHAL-SHAPE-005"):
             expected = [place != at for place in range(len(outputs))]
@@ -201,8 +205,9 @@ def empty_buffer(history: History, chance: random.Random) -> None:
         return
     history.say(f"without content: {asked}")
     execution = execute(history.context, living.prepared_model, asked.request, measure=False, executor="synchronous")
-    with checks.about("NNHAL-MEMDOMAIN-014"):
-        checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
+    if not history.is_refused_for_others(asked, execution):
+        with checks.about("NNHAL-MEMDOMAIN-014"):
+            checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, f"execution with {held}, uninitialised")
     history.forget_outputs(asked)
     for one in given.values():
         with checks.about("NNHAL-EXECUTE-002"):
@@ -238,8 +243,9 @@ def buffer_twice(history: History, chance: random.Random) -> None:
     request = replace(asked.request, outputs=tuple(outputs))
     executor = chance.choice([one for one in executors(history.version) if one != "burst"])
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
-    with checks.about("NNHAL-MEMDOMAIN-025"):
-        checks.status(execution.status, _INVALID, f"{executor} execution with {held} as input and output")
+    if not history.is_refused_for_others(asked, execution):
+        with checks.about("NNHAL-MEMDOMAIN-025"):
+            checks.status(execution.status, _INVALID, f"{executor} execution with {held} as input and output")
     history.forget_outputs(asked)
     history.buffers.remove(held)  # whether a refused execution empties the buffers of its outputs is free
 
@@ -281,8 +287,9 @@ def without_role(history: History, chance: random.Random) -> None:
     executor = chance.choice([one for one in executors(history.version) if history.version.is_aidl or one != "burst"])
     request = _with_buffer(asked.request, held, direction, index)
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
-    with checks.about("NNHAL-MEMDOMAIN-024"):
-        checks.status(execution.status, _INVALID, f"{executor} execution with {held} as {direction} {index}")
+    if not history.is_refused_for_others(asked, execution):
+        with checks.about("NNHAL-MEMDOMAIN-024"):
+            checks.status(execution.status, _INVALID, f"{executor} execution with {held} as {direction} {index}")
     history.forget_outputs(asked)
     if direction == "output":  # whether a refused execution empties the buffers of its outputs is free
         history.buffers.remove(held)

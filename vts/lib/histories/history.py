@@ -33,6 +33,7 @@ from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import Memories, Place
 from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+from npu_conformance.vts.lib.load import too_much
 
 _HINTS = (TokenValuePair(1 << 16, b"?"),)
 _NOBODY = (ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", 1),)
@@ -180,6 +181,8 @@ class History:
         """Models that the device has restored: it caches them."""
         self.roots: list[Root] = []
         self.pending: list[Pending] = []
+        self.launched = 0
+        """Asynchronous executions that have not been looked at."""
         self.asked: dict[int, Ask] = {}
         """The latest execution that was drawn of each model, by its number."""
         self.failing: PreparedModel | None = None
@@ -247,6 +250,8 @@ class History:
 
     def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
         """See that an execution succeeded, and that its outputs are what its inputs give."""
+        if self.is_refused_for_others(ask, execution):
+            return
         timing_rules(self.context, execution, measured=measured)
         shape_rules(execution)
         with checks.about("NNHAL-EXECUTE-001"):
@@ -256,6 +261,13 @@ class History:
             with checks.about("NNHAL-SHAPE-002"):
                 checks.equal(found, ((self.chosen.elements,), True), f"shape of an output, {what}")
         self.take(ask, what)
+
+    def is_refused_for_others(self, ask: Ask, execution: Execution) -> bool:
+        """True where a device takes no execution beside those that it has; what the outputs hold is not known then."""
+        if not (self.pending or self.launched) or execution.status not in too_much(self.context):
+            return False
+        self.forget_outputs(ask)
+        return True
 
     @checks.about("NNHAL-PREPARE-013")
     def take(self, ask: Ask, what: str) -> None:

@@ -83,6 +83,7 @@ def together(history: History, chance: random.Random) -> None:
     if history.version > HIDL_LAST or history.pending:
         return
     launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
+    history.launched = sum(one is not None for one in launched)
     in_burst(history, chance)
     seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
     for asked, recorder in filter(None, launched):
@@ -91,6 +92,7 @@ def together(history: History, chance: random.Random) -> None:
             checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
         _let_go(history, asked)
         history.judge(asked, recorder.answers[0], measured=False, what=f"asynchronous execution of {asked}")
+    history.launched = 0
 
 
 def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRecorder] | None:
