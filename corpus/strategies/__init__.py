@@ -47,6 +47,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = ("elementwise", "reductions", "moving", "windows", "recurrent", "boxes", "control_flow")
+_PARTS, _MANY = 24, (4, 5, 8)
+"""Of so many drawn numbers the last ones stand for many parts."""
 _SEEDS = 65536
 
 
@@ -82,10 +84,19 @@ def vectors(
     return strategies.composite(_drawn)(legal, version)
 
 
+class _Single(Call):
+    """A call by itself, in no graph."""
+
+    def parts(self) -> int:
+        """A number that is large now and then: what holds for three results or inputs need not hold for more."""
+        number = self.decisions.below(_PARTS)
+        return 1 + number % 3 if number < _PARTS - len(_MANY) else _MANY[number - _PARTS]
+
+
 def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
     """A valid model with one request, by any source of decisions. Raises Unfit where they lead to none."""
     random = numpy.random.default_rng(decisions.below(_SEEDS))
-    call = Call(form, version, decisions, random, input_count(form, version, decisions))
+    call = _Single(form, version, decisions, random, input_count(form, version, decisions))
     return assembled(call, recipes()[form.operation](call))
 
 

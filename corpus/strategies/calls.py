@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 LARGEST_SIZE = 4
-_PARTS, _MANY = 24, (4, 5, 8)
-"""Of so many drawn numbers the last ones stand for many parts."""
 _SCALES = (0.25, 0.0625, 0.1, 0.0078125)
 
 
@@ -162,9 +160,8 @@ class Call:
         return self.between(1, 3)
 
     def parts(self) -> int:
-        """A number of parts or of inputs that is large now and then: what holds for three need not hold for more."""
-        number = self.decisions.below(_PARTS)
-        return 1 + number % 3 if number < _PARTS - len(_MANY) else _MANY[number - _PARTS]
+        """A number of results, or of inputs of one kind."""
+        return self.several()
 
     def window(self) -> tuple[int, int]:
         """Height and width of a window."""

@@ -12,6 +12,7 @@ from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.device.tensors import (
     Array,
     Inputs,
+    NoResultError,
     OutputInfo,
     Outputs,
     Routine,
@@ -153,7 +154,7 @@ class _GraphExecutor:
                 results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
-        except ArithmeticError as error:  # such as a scale of 0 that came with the request
+        except NoResultError as error:
             failed = f"operation {operation.type} has no result: {error}"
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, failed) from error
         for index, result in zip(operation.outputs, results, strict=True):

@@ -12,7 +12,7 @@ from npu_conformance.reference.device.fixed_point import (
     saturate16,
     tanh,
 )
-from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, NoResultError, Outputs, Tensor, integer, required
 
 _INPUT, _FORGET, _CANDIDATE, _OUTPUT = range(4)
 _PEEPHOLES = {_INPUT: 9, _FORGET: 10, _OUTPUT: 11}
@@ -37,14 +37,14 @@ def quantized_lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     kept, added = divide_by_power(forget * cell, 15), divide_by_power(entering * candidate, 30 + exponent)
     cell = _clipped(saturate16(kept + added), _real(inputs, 24) / old.scale)
     opened = logistic(_gate(inputs, _OUTPUT, cell), _INTEGER_BITS)
-    hidden = multiply(opened * tanh(cell, 15 + exponent), 2.0**-30 / _real(inputs, 31))
+    hidden = multiply(opened * tanh(cell, 15 + exponent), 2.0**-30 / _unit(inputs, 31))
     made = _projected(inputs, _int8(hidden - integer(inputs[30]))).astype(numpy.int8)
     return made, cell.astype(numpy.int16), made
 
 
 def _gate(inputs: Inputs, gate: int, cell: Array) -> Array:
     """Products with input, output state and, through a peephole, the cell state: each rounded, the sums saturated."""
-    unit = _real(inputs, 26 + gate)
+    unit = _unit(inputs, 26 + gate)
     x, h = required(inputs[0]), required(inputs[18])
     sums = saturate16(_product(x, required(inputs[1 + gate]), unit))
     sums = saturate16(sums + _product(h, required(inputs[5 + gate]), unit))
@@ -83,6 +83,8 @@ def _projected(inputs: Inputs, hidden: Array) -> Array:
 
 def _clipped(values: Array, limit: float) -> Array:
     """Values of at most 16 bits between the limit and its opposite; 0 is no limit."""
+    if not limit >= 0:
+        raise NoResultError(f"a limit of {limit}")
     whole = int(min(limit, 2.0**15))
     return numpy.clip(values, -whole, whole) if whole else values
 
@@ -97,6 +99,14 @@ def _integers(tensor: Tensor) -> Array:
 
 def _real(inputs: Inputs, position: int) -> float:
     return float(required(inputs[position]).data.item())
+
+
+def _unit(inputs: Inputs, position: int) -> float:
+    """A scale that results are divided by."""
+    found = _real(inputs, position)
+    if not found:
+        raise NoResultError(f"input {position} is a scale of 0")
+    return found
 
 
 def _int8(values: Array) -> Array:
