@@ -114,10 +114,7 @@ def data_of_any_length(context: CaseContext) -> None:
             app, data = ScriptedApp(context, lists("one")), bytes(range(1, length + 1))
             compilation = app.compilation(FibonacciModel(app, data).built(), app.named("one"))
             app.call("compilation_finish", compilation)
-            models = [call.model for call in app.calls("one") if call.model is not None]
-            operands = [operand for model in models for operand in model.main.operands]
-            found = {each.extra_params.extension for each in operands if each.extra_params}
-            checks.equal(found, {data}, "extension data of the operands")
+            checks.equal(_data_seen(app), {data}, "extension data of the operands")
             app.close()
 
 
@@ -137,15 +134,24 @@ def judged_by_drivers(context: CaseContext) -> None:
 @cases.case("data_is_copied", "FW-EXT-012")
 def data_is_copied(context: CaseContext) -> None:
     """Short data is copied at once; set again it is replaced, and null removes it."""
-    app = ScriptedApp(context, lists("one"))
-    model = app.empty_model()
-    from npu_conformance.cts.lib.runtime.vendor import type_code
-    from npu_conformance.specs.neuralnetworks.runtime.types import OperandDescription
+    other = PARAMETERS[::-1]
+    for name, contents, expected in (
+        ("again", (other, PARAMETERS), {PARAMETERS}),
+        ("null", (PARAMETERS, b""), set()),
+        ("after_null", (PARAMETERS, b"", other), {other}),
+    ):
+        with context.configuration(name):
+            app = ScriptedApp(context, lists("one"))
+            app.call("compilation_finish", app.compilation(FibonacciModel(app, contents).built(), app.named("one")))
+            checks.equal(_data_seen(app), expected, "extension data of the operands")
+            app.close()
 
-    app.succeed("model_add_operand", model, OperandDescription(type_code(app, model, NUMBERS_TYPE), 1, (8,)))
-    for data in (b"first", PARAMETERS):
-        app.succeed("model_set_operand_extension_data", model, 0, place(app.memory, data), len(data))
-    app.succeed("model_set_operand_extension_data", model, 0, None, 0)
+
+def _data_seen(app: ScriptedApp) -> set[bytes | None]:
+    """The extension data of all operands that the driver has been told of."""
+    models = [call.model for call in app.calls("one") if call.model is not None]
+    operands = [operand for model in models for operand in model.main.operands]
+    return {each.extra_params.extension for each in operands if each.extra_params}
 
 
 @cases.case("no_driver", "FW-EXT-006", "FW-PRT-008")
