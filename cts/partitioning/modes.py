@@ -71,16 +71,7 @@ def without_fallback_in_parts(context: CaseContext) -> None:
     for name, net in _IN_PARTS.items():
         for value in ("2", "1"):
             with context.configuration(f"{name}.mode{value}"):
-                app = ScriptedApp(context, driver("one", "MUL", exec_time=FAST, **failing("execute", _UNAVAILABLE)))
-                app.control.set_property(_PARTITION, value)
-                compiled = app.compiled(net())
-                for way in ways(app.level):
-                    if value == "1":
-                        app.computes_rightly(compiled, way)
-                    else:
-                        result = app.compute_net(compiled, way=way).result
-                        app.expect(f"execution ({way})", result, ResultCode.UNAVAILABLE_DEVICE)
-                app.close()
+                _falls_back_by_default(context, value, net())
 
 
 @cases.case("without_fallback_of_open_sizes", "FW-PRT-016", "FW-PRT-010")
@@ -88,16 +79,21 @@ def without_fallback_of_open_sizes(context: CaseContext) -> None:
     """So it is where the model leaves the size of its output open; by default the CPU finds it."""
     for value, operations in product(("2", "1"), (("MUL",), ("ADD", "MUL"), ("MUL", "ADD"))):
         with context.configuration(f"{'_'.join(operations).lower()}.mode{value}"):
-            app = ScriptedApp(context, driver("one", "MUL", exec_time=FAST, **failing("execute", _UNAVAILABLE)))
-            app.control.set_property(_PARTITION, value)
-            compiled = app.compiled(open_chain(*operations))
-            for way in ways(app.level, finding_shapes=True):
-                if value == "1":
-                    app.computes_rightly(compiled, way)
-                else:
-                    result = app.compute_net(compiled, way=way).result
-                    app.expect(f"execution ({way})", result, ResultCode.UNAVAILABLE_DEVICE)
-            app.close()
+            _falls_back_by_default(context, value, open_chain(*operations), finding_shapes=True)
+
+
+def _falls_back_by_default(context: CaseContext, mode: str, net: Net, *, finding_shapes: bool = False) -> None:
+    """A driver of MUL that cannot execute fails the net in mode 2, by every way; in mode 1 the CPU computes it."""
+    app = ScriptedApp(context, driver("one", "MUL", exec_time=FAST, **failing("execute", _UNAVAILABLE)))
+    app.control.set_property(_PARTITION, mode)
+    compiled = app.compiled(net)
+    for way in ways(app.level, finding_shapes=finding_shapes):
+        if mode == "1":
+            app.computes_rightly(compiled, way)
+        else:
+            result = app.compute_net(compiled, way=way).result
+            app.expect(f"execution ({way})", result, ResultCode.UNAVAILABLE_DEVICE)
+    app.close()
 
 
 @cases.case("without_fallback_at_preparation_of_parts", "FW-PRT-016", "FW-API-006")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import msgspec
+
 from npu_conformance.fuzz.lib.choices import Choices
 
 INTEGERS = (
@@ -75,6 +77,17 @@ def edit(document: Any, choices: Choices, grammar: Grammar) -> None:
         place.put(_copy(choices.pick(_WRONG)))
     else:
         place.put(_changed(place, choices, grammar))
+
+
+def edited(line: bytes, choices: Choices, grammar: Grammar) -> bytes:
+    """A line edited as JSON, and as bytes where it is none or becomes none."""
+    try:
+        document = msgspec.json.decode(line)
+        if isinstance(document, dict | list):
+            edit(document, choices, grammar)
+        return msgspec.json.encode(document)
+    except (msgspec.DecodeError, UnicodeError, RecursionError, OverflowError):
+        return bytes_edit(bytearray(line), choices)
 
 
 def _chosen(document: Any, choices: Choices) -> Place | None:

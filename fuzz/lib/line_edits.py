@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.json_edits import ALIASES, INTEGERS, Grammar, bytes_edit, edit
+from npu_conformance.fuzz.lib.json_edits import ALIASES, INTEGERS, Grammar, bytes_edit, edited
 from npu_conformance.fuzz.lib.line_seeds import ERRORS
 
 _GRAMMAR = Grammar(encoded=frozenset({"data", "operandValues", "token"}), wild=True)
@@ -50,7 +48,7 @@ def mutated(line: bytes, choices: Choices) -> bytes:
     if kind < 8:
         return _with_another_value(line, choices)
     if kind < 10:
-        return _edited(line, choices)
+        return edited(line, choices, _GRAMMAR)
     if kind < 12:
         return _nested(line, choices)
     if kind == 12:
@@ -85,17 +83,6 @@ def _changed(value: bytes, choices: Choices) -> bytes:
         number = int(value)
         return str(choices.pick((number + 1, number - 1, -number, number * 2, number + choices.pick(ALIASES)))).encode()
     return value[: len(value) // 2] + value[-1:]
-
-
-def _edited(line: bytes, choices: Choices) -> bytes:
-    """Fields left out, elements dropped and doubled, values of the wrong type, bytes in base64."""
-    try:
-        document = msgspec.json.decode(line)
-        if isinstance(document, dict | list):
-            edit(document, choices, _GRAMMAR)
-        return msgspec.json.encode(document)
-    except (msgspec.DecodeError, UnicodeError, RecursionError, OverflowError):
-        return bytes_edit(bytearray(line), choices)
 
 
 def _nested(line: bytes, choices: Choices) -> bytes:

@@ -9,7 +9,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.json_edits import Grammar, bytes_edit, edit
+from npu_conformance.fuzz.lib.json_edits import Grammar, bytes_edit, edited
 from npu_conformance.specs.versions import Version
 
 HELLO = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"client":"fuzz"}}'
@@ -69,7 +69,7 @@ def mutate(data: bytes, choices: Choices, others: Sequence[bytes], max_size: int
     position = choices.below(len(lines))
     kind = choices.below(8)
     if kind <= 2:
-        lines[position] = _edited(lines[position], choices)
+        lines[position] = edited(lines[position], choices, _GRAMMAR)
     elif kind == 3:
         lines[position] = bytes_edit(bytearray(lines[position]), choices)
     elif kind == 4:
@@ -94,16 +94,6 @@ def is_greedy(line: bytes) -> bool:
     params = request.get("params") if isinstance(request, dict) else None
     size = params.get("size") if isinstance(params, dict) else None
     return isinstance(size, int | float) and _GREEDY.start <= size < _GREEDY.stop
-
-
-def _edited(line: bytes, choices: Choices) -> bytes:
-    try:
-        document = msgspec.json.decode(line)
-        if isinstance(document, dict | list):
-            edit(document, choices, _GRAMMAR)
-        return msgspec.json.encode(document)
-    except (msgspec.DecodeError, UnicodeError, RecursionError, OverflowError):
-        return bytes_edit(bytearray(line), choices)
 
 
 def _nested(line: bytes, depth: int, choices: Choices) -> bytes:
