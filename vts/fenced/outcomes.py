@@ -60,7 +60,10 @@ def timings(context: CaseContext) -> None:
 
 @cases.case("timings_of_waiting", "NNHAL-FENCED-014", "NNHAL-FENCED-018", since=_SINCE)
 def timings_of_waiting(context: CaseContext) -> None:
-    """The time that an execution is held back is in timingLaunched, and not in timingFenced."""
+    """The time that an execution is held back is in timingLaunched, and not in timingFenced.
+
+    Clocks may be coarse: half of that time has to be there.
+    """
     total, fence = FencedFixture(context).sum(), context.fence()
     launched = total.launch(fence, options=FencedOptions(measure=True), settle=fence.signal)
     started = time.monotonic_ns()
@@ -78,8 +81,8 @@ def timings_of_waiting(context: CaseContext) -> None:
     if context.version.unavailable_time in (whole, after):
         raise NotApplicable("the device does not measure both times in the driver")
     held = held_ns // (1 if context.version.is_aidl else 1000)
-    what = f"timeInDriver: expected {whole} from the call on to exceed {after} from the signal on by {held} at least"
-    checks.that(whole - after >= held * 0.9, what)
+    what = f"timeInDriver: expected {whole} from the call on to exceed {after} from the signal on by {held}, roughly"
+    checks.that(whole - after >= held / 2, what)
 
 
 @cases.case("memory_after_the_signal", "NNHAL-FENCED-007", since=_SINCE)
