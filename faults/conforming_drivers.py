@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import threading
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import faulty_device, faulty_models
@@ -13,13 +14,14 @@ from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.plugin import Context, RealClock, Subject
 from npu_conformance.specs.versions import Version
 
 _MISSED = (ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT)
 _GENERAL = ErrorStatus.GENERAL_FAILURE
 _SECOND = 10**9
+_A_MOMENT = 0.02
 Result = types.ExecutionResult
 
 
@@ -127,6 +129,47 @@ class _HasRoomForOne(FaultyPreparedModel):
             self.room.release()
 
 
+class _HasRoomForOneForLong(_HasRoomForOne):
+    """The same, whose asynchronous executions end a moment after the call."""
+
+    room = threading.Semaphore(1)
+
+    def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
+        threading.Timer(_A_MOMENT, super().executed, (callback, *answer)).start()
+
+
+class _WaitsAlone(FaultyPreparedModel):
+    """Rejects what comes while a fenced execution waits."""
+
+    waiting: ClassVar[list[hal.Fence]] = []
+
+    def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
+        return self._launched(self.inner.execute_fenced, arguments)
+
+    def execute_fenced_with_config(self, *arguments: Any) -> hal.FencedExecutionResult:
+        return self._launched(self.inner.execute_fenced_with_config, arguments)
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        self._require_room()
+        return self.inner.execute_synchronously(*arguments)
+
+    def execute_synchronously_with_config(self, *arguments: Any) -> Result:
+        self._require_room()
+        return self.inner.execute_synchronously_with_config(*arguments)
+
+    def _launched(self, launch: Callable[..., hal.FencedExecutionResult], arguments: Any) -> hal.FencedExecutionResult:
+        self._require_room()
+        result = launch(*arguments)
+        if result.sync_fence is not None:
+            self.waiting.append(result.sync_fence)
+        return result
+
+    def _require_room(self) -> None:
+        self.waiting[:] = [one for one in self.waiting if one.get_state() == FenceState.UNSIGNALLED]
+        if self.waiting:
+            raise ServiceError(ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, "an execution waits")
+
+
 class _RefusesAtLaunch(_HasRoomForOne):
     """Rejects, in the launch as well, what comes while something else runs."""
 
@@ -189,6 +232,9 @@ VARIANTS = (
     Variant("room-for-one", "Executions beside another one are refused.", faulty_models(_HasRoomForOne)),
     Variant("room-for-one-launch", "Executions beside another one are not launched.", faulty_models(_RefusesAtLaunch),
             Version.V1_3),
+    Variant("room-for-one-for-long", "The same, whose executions end a moment after the call.",
+            faulty_models(_HasRoomForOneForLong), Version.V1_3),
+    Variant("waits-alone", "Nothing is executed while a fenced execution waits.", faulty_models(_WaitsAlone)),
     Variant("room-for-two-models", "A third prepared model is refused.", faulty_device(_with_room_for_models(2))),
     Variant("room-for-four-models", "A fifth prepared model is refused.", faulty_device(_with_room_for_models(4)),
             Version.V1_3),

@@ -118,12 +118,15 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[Step]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
     dice = next((step.dice for step in steps if step.do == "start"), 0)
     history = History(context, subject, random.Random(dice))
-    for step in steps:
-        if step.do in STEPS and (history.models or step.do == "prepare"):
-            with _told(history):
-                STEPS[step.do](history, random.Random(step.dice))
-                with checks.about("NNHAL-EXECUTE-002"):
-                    history.memories.check("which nobody was to write")
+    try:
+        for step in steps:
+            if step.do in STEPS and (history.models or step.do == "prepare"):
+                with _told(history):
+                    STEPS[step.do](history, random.Random(step.dice))
+                    with checks.about("NNHAL-EXECUTE-002"):
+                        history.memories.check("which nobody was to write")
+    finally:
+        history.let_go()  # a device with room for one execution would be busy in the next history
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.load import needs_room
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
@@ -73,8 +74,10 @@ def launched_ahead(context: CaseContext) -> None:
     _wait(
         context, lambda: all(recorder.answers for recorder in recorders), context.manifest.deadlines.execute, "execute"
     )
-    for one, recorder in zip(asked, recorders, strict=True):
+    for number, (one, recorder) in enumerate(zip(asked, recorders, strict=True)):
         checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+        if number:
+            needs_room(recorder.answers[0].status)
         one.check(recorder.answers[0], "one of four executions in flight")
 
 

@@ -8,8 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.chain import Runner
@@ -89,6 +90,12 @@ def _few(runners: Sequence[Runner]) -> int:
     patience = context.manifest.deadlines.execute * context.manifest.time_scale / 4
     in_time = patience / (len(runners) * max(runner.seconds for runner in runners))
     return max(1, min(_FEW, int(in_time)))
+
+
+def needs_room(status: int) -> None:
+    """NotSupported where a device refuses an execution for those that it has: it need not take several at once."""
+    if status in EXHAUSTED:
+        raise NotSupported("the device takes no execution beside others")
 
 
 def too_much(context: CaseContext) -> frozenset[ErrorStatus]:

@@ -262,12 +262,23 @@ class History:
                 checks.equal(found, ((self.chosen.elements,), True), f"shape of an output, {what}")
         self.take(ask, what)
 
+    def let_go(self) -> None:
+        """Signal all fences of the client: nothing waits for it any longer."""
+        for root in self.roots:
+            if not root.is_settled:
+                root.signal()
+
     def is_refused_for_others(self, ask: Ask, execution: Execution) -> bool:
         """True where a device takes no execution beside those that it has; what the outputs hold is not known then."""
         if not (self.pending or self.launched) or execution.status not in too_much(self.context):
             return False
-        self.forget_outputs(ask)
+        self.leave_outputs(ask)
         return True
+
+    def leave_outputs(self, ask: Ask) -> None:
+        """Whether a refused execution empties the buffers of its outputs is free: they are used no more."""
+        self.forget_outputs(ask)
+        self.buffers = [one for one in self.buffers if one not in ask.outputs]
 
     @checks.about("NNHAL-PREPARE-013")
     def take(self, ask: Ask, what: str) -> None:

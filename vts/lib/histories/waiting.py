@@ -101,7 +101,7 @@ def _launch(
         held_by=None if own else roots[0].fence,
     )
     if launched.status in EXHAUSTED:
-        history.forget_outputs(asked)
+        history.leave_outputs(asked)
         return
     checks.status(launched.status, {ErrorStatus.NONE}, what)
     late = _late(history, asked, chance)
