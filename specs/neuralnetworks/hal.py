@@ -12,7 +12,6 @@ where the caller sets no limit. A driver may ignore deadlines.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
 
 from npu_conformance.specs.interfaces import Interface, method, refuse
 from npu_conformance.specs.neuralnetworks import types
@@ -334,14 +333,14 @@ class Device(Interface):
         raise refuse("Device.allocate")
 
 
-STATUS_LETTERS: dict[str, Collection[ErrorStatus]] = {
+STATUS_LETTERS: dict[str, tuple[ErrorStatus, ...]] = {
     "N": (ErrorStatus.NONE,),
     "U": (ErrorStatus.DEVICE_UNAVAILABLE,),
     "G": (ErrorStatus.GENERAL_FAILURE,),
     "O": (ErrorStatus.OUTPUT_INSUFFICIENT_SIZE,),
     "A": (ErrorStatus.INVALID_ARGUMENT,),
-    "M": MISSED,
-    "R": EXHAUSTED,
+    "M": tuple(sorted(MISSED)),
+    "R": tuple(sorted(EXHAUSTED)),
 }
 
 
