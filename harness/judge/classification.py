@@ -64,8 +64,13 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
 
 
 def _let_go(error: BaseException | None) -> None:
-    """Keep nothing alive that the exception has passed: a device may have no room beside a model of the case before."""
-    while error is not None:
+    """Keep nothing alive that the exception has passed: a device may have no room beside a model of the case before.
+
+    Those of a plug-in may stand behind each other in a circle.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
 

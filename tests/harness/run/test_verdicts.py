@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -373,3 +374,27 @@ def test_a_call_that_failed_unexpectedly_is_named_where_it_is_known(method: str,
     error = ServiceError(2)
     error.method = method
     assert classify_exception(error).message == message
+
+
+class Thing:
+    """What a case holds while it runs."""
+
+
+def test_a_verdict_keeps_nothing_alive_of_what_an_error_has_passed() -> None:
+    found: list[weakref.ref[Thing]] = []
+
+    def case() -> None:
+        thing = Thing()
+        found.append(weakref.ref(thing))
+        raise Failed("wrong")
+
+    with pytest.raises(Failed) as raised:
+        case()
+    assert classify_exception(raised.value).outcome is Outcome.FAIL
+    assert found[0]() is None
+
+
+def test_errors_that_stand_behind_each_other_end_a_case_like_any() -> None:
+    first, second = ValueError("first"), KeyError("second")
+    first.__cause__, second.__context__ = second, first  # as of `raise first from second`, which had come behind it
+    assert classify_exception(first).outcome is Outcome.SUITE_ERROR
