@@ -15,6 +15,7 @@ from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
+    EXHAUSTED,
     ErrorStatus,
     ExecutionPreference,
     OperandType,
@@ -39,11 +40,7 @@ from npu_conformance.vts.lib.structure_models import ADD, BRANCHES, SIZE, pooled
 cases = CaseGroup("vts.models", group=Group.VALIDATION)
 
 _INVALID, _NONE = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.NONE
-_DECLINES = {
-    ErrorStatus.GENERAL_FAILURE,
-    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
-    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
-}
+_DECLINES = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 _HUGE = {
     "2_32_elements": (2**16, 2**16),
     "2_32_bytes": (2**15, 2**15),

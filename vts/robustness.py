@@ -19,7 +19,7 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.harness.subject.remote_application import RemoteApplication
 from npu_conformance.harness.subject.resources import Resources, private_kib, resources_of
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, ExecutionResult, Model
 from npu_conformance.specs.versions import Version
@@ -46,11 +46,7 @@ _GLANCE_SECONDS = 0.02
 _MOST_KIB = 8192
 """Private memory that an allocator may take in 1000 executions of one addition, and that a leak in each goes beyond."""
 
-_NO_ROOM = {
-    ErrorStatus.GENERAL_FAILURE,
-    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
-    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
-}
+_NO_ROOM = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 
 
 @cases.case("models.many", "NNHAL-PREPARE-013")

@@ -77,7 +77,7 @@ class Spreads:
 
     @functools.cached_property
     def _given(self) -> dict[str, Array]:
-        return _given(self._vector)
+        return _known(self._vector, self._vector.examples[0].inputs)
 
     def run(self, runs: int) -> None:
         """Let operations err in further ways until there were so many. An element whose kind changes has no limit."""
@@ -109,8 +109,7 @@ class Spreads:
 
     def _inside(self, graph: Graph, given: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of a branch, a condition or a round, whose results move too. Raises what its operations raise."""
-        arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
-        arrays.update(given)
+        arrays = _known(graph, given)
         for number, step in enumerate(self._inner_steps[id(graph)]):
             arrays.update(self._moved_results(step, number, self._evaluated(step, arrays)))
         return {name: arrays[name] for name in graph.outputs}
@@ -194,6 +193,7 @@ def _step(graph: Graph | Vector, operation: VectorOperation) -> Step:
     return Step(operation, Graph(operands, (operation,), operation.inputs, operation.outputs))
 
 
-def _given(vector: Vector) -> dict[str, Array]:
-    constants = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
-    return {**constants, **vector.examples[0].inputs}
+def _known(graph: Graph | Vector, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What is there before the first operation: constants and inputs."""
+    constants = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
+    return {**constants, **inputs}

@@ -13,7 +13,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.run.executing.execution import Execution, shape_rules
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 from npu_conformance.specs.neuralnetworks.validate import validate_request
@@ -199,8 +199,7 @@ class ExecutionJudge:
                 )
             return
         loose = {_GENERAL, _INVALID} if _may_be_empty(asked) else set()
-        exhausted = {ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT}
-        expect(asked.what, status, {_NONE, *loose, *freed, *exhausted}, "NNHAL-MEMDOMAIN-032")
+        expect(asked.what, status, {_NONE, *loose, *freed, *EXHAUSTED}, "NNHAL-MEMDOMAIN-032")
 
     def _succeeded(self, asked: Asked, answer: Execution, after: Sequence[bytes]) -> None:
         for side, _, _, state in asked.uses():

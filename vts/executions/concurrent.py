@@ -20,7 +20,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
-from npu_conformance.vts.lib.load import needs_room
+from npu_conformance.vts.lib.load import takes_several
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
@@ -77,7 +77,7 @@ def launched_ahead(context: CaseContext) -> None:
     for number, (one, recorder) in enumerate(zip(asked, recorders, strict=True)):
         checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
         if number:
-            needs_room(recorder.answers[0].status)
+            takes_several(recorder.answers[0].status)
         one.check(recorder.answers[0], "one of four executions in flight")
 
 

@@ -17,7 +17,7 @@ from npu_conformance.harness.run.executing.execution import (
 )
 from npu_conformance.harness.run.executing.executors import bind, run_reusable
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
@@ -36,8 +36,7 @@ _REJECTED = {
     ErrorStatus.GENERAL_FAILURE,
     ErrorStatus.INVALID_ARGUMENT,
     ErrorStatus.DEVICE_UNAVAILABLE,
-    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
-    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
+    *EXHAUSTED,
 }
 
 

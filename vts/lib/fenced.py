@@ -8,7 +8,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.launching import (
@@ -23,7 +22,7 @@ from npu_conformance.harness.run.executing.launching import (
 )
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -36,6 +35,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
+from npu_conformance.vts.lib.load import takes_several
 
 _STEP = 16
 POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
@@ -112,8 +112,8 @@ class Sum:
         fixture = self._fixture
         model, context = fixture.prepared_model, fixture.context
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
-        if launched.status in EXHAUSTED and fixture.is_busy:
-            raise NotSupported("the device takes no fenced execution beside others")
+        if fixture.is_busy:
+            takes_several(launched.status)
         fixture.is_busy = fixture.is_busy or launched.is_waiting
         return launched
 
