@@ -14,7 +14,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
-from npu_conformance.harness.run.executing.launching import FencedOptions, finish, forms, launch
+from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, finish, forms, launch
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -68,7 +68,8 @@ def too_short(context: CaseContext) -> None:
     for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
-                _late_or_missed(context, fixture.sum(), replace(chosen, form=form))
+                total = fixture.sum()
+                _check_late_or_missed(total, total.launch(options=replace(chosen, form=form)))
 
 
 @cases.case("too_short_behind_a_fence", "NNHAL-FENCED-011", "NNHAL-FENCED-015", since=_SINCE)
@@ -80,7 +81,7 @@ def too_short_behind_a_fence(context: CaseContext) -> None:
             total, fence = fixture.sum(), context.fence()
             launched = total.launch(fence, options=chosen, settle=fence.signal)
             launched.settle()
-            _check_late_or_missed(total, finish(context, launched).status)
+            _check_late_or_missed(total, launched)
 
 
 @cases.case("duration_from_the_signal", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
@@ -188,11 +189,8 @@ def loop_timeout(context: CaseContext) -> None:
             expect_aborted(Execution(finish(context, launched).status, (), None))
 
 
-def _late_or_missed(context: CaseContext, total: Sum, options: FencedOptions) -> None:
-    _check_late_or_missed(total, finish(context, total.launch(options=options)).status)
-
-
-def _check_late_or_missed(total: Sum, status: int) -> None:
+def _check_late_or_missed(total: Sum, launched: Launched) -> None:
+    status = total.end(launched).status
     checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
     if status == ErrorStatus.NONE:
         total.check()

@@ -53,8 +53,8 @@ class FencedFixture:
         self.context = context
         self.chosen = addition.supported(context)
         self.prepared_model = prepared_model or self.chosen.prepared(context)
-        self.is_busy = False
-        """Whether an execution has been launched that waited."""
+        self.in_flight = 0
+        """Executions that have been launched and were not seen to end: there may be no room beside them."""
 
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
@@ -112,10 +112,16 @@ class Sum:
         fixture = self._fixture
         model, context = fixture.prepared_model, fixture.context
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
-        if fixture.is_busy:
+        if fixture.in_flight:
             takes_several(launched.status)
-        fixture.is_busy = fixture.is_busy or launched.is_waiting
+        fixture.in_flight += launched.fence is not None
         return launched
+
+    def end(self, launched: Launched, *, measured: bool = False) -> Outcome:
+        """Wait for the end; see launching.finish."""
+        outcome = finish(self._fixture.context, launched, measured=measured)
+        self._fixture.in_flight -= launched.fence is not None
+        return outcome
 
     def waits(
         self, *wait_for: SettableFence, settle: Callable[[], None], options: FencedOptions | None = None
@@ -128,7 +134,7 @@ class Sum:
 
     def succeeds(self, launched: Launched, expected: Pair = SUM, *, measured: bool = False) -> Outcome:
         """Wait for the end: status NONE, and the sum is there by then."""
-        outcome = finish(self._fixture.context, launched, measured=measured)
+        outcome = self.end(launched, measured=measured)
         checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
         self.check(expected)
         return outcome
@@ -139,7 +145,7 @@ class Sum:
             with checks.about("NNHAL-FENCED-010"):
                 state = wait(self._fixture.context, launched.fence)
                 checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
-        outcome = finish(self._fixture.context, launched)
+        outcome = self.end(launched)
         with checks.about("NNHAL-FENCED-014"):
             checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
         self.check_untouched("a wait fence has failed")
