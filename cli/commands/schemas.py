@@ -33,7 +33,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"no schema {options.name!r}; there are {' '.join(names)}")
     if options.check is not None:
         return _check(options.check, options.name)
-    print((schemas.FOLDER / f"{options.name}.schema.json").read_text(), end="")
+    print((schemas.FOLDER / f"{options.name}.schema.json").read_text("utf-8"), end="")
     return OK
 
 
@@ -43,7 +43,7 @@ def _check(path: Path, name: str) -> int:
     from npu_conformance.specs import schemas
 
     try:
-        lines = schemas.explain(json.loads(path.read_text()), name)
+        lines = schemas.explain(json.loads(path.read_text("utf-8")), name)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except ValueError as error:

@@ -73,7 +73,7 @@ def _with_clean_text(part: Any) -> Any:
 def stale() -> list[str]:
     """Names of schema files that differ from what the types say, or that no type has."""
     wanted = generate()
-    present = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
+    present = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.json")}
     return sorted(name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name))
 
 
@@ -84,14 +84,14 @@ def write() -> None:
         if path.name not in wanted:
             path.unlink()
     for name, text in wanted.items():
-        (FOLDER / name).write_text(text)
+        (FOLDER / name).write_text(text, "utf-8")
 
 
 def explain(document: Any, name: str, most: int = 10) -> list[str]:
     """List up to `most` violations of the schema `name` as `path: rule`, deepest path first where branches compete."""
     import jsonschema
 
-    schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
+    schema = json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8"))
     errors = jsonschema.Draft202012Validator(schema).iter_errors(document)
     lines = [f"{error.json_path}: {error.message}" for error in map(_most_relevant, errors)]
     return lines[:most]

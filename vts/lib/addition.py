@@ -9,6 +9,7 @@ import struct
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.tolerance import ORDINARY, floor
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
@@ -39,7 +40,7 @@ Pair = tuple[float, float]
 """Two values; a tensor repeats them until it is full."""
 
 A, B, SUM = (1.5, -2.0), (0.25, 4.0), (1.75, 2.0)
-"""Values that all types of `ADDITIONS` represent, and every legal device adds exactly in floating point."""
+"""Values that all types of `ADDITIONS` represent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,16 @@ class Addition:
         return tuple((one - self.zero_point) * self.scale for one in stored) if self.scale else stored
 
     def matches(self, found: tuple[float, ...], expected: Pair) -> bool:
-        """True where all values are as expected: floats exactly, quantised ones within one step."""
+        """True where all values are as near to the expected ones as the public floor demands (NNHAL-ACCURACY-001)."""
         filled = self._filled(expected)
         return len(found) == len(filled) and all(
-            abs(one - other) <= self.scale for one, other in zip(found, filled, strict=True)
+            abs(one - other) <= self.allowed(other) for one, other in zip(found, filled, strict=True)
         )
+
+    def allowed(self, expected: float, additions: float = 1.0) -> float:
+        """How far so many additions together may be from the value that they should give."""
+        judged = floor(self.operand_type, ORDINARY).judged
+        return additions * (judged.atol * (self.scale or 1.0) + judged.rtol * abs(expected))
 
     def check(self, data: bytes, expected: Pair, what: str) -> None:
         """Fail unless the contents of a tensor match."""

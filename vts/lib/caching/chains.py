@@ -76,9 +76,10 @@ class Chain:
         checks.status(status, {ErrorStatus.NONE}, f"execution of {what}")
         expected = self.expected()
         values = self.addition.unpacked(found)
-        # A quantised addition may be off by one step; of a chain each may be, though not all into one direction.
-        allowed = self.addition.scale * max(1.0, self.length / 4)
-        right = all(abs(value - expected[at % 2]) <= allowed for at, value in enumerate(values))
+        # Each addition of a chain may be off, though not all into one direction.
+        additions = max(1.0, self.length / 4)
+        pairs = [(value, expected[at % 2]) for at, value in enumerate(values)]
+        right = all(abs(value - other) <= self.addition.allowed(other, additions) for value, other in pairs)
         if not right:
             checks.fail(f"output of {what}", checks.format_value(expected), checks.format_value(values))
 
