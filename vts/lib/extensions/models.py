@@ -160,13 +160,17 @@ def need(context: CaseContext, *names: str) -> None:
         raise NotApplicable(f"the device does not list {', '.join(missing)}")
 
 
-def supports_any(context: CaseContext, model: Model) -> bool:
-    """True where the device says that it supports an operation; a model that it rejects has none."""
+def supports_any(context: CaseContext, model: Model, *, may_be_refused: bool = False) -> bool:
+    """True where the device says that it supports an operation; of a valid model it answers (NNHAL-SUPPORT-002).
+
+    may_be_refused: the model may count as invalid, and then has nothing that is supported.
+    """
+    allowed = {ErrorStatus.INVALID_ARGUMENT} if may_be_refused else set()
     try:
         return any(context.supported_operations(model))
     except ServiceError as error:
-        allowed = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
-        checks.status(error.status, allowed, "getSupportedOperations of operations that the device may not have")
+        with checks.about("NNHAL-SUPPORT-002"):
+            checks.status(error.status, allowed, "getSupportedOperations of operations of an extension")
         return False
 
 
