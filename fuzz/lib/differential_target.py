@@ -17,6 +17,7 @@ from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.differential_models import decoded
 from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.minimal_execution import answer
+from npu_conformance.fuzz.lib.model_class import classify
 from npu_conformance.fuzz.lib.model_judge import NEUTRAL, guarded
 from npu_conformance.fuzz.lib.request_judge import judge_memory
 from npu_conformance.harness.judge.graphs import QUICKLY, THOROUGHLY, judgement
@@ -31,6 +32,8 @@ from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Vector
 
+_REFUSALS: tuple[Kind, ...] = ("valid-refused", "wrong-status")
+"""What may be said of a model that is not valid, as a file from elsewhere may have one."""
 _BETWEEN = "between operations"
 """Where a graph is wrong whose operations are right by themselves."""
 
@@ -58,7 +61,13 @@ class DifferentialTarget:
         vector = decoded(data)
         if vector is None or vector.since > self._version:
             return ()
-        seen = [side.judge(vector) for side in self._sides]
+        try:
+            seen = [side.judge(vector) for side in self._sides]
+        except Found as found:
+            model = build_model(vector, self._version).model
+            if found.kind in _REFUSALS and not classify(model, self._version).is_valid:
+                return ("invalid",)
+            raise
         return tuple(f"{sight} {' '.join(seen)}" for sight in differential_models.sights(vector))
 
     def pieces(self, data: bytes) -> Iterator[bytes]:

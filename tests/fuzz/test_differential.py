@@ -108,6 +108,13 @@ def test_what_is_no_vector_is_passed_over(data: bytes, reference: SubjectHandle)
     assert decoded(target.mutate(data, Choices.seeded(1), 65535)) is not None
 
 
+def test_that_an_invalid_model_is_refused_is_no_finding(reference: SubjectHandle) -> None:
+    target = DifferentialTarget(reference, one_each=True)
+    valid = next(data for data in target.seeds if b'"input1": {"type": "TENSOR_FLOAT16"' in data)
+    mixed = valid.replace(b'"input1": {"type": "TENSOR_FLOAT16"', b'"input1": {"type": "TENSOR_FLOAT32"')
+    assert target.run(mixed) == ("invalid",)
+
+
 def test_values_without_limits_are_no_finding(reference: SubjectHandle) -> None:
     target = DifferentialTarget(reference, one_each=True)
     vector = next(found for data in target.seeds if (found := decoded(data)) and found.operation == "EXP")
