@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import warm_python
-from places import HOSTILE
+from vendor_command import Command
 
-from npu_conformance.cli.main import main
-
-Command = Callable[..., tuple[int, str, str]]
 PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
 REFERENCE = ("--plugin", "reference", "--isolation", "inprocess", "--hal", "1.0")
 ENDING = ("--plugin", "ending_plugins:plugin", "--isolation", "inprocess")
@@ -27,21 +22,6 @@ from npu_conformance.cli.main import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background may have been told to ignore it
 sys.exit(main(sys.argv[1:]))
 """
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command in an empty folder, where the plug-ins of the tests can be imported."""
-    monkeypatch.syspath_prepend(str(HOSTILE))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HOSTILE), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return run
 
 
 def process(*arguments: str) -> warm_python.Process:
