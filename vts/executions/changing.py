@@ -1,4 +1,4 @@
-"""What changes between two executions of one model beside the data: a parameter that it computes, one shape of two."""
+"""What changes between executions of one model beside the data: a computed parameter, a shape, what is told of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
-from npu_conformance.vts.lib.structure_models import constant, graph, tensor
+from npu_conformance.vts.lib.structure_models import constant, graph, reference, tensor
 from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
@@ -37,6 +37,8 @@ _SHAPES = ((4, 3), (2, 6), (6, 2), (4, 3))
 _ROWS: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (2.0, -1.0))
 _COUNTS = (2, 3, 1, 2)
 """Rows of the tensor that changes, one execution after the other."""
+_TOLD = ("nothing", "what_is_known", "all", "what_is_known")
+"""What the request of each of these executions says of the dimensions of its output."""
 
 
 @cases.case("data.computed_shape", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-PREPARE-014", since=Version.V1_3)
@@ -108,7 +110,8 @@ def _adds_rows(
     summands.write(0, chosen.packed(addition.A) + rows)
     same = RequestArgument(location=DataLocation(0, 0, SIZE))
     other = RequestArgument(location=DataLocation(0, SIZE, count * SIZE), dimensions=(count, chosen.elements))
-    target = RequestArgument(location=DataLocation(1, 0, count * SIZE))
+    told = {"nothing": (), "what_is_known": (0, chosen.elements), "all": (count, chosen.elements)}[_TOLD[turn]]
+    target = RequestArgument(location=DataLocation(1, 0, count * SIZE), dimensions=told)
     pools = tuple(RequestMemoryPool(pool=pool.memory) for pool in (summands, sums))
     request = Request((same, other) if changing else (other, same), (target,), pools)
     what = f"{executor} execution with {count} rows"
@@ -117,6 +120,47 @@ def _adds_rows(
     for number, values in enumerate(_ROWS[:count]):
         expected = (addition.A[0] + values[0], addition.A[1] + values[1])
         chosen.check(bytes(sums.read(number * SIZE, SIZE)), expected, f"row {number}, {what}")
+
+
+@cases.case(
+    "shapes.of_branches", "NNHAL-PREPARE-014", "NNHAL-CONTROLFLOW-016", "NNHAL-CONTROLFLOW-005", since=Version.V1_3
+)
+def of_branches(context: CaseContext) -> None:
+    """What an IF gives has another shape in each execution, where model and branches leave it open."""
+    prepared_model = prepared_or_unsupported(context, _BRANCHING)
+    for turn, rows in enumerate(_COUNTS):
+        _doubles_rows(context, prepared_model, rows, is_first=turn == 0)
+
+
+def _doubles_rows(context: CaseContext, prepared_model: PreparedModel, rows: int, *, is_first: bool) -> None:
+    """Execute once: the branch gives the double of a tensor of rows of two floats."""
+    what, pool, size = f"IF over {rows} rows", context.pool(256), rows * SIZE
+    values = [float(number - 3) for number in range(2 * rows)]
+    pool.write(0, bytes([rows % 2]))
+    pool.write(64, struct.pack(f"<{2 * rows}f", *values))
+    flag, data, output = (
+        RequestArgument(location=DataLocation(0, *place)) for place in ((0, 1), (64, size), (128, size))
+    )
+    inputs = (flag, replace(data, dimensions=(rows, 2)))
+    request = Request(inputs, (output,), (RequestMemoryPool(pool=pool.memory),))
+    _has_shape(bind(context, prepared_model, request)(), (rows, 2), what, is_first=is_first)
+    doubled = tuple(2 * value for value in values)
+    checks.equal(struct.unpack(f"<{2 * rows}f", pool.read(128, size)), doubled, f"output of {what}")
+
+
+_DATA, _RESULT = (tensor(_FLOATS, (0, 2), lifetime) for lifetime in (_INPUT, _OUTPUT))
+_DOUBLE = graph(
+    [_DATA, constant(OperandType.INT32, [], 0, 4), _RESULT], [Operation(OperationType.ADD, (0, 0, 1), (2,))]
+)
+_BRANCHING = Model(
+    graph(
+        [tensor(OperandType.TENSOR_BOOL8, [1], _INPUT), reference(0), reference(1), _DATA, _RESULT],
+        [Operation(OperationType.IF, (0, 1, 2, 3), (4,))],
+    ),
+    (_DOUBLE, _DOUBLE),
+    operand_values=bytes(4),
+)
+"""IF whose branches both double."""
 
 
 def _has_shape(execution: Execution, shape: tuple[int, ...], what: str, *, is_first: bool) -> None:
