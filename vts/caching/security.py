@@ -79,6 +79,15 @@ def shorter_model_cache(context: CaseContext) -> None:
     _one_file_changed(context, lambda content: content[: len(content) // 2], "half_of_")
 
 
+_ALIKE_AS_TEXT = {
+    "behind_a_zero": (TOKEN[:4] + b"\0" + TOKEN[5:], TOKEN[:4] + b"\0" + TOKEN[5:-1] + b"\xff"),
+    "behind_leading_zeros": (bytes(8) + TOKEN[8:], bytes(8) + TOKEN[8:-1] + b"\xff"),
+    "trailing_zeros": (TOKEN[:-2] + b"\0\0", TOKEN[:-2] + b"\0\1"),
+    "no_text": (TOKEN[:-1] + b"\xe4", TOKEN[:-1] + b"\xf6"),
+}
+"""Pairs of tokens that are one for who takes them for the text of a string."""
+
+
 @cases.case("security.wrong_token", "NNHAL-CACHE-018", since=Version.V1_2)
 def wrong_token(context: CaseContext) -> None:
     """A cache is rejected under a token with one bit flipped: a random one, the first or the last."""
@@ -90,6 +99,10 @@ def wrong_token(context: CaseContext) -> None:
     for name, bit in {"first_bit": 0, "last_bit": 8 * len(TOKEN) - 1}.items():
         with context.configuration(name):
             _expect_token_rejected(caching, cache, bit)
+    for name, (own, other) in _ALIKE_AS_TEXT.items():
+        with context.configuration(name):
+            restored = caching.restore(caching.saved(chain_of(context), own).handles(), other)
+            expect_rejected(restored, ONLY_GENERAL, "prepareModelFromCache by a token that is another one as bytes")
 
 
 @cases.case("security.replaced_model_cache", "NNHAL-CACHE-017", since=Version.V1_2)

@@ -39,10 +39,13 @@ _VECTORS = {
     "GATHER": ("quant8_rank2_axis1",),
     "SELECT": ("float32_condition_of_every_byte",),
     "TRANSPOSE": ("quant8_order_120",),
-    "IF": ("float32_condition_1_constant_same_branch",),
+    "IF": ("float32_condition_1_constant_same_branch", "no_inputs_then", "no_inputs_else"),
     "WHILE": ("two_results_crossed",),
 }
-"""Per-channel quantisation, constants of every element size, omitted inputs, axes, and graphs in a graph."""
+"""Per-channel quantisation, constants of every element size, omitted inputs, axes, and graphs in a graph.
+
+Graphs that differ in their constants alone are both asked for.
+"""
 
 _LAYOUT = "three_pools"
 _ODD = b"\xa5"

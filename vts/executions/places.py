@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 
 from msgspec.structs import replace
 
@@ -10,12 +11,21 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import bind, executors
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+    Subgraph,
+)
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
-from npu_conformance.vts.lib.sums import FILL, Sum, sum_of, with_dimensions
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, POOL, constant, graph, tensor
+from npu_conformance.vts.lib.sums import FILL, Sum, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
@@ -109,3 +119,54 @@ def inputs_of_one_place(context: CaseContext) -> None:
             )()
             checks.status(execution.status, {ErrorStatus.NONE}, f"{executor} execution with two inputs of one place")
             chosen.check(asked.result(), (2 * addition.A[0], 2 * addition.A[1]), "sum of an input and itself")
+
+
+@cases.case("layout.constants_of_one_place", "NNHAL-MODEL-030", "NNHAL-MODEL-031", "NNHAL-EXECUTE-001")
+def constants_of_one_place(context: CaseContext) -> None:
+    """Constants may lie in the same bytes, each of its own shape and type: here two summands and a shape."""
+    pool = context.filled_pool(_SHAPE)
+    models = {
+        "copied": replace(_SHARING, operand_values=_SHAPE + bytes(4)),
+        "pooled": replace(_SHARING, main=_in_a_pool(_SHARING.main), operand_values=bytes(SIZE + 4), pools=(pool,)),
+    }
+    for name, model in models.items():
+        with context.configuration(name):
+            _adds_shared(context, prepared_or_unsupported(context, model))
+
+
+def _adds_shared(context: CaseContext, prepared_model: PreparedModel) -> None:
+    data, result = context.filled_pool(struct.pack("<2f", *addition.A)), context.pool(SIZE)
+    given, taken = (RequestArgument(location=DataLocation(pool, 0, SIZE)) for pool in range(2))
+    pools = tuple(RequestMemoryPool(pool=one) for one in (data, result.memory))
+    execution = bind(context, prepared_model, Request((given,), (taken,), pools))()
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution with constants that share their bytes")
+    addition.FLOAT32.check(bytes(result.read(0, SIZE)), addition.A, "sum with constants that share their bytes")
+
+
+_SHAPE = struct.pack("<2i", 2, 1)
+"""As floats these are smaller than any step of a sum."""
+_FLOATS = OperandType.TENSOR_FLOAT32
+_SHARING = Model(
+    graph(
+        [
+            tensor(_FLOATS, (1, 2), INPUT),
+            constant(_FLOATS, (2,), 0, SIZE),
+            constant(_FLOATS, (1, 2), 0, SIZE),
+            constant(OperandType.TENSOR_INT32, (2,), 0, SIZE),
+            constant(OperandType.INT32, (), SIZE, 4),
+            *[tensor(_FLOATS, (1, 2))] * 2,
+            tensor(_FLOATS, (2, 1), OUTPUT),
+        ],
+        [
+            Operation(OperationType.ADD, (0, 1, 4), (5,)),
+            Operation(OperationType.ADD, (5, 2, 4), (6,)),
+            Operation(OperationType.RESHAPE, (6, 3), (7,)),
+        ],
+    )
+)
+"""Adds the same bytes as two shapes, and reshapes by them. All constants but the activation begin at 0."""
+
+
+def _in_a_pool(main: Subgraph) -> Subgraph:
+    operands = (replace(one, lifetime=POOL) if 1 <= at <= 3 else one for at, one in enumerate(main.operands))
+    return replace(main, operands=tuple(operands))

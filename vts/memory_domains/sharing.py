@@ -57,10 +57,14 @@ def _spied_on(owner: BufferFixture, spy: BufferFixture) -> None:
     own = spy.allocate(own_model, inputs=(0, 1), outputs=(0,))
     spy.fill(own, B)
     result = spy.pool(b"\xa5" * SIZE)
-    spy.fails(own_model, (secret.token, own), (result,), INVALID, "execution on another application's buffer")
-    checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the rejected execution")
-    spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
+    for _ in range(2):  # before the owner has executed, and right behind that
+        spy.fails(own_model, (secret.token, own), (result,), INVALID, "execution on another application's buffer")
+        checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the rejected execution")
+        owner.holds(secret, A, "the owner's content")
+        owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
+        spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
     owner.holds(secret, A, "the owner's content")
+    spy.succeeds(own_model, (own, own), (result,), "execution on the application's own buffer")
     owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
 
 
@@ -74,6 +78,24 @@ def of_another_process(context: CaseContext) -> None:
             _spied_on(*(BufferFixture(context, chosen, application=one) for one in applications))
         for one in applications:
             one.close()  # with its models: a device may have room for two
+
+
+@cases.case("tokens.of_bursts", "NNHAL-MEMDOMAIN-023", "NNHAL-BURST-015", since=Version.FL5)
+def tokens_of_bursts(context: CaseContext) -> None:
+    """Tokens of a burst are the client's, and none of a buffer: one that is released leaves its namesake as it is."""
+    fixture = BufferFixture(context, addition.supported(context))
+    model, zero, result = fixture.prepare(), fixture.pool(fixture.chosen.packed((0.0, 0.0))), fixture.pool()
+    made = fixture.allocate(model, inputs=(0,))
+    fixture.fill(made, A)
+    burst = checks.succeeds(model.configure_execution_burst, "configureExecutionBurst")
+    for _ in range(2):
+        what = "releaseMemoryResource of a token that the client has given to nothing"
+        checks.succeeds(lambda: burst.release_memory_resource(made.token), what)
+        fixture.holds(made, A, "buffer whose token a burst was told to release")
+        fixture.succeeds(
+            model, (made, zero), (result,), "execution on a buffer whose token a burst was told to release"
+        )
+        fixture.chosen.check(bytes(result.read(0, SIZE)), A, "sum of the buffer and 0")
 
 
 @cases.case("tokens.of_24_living", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", since=_SINCE)

@@ -231,9 +231,12 @@ def addition_with_activation(chosen: Addition) -> Model:
     return replace(model, main=main, operand_values=b"")
 
 
-def request_of(inputs: Sequence[Place], outputs: Sequence[Place]) -> Request:
-    """A request whose arguments are buffers, tokens, or whole pools of shared memory."""
-    pools: list[DeviceBuffer | int | Pool] = []
+def request_of(inputs: Sequence[Place], outputs: Sequence[Place], unused: Sequence[DeviceBuffer] = ()) -> Request:
+    """A request whose arguments are buffers, tokens, or whole pools of shared memory.
+
+    unused: buffers that are pools of it as well, in front of the others.
+    """
+    pools: list[DeviceBuffer | int | Pool] = [*unused]
     arguments = [
         tuple(_argument(place if isinstance(place, Argument) else Argument(place), pools) for place in places)
         for places in (inputs, outputs)
