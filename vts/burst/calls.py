@@ -134,6 +134,21 @@ def none_is_not_kept(context: CaseContext) -> None:
         fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} without identity", pool)
 
 
+@cases.case("tokens.alike", "NNHAL-BURST-017", since=Version.FL5)
+def tokens_alike(context: CaseContext) -> None:
+    """Tokens that differ in one of their 63 bits alone name two memories, the first of which is known again."""
+    fixture = burst_fixture(context)
+    burst, pools = configure_burst(fixture.prepared_model), (fixture.pool, fixture.another_pool())
+    for bit in (*range(0, 62, 8), 31, 32, 62):
+        for turn, token in enumerate((5, 5 ^ 1 << bit, 5)):
+            pool = pools[turn % 2]
+            fixture.fill(PAIRS[turn], PAIRS[1], pool)
+            execution = call(burst, fixture.request(pool), (token,))
+            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory of token {token}", pool)
+        for token in (5, 5 ^ 1 << bit):
+            checks.succeeds(partial(burst.release_memory_resource, token), "releaseMemoryResource of a used token")
+
+
 @cases.case("release.then_another", "NNHAL-BURST-015", "NNHAL-BURST-017", since=Version.FL5)
 def release_then_another(context: CaseContext) -> None:
     """A token that was released may name another memory."""

@@ -8,11 +8,14 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Operation
 from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib.caching.client import client
 from npu_conformance.vts.lib.edits import with_operation
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
@@ -161,6 +164,20 @@ def exchanged(context: CaseContext) -> None:
     ]
     for prepared_model, given, expected in made:
         models.computes(context, prepared_model, [given], [expected], "a model whose prefix another one used otherwise")
+
+
+@cases.case("restored", "NNHAL-EXTENSION-005", "NNHAL-CACHE-010", since=Version.V1_2)
+def restored(context: CaseContext) -> None:
+    """A restored model has the prefixes with which it was saved, whatever others have had since."""
+    models.need(context, FIBONACCI)
+    caching = client(context)
+    cache, given = caching.cache(), [models.packed_count(_LENGTH)]
+    model_of(caching.save(models.fibonacci(9, _LENGTH), cache.handles()), "prepareModel with cache files")
+    if outcome(caching.restored(cache.handles(), TOKEN)) == ErrorStatus.GENERAL_FAILURE:
+        raise NotApplicable("the device does not cache this model")
+    models.computes(context, models.prepared(context, models.fibonacci(2, _LENGTH)), given, [_numbers()], "FIBONACCI")
+    prepared_model = model_of(caching.restored(cache.handles(), TOKEN), "prepareModelFromCache of what was saved")
+    models.computes(context, prepared_model, given, [_numbers()], "a restored model behind one of another prefix")
 
 
 @cases.case("order_of_the_mapping", "NNHAL-EXTENSION-001", since=Version.V1_2)

@@ -6,6 +6,7 @@ import itertools
 import struct
 import time
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, finish, forms, launch
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
@@ -88,6 +90,10 @@ def too_short_behind_a_fence(context: CaseContext) -> None:
 def duration_from_the_signal(context: CaseContext) -> None:
     """A duration counts from the last signal, whatever limit is beside it: one that the wait alone exceeds is kept."""
     fixture = FencedFixture(context)
+    for way in fenced_ways(context.version):
+        with context.configuration(f"{way.replace(' ', '_')}.the_last_of_two"):
+            duration = FencedOptions(duration=_SHORT_NS)
+            _in_time_behind_a_fence(context, fixture.sum, way, duration, is_behind_another=True)
     for (beside, limits), way in itertools.product(_beside(context).items(), fenced_ways(context.version)):
         with context.configuration(f"{way.replace(' ', '_')}.{beside}"):
             _in_time_behind_a_fence(context, fixture.sum, way, replace(limits, duration=_SHORT_NS))
@@ -137,12 +143,24 @@ class _Loop:
 
 
 def _in_time_behind_a_fence(
-    context: CaseContext, new: Callable[[], Sum | _Loop], way: str, options: FencedOptions
+    context: CaseContext,
+    new: Callable[[], Sum | _Loop],
+    way: str,
+    options: FencedOptions,
+    *,
+    is_behind_another: bool = False,
 ) -> None:
-    """See work succeed that takes less than a limit, behind a fence that is open for longer than that."""
+    """See work succeed that takes less than a limit, behind a fence that is open for longer than that.
+
+    is_behind_another: it waits for a second fence as well, which is signalled once the call has returned.
+    """
     for _ in range(_TRIES):
-        work, fence = new(), context.fence()
-        launched = launch_by(context, way, work.prepared_model, work.request, (fence,), options, settle=fence.signal)
+        work, fences = new(), [context.fence() for _ in range(1 + is_behind_another)]
+        settle = partial(_signal, fences)
+        launched = launch_by(
+            context, way, work.prepared_model, work.request, tuple(fences), options, settle=settle, held_by=fences[0]
+        )
+        _signal(fences[1:])
         context.subject.wait_until(lambda: False, _HELD_SECONDS)
         signalled = time.monotonic_ns()
         launched.settle()
@@ -153,6 +171,11 @@ def _in_time_behind_a_fence(
             work.check()
             return
     raise NotApplicable(f"an execution may take longer than {_SHORT_NS} ns")
+
+
+def _signal(fences: list[SettableFence]) -> None:
+    for fence in fences:
+        fence.signal()
 
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)

@@ -60,12 +60,9 @@ def _spied_on(owner: BufferFixture, spy: BufferFixture) -> None:
     for _ in range(2):  # before the owner has executed, and right behind that
         spy.fails(own_model, (secret.token, own), (result,), INVALID, "execution on another application's buffer")
         checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the rejected execution")
+        spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
         owner.holds(secret, A, "the owner's content")
         owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
-        spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
-    owner.holds(secret, A, "the owner's content")
-    spy.succeeds(own_model, (own, own), (result,), "execution on the application's own buffer")
-    owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
 
 
 @cases.case("tokens.of_another_process", "NNHAL-MEMDOMAIN-031", since=_SINCE)
