@@ -14,7 +14,7 @@ from npu_conformance.specs.versions import Version
 MILLISECOND = 1_000_000
 _HOUR = 3603 * 1000 * MILLISECOND
 """And three seconds, so that the lower 32 bits of its nanoseconds are negative: who keeps only them has missed it."""
-_AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "hour": _HOUR}
+_AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "late": 2000 * MILLISECOND, "hour": _HOUR}
 
 LIMITED = ("zero", "now", "short", "soon", "past")
 """Deadlines that may be missed: 0 ns of the clock, the moment of the call, 5 ms and 20 ms later, 1 ns of the clock. The

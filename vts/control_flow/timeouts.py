@@ -1,4 +1,4 @@
-"""IF and WHILE beside what they compute: which graphs are supported, and the timeouts of loops."""
+"""The timeouts of loops: of one, of two, of one in another, and what is asked meanwhile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
@@ -17,10 +17,10 @@ from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
+    ExecutionOptions,
     ExecutionRecorder,
 )
-from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import model_of
+from npu_conformance.harness.run.executing.executors import bind, execute, executors
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -41,20 +41,17 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.deadlines import MILLISECOND
+from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
 from npu_conformance.vts.lib.loops import expect_aborted
-from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import (
-    BRANCHES,
-    EXTENSION,
+    INPUT,
     LOOP,
-    MAPPING,
+    OUTPUT,
     TEMPORARY,
     constant,
     graph,
     reference,
-    with_operand,
-    within,
+    tensor,
 )
 from npu_conformance.vts.lib.sums import prepared_or_unsupported
 
@@ -70,6 +67,8 @@ _TRIES, _MOST_TRIES = 3, 20
 _APART, _ADDITIONS = 16, 300
 _OF_TWO_LOOPS = (0.0, 1.0, 0.0, 2.0)
 """a and b of the first loop, what is added to its output, b of the second: two rounds, one in each, and 1 + 2."""
+_IN_A_LOOP = 50 * MILLISECOND
+"""A timeout that a loop of one round keeps."""
 _UNDER_WAY_NS = 250 * MILLISECOND
 """How long a loop goes on while something else is asked."""
 
@@ -91,6 +90,46 @@ def endless_is_aborted(context: CaseContext) -> None:
             with checks.about("NNHAL-CONTROLFLOW-015"):
                 checks.that(elapsed < latest, slow)
             _ended(context, prepared_model, NO_LOOP_TIMEOUT, _MANY_ROUNDS)
+
+
+@cases.case("WHILE.endless_around_another", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", since=Version.V1_3)
+def endless_around_another(context: CaseContext) -> None:
+    """A loop that never ends is aborted though each of its rounds has a loop of its own, which begins and ends in time.
+
+    Where it is not, a deadline ends it two seconds later.
+    """
+    prepared_model = prepared_or_unsupported(context, _nested())
+    for executor in executors(context.version, loop_timeout=True):
+        with context.configuration(executor):
+            seconds = min(_seconds_until_aborted(context, prepared_model, executor) for _ in range(_TRIES))
+            checks.that(seconds < 1.0, f"aborted after {seconds:.3f} s: expected {_IN_A_LOOP / 1e9:g} s")
+
+
+def _seconds_until_aborted(context: CaseContext, prepared_model: PreparedModel, executor: str) -> float:
+    started, end = time.monotonic(), deadline("late", context.version)
+    request = _request(_filled(context, _FOR_EVER), _SIZE)
+    options = ExecutionOptions(loop_timeout=_IN_A_LOOP, deadline=end)
+    expect_aborted(bind(context, prepared_model, request, options, executor)())
+    return time.monotonic() - started
+
+
+def _nested() -> Model:
+    """LOOP whose body begins with a loop of one round, the opposite of which follows: it changes nothing."""
+    operands = [
+        *[tensor(lifetime=INPUT, dimensions=(1,))] * 2,
+        reference(0),
+        reference(2),
+        *[constant(OperandType.TENSOR_FLOAT32, [1], offset, 4) for offset in (4, 8)],
+        constant(OperandType.INT32, [], 0, 4),
+        tensor(dimensions=(1,)),
+        tensor(lifetime=OUTPUT, dimensions=(1,)),
+    ]
+    body = graph(
+        operands,
+        [Operation(OperationType.WHILE, (2, 3, 4, 5), (7,)), Operation(OperationType.MUL, (0, 7, 6), (8,))],
+    )
+    values = bytes(4) + struct.pack("<2f", 0.0, 1.0)
+    return replace(LOOP, referenced=(LOOP.referenced[0], body, LOOP.referenced[1]), operand_values=values)
 
 
 @cases.case("WHILE.timeout_of_zero", "NNHAL-CONTROLFLOW-011", since=Version.V1_3)
@@ -234,84 +273,6 @@ def ends_by_itself(context: CaseContext) -> None:
             _ended(context, prepared_model, timeout)
 
 
-@cases.case("IF.operations_of_branches", "NNHAL-SUPPORT-007", "NNHAL-PREPARE-004", since=Version.V1_3)
-def operations_of_branches(context: CaseContext) -> None:
-    """IF is not supported where a branch has an operation that the device does not support."""
-    for number, name in enumerate(("then", "else")):
-        with context.configuration(name):
-            model = _with_foreign_branch(number)
-            checks.equal(context.supported_operations(model), (False,), f"support of IF with a foreign {name} branch")
-            preparation = context.prepare(model)
-            is_rejected = preparation.status != ErrorStatus.NONE and preparation.prepared_model is None
-            checks.that(
-                is_rejected, "prepareModel of an operation that is not supported: expected a failure, found NONE"
-            )
-
-
-@cases.case("IF.operations_of_nested_branches", "NNHAL-SUPPORT-007", since=Version.V1_3)
-def operations_of_nested_branches(context: CaseContext) -> None:
-    """IF is not supported where a branch has another IF with an operation that the device does not support."""
-    for outer, inner in itertools.product(range(2), repeat=2):
-        with context.configuration("_in_".join(("then", "else")[number] for number in (inner, outer))):
-            model = _nested(_with_foreign_branch(inner), outer)
-            checks.equal(context.supported_operations(model), (False,), "support of IF around a foreign operation")
-
-
-@cases.case("IF.operations_of_shared_branches", "NNHAL-SUPPORT-007", "NNHAL-CONTROLFLOW-003", since=Version.V1_3)
-def operations_of_shared_branches(context: CaseContext) -> None:
-    """Neither of two IFs is supported that have a branch in common with an operation that is not supported."""
-    for number, name in enumerate(("then", "else")):
-        with context.configuration(name):
-            model = _with_two_ifs(_with_foreign_branch(number))
-            what = f"support of two IFs with one foreign {name} branch"
-            checks.equal(context.supported_operations(model), (False, False), what)
-
-
-@cases.case("IF.branches_of_the_next_model", "NNHAL-CONTROLFLOW-001", "NNHAL-SUPPORT-003", since=Version.V1_3)
-def branches_of_the_next_model(context: CaseContext) -> None:
-    """A model whose main graph is that of the one before is judged by its own branches: the broken one is rejected."""
-    for number, name in enumerate(("then", "else")):
-        with context.configuration(name):
-            context.supported_operations(BRANCHES)
-            context.prepare(BRANCHES)
-            expect_rejected_at_prepare(context, within(BRANCHES, number, 1, dimensions=(-2,)))
-
-
-@cases.case("IF.support_of_another_model", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004", since=Version.V1_3)
-def support_of_another_model(context: CaseContext) -> None:
-    """A supported model is prepared, although the last model that was asked about has its main graph and is not."""
-    if not all(context.supported_operations(BRANCHES)):
-        raise NotSupported("IF of ADD and RELU is not supported")
-    for number, name in enumerate(("then", "else")):
-        with context.configuration(name):
-            context.supported_operations(_with_foreign_branch(number))
-            model_of(context.prepare(BRANCHES), "prepareModel of a supported IF, notified")
-
-
-@cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
-def output_of_another_size(context: CaseContext) -> None:
-    """An execution fails where a branch gives another size than the one that is declared for the output."""
-    status = _status_with_open_branches(context, 2)
-    if status == ErrorStatus.GENERAL_FAILURE:
-        raise NotSupported("the device does not execute branches that leave sizes open")
-    checks.status(status, {ErrorStatus.NONE}, "execution of IF that declares the size that its branch gives")
-    status = _status_with_open_branches(context, 3)
-    what = "execution of IF that declares 3 elements, with a branch that gives 2: expected a failure, found NONE"
-    checks.that(status != ErrorStatus.NONE, what)
-
-
-def _status_with_open_branches(context: CaseContext, size: int) -> int:
-    """Execute IF of two elements whose output is declared with this size; what it ends with."""
-    prepared_model, pool = addition.prepared(context, _with_open_branches(size)), context.pool(_POOL)
-    pool.write(0, bytes([1]))
-    condition, data, output = (
-        RequestArgument(location=DataLocation(0, offset, length))
-        for offset, length in ((0, 1), (16, 8), (32, 4 * size))
-    )
-    request = Request((condition, data), (output,), (RequestMemoryPool(pool=pool.memory),))
-    return execute(context, prepared_model, request, measure=False).status
-
-
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
     """A timeout below -1 is rejected with INVALID_ARGUMENT, even in a model without a loop."""
@@ -322,42 +283,6 @@ def below_none(context: CaseContext) -> None:
 def above_maximum(context: CaseContext) -> None:
     """A timeout above 15 seconds is rejected with INVALID_ARGUMENT, even in a model without a loop."""
     _expect_rejected(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
-
-
-def _with_foreign_branch(number: int) -> Model:
-    """IF with an operation of an extension that no device has in one of its branches."""
-    branches = list(BRANCHES.referenced)
-    operation = replace(branches[number].operations[0], type=EXTENSION)
-    branches[number] = replace(branches[number], operations=(operation,))
-    return replace(BRANCHES, referenced=tuple(branches), extension_name_to_prefix=MAPPING)
-
-
-def _with_two_ifs(model: Model) -> Model:
-    """The IF of a model twice, side by side, over the same branches."""
-    operands = model.main.operands
-    (one,) = model.main.operations
-    return replace(
-        model,
-        main=graph([*operands, *operands[3:]], [one, replace(one, inputs=(0, 1, 2, 5), outputs=(6,))]),
-    )
-
-
-def _nested(model: Model, number: int) -> Model:
-    """The IF of a model in one branch of another IF, whose own condition is an input of both branches."""
-    inner = model.main
-    other = graph([*inner.operands[:1], *inner.operands[3:]], [Operation(OperationType.RELU, (1,), (2,))])
-    branches = (inner, other) if number == 0 else (other, inner)
-    operands = [inner.operands[0], reference(2), reference(3), *inner.operands[3:]]
-    outer = graph(operands, [Operation(OperationType.IF, (0, 1, 2, 0, 3), (4,))])
-    return replace(model, main=outer, referenced=(*model.referenced, *branches))
-
-
-def _with_open_branches(size: int) -> Model:
-    """IF of two elements whose branches leave the size open, with an output of another size."""
-    model = with_operand(BRANCHES, 4, dimensions=(size,))
-    for branch, operand in itertools.product(range(2), repeat=2):
-        model = within(model, branch, operand, dimensions=(0,))
-    return model
 
 
 def _expect_rejected(context: CaseContext, timeout: int) -> None:

@@ -1,0 +1,13 @@
+"""IF and WHILE beside what they compute: which graphs are supported, and the timeouts of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.cases import Case
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    return suites.collect(__name__)
