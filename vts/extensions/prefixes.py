@@ -170,14 +170,28 @@ def exchanged(context: CaseContext) -> None:
 def restored(context: CaseContext) -> None:
     """A restored model has the prefixes with which it was saved, whatever others have had since."""
     models.need(context, FIBONACCI)
+    numbers = [models.packed_count(_LENGTH)], [_numbers()]
+    _restores(context, models.fibonacci(9, _LENGTH), models.fibonacci(2, _LENGTH), *numbers)
+
+
+@cases.case("restored_data", "NNHAL-EXTENSION-013", "NNHAL-CACHE-010", since=Version.V1_2)
+def restored_data(context: CaseContext) -> None:
+    """A restored model has the data of its extension's operands, whatever others have had since."""
+    models.need(context, ECHO)
+    content = b"kept\0"
+    _restores(context, models.echo(9, content), models.echo(2, b"other"), [b"\1\2"], [models.packed_echo(content)])
+
+
+def _restores(context: CaseContext, model: Model, other: Model, given: list[bytes], expected: list[bytes]) -> None:
+    """Save a model, prepare another one, restore the first, and see that it computes."""
     caching = client(context)
-    cache, given = caching.cache(), [models.packed_count(_LENGTH)]
-    model_of(caching.save(models.fibonacci(9, _LENGTH), cache.handles()), "prepareModel with cache files")
+    cache = caching.cache()
+    model_of(caching.save(model, cache.handles()), "prepareModel with cache files")
     if outcome(caching.restored(cache.handles(), TOKEN)) == ErrorStatus.GENERAL_FAILURE:
         raise NotApplicable("the device does not cache this model")
-    models.computes(context, models.prepared(context, models.fibonacci(2, _LENGTH)), given, [_numbers()], "FIBONACCI")
-    prepared_model = model_of(caching.restored(cache.handles(), TOKEN), "prepareModelFromCache of what was saved")
-    models.computes(context, prepared_model, given, [_numbers()], "a restored model behind one of another prefix")
+    models.prepared(context, other)
+    restored_model = model_of(caching.restored(cache.handles(), TOKEN), "prepareModelFromCache of what was saved")
+    models.computes(context, restored_model, given, expected, "a restored model behind another one")
 
 
 @cases.case("order_of_the_mapping", "NNHAL-EXTENSION-001", since=Version.V1_2)
