@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -207,7 +208,7 @@ class BuiltRequest(msgspec.Struct, frozen=True):
         import numpy
 
         region, dtype = self.outputs[name], OPERAND_TYPES[self.vector.operands[name].type].dtype
-        elements = int(numpy.prod(dimensions)) if dimensions else 1
+        elements = math.prod(dimensions)
         if elements * numpy.dtype(dtype).itemsize > region.length:
             raise ValueError(f"{name}: dimensions {list(dimensions)} do not fit into {region.length} bytes")
         return numpy.frombuffer(pool, dtype, elements, region.offset).reshape(dimensions).copy()

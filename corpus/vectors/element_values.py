@@ -44,7 +44,7 @@ def dtype_of(operand_type: AnyOperandType) -> numpy.dtype[numpy.generic]:
 def to_array(values: Sequence[Number], operand_type: AnyOperandType, dimensions: tuple[int, ...]) -> Array:
     """A read-only array of the operand's dtype and shape; raises ValueRuleError where a number does not fit exactly."""
     dtype = dtype_of(operand_type)
-    count = int(numpy.prod(dimensions)) if dimensions else 1
+    count = math.prod(dimensions)
     if len(values) != count:
         raise ValueRuleError(f"expected {count} elements for dimensions {list(dimensions)}, found {len(values)}")
     array = _floats(values, dtype) if dtype.kind == "f" else _integers(values, dtype)

@@ -203,7 +203,8 @@ class Engine:
             result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
             result = with_output(result, self._subject.account())
             if self._on_failure:
-                return _with_failure_file(self._on_failure, context, result)
+                result = _with_failure_file(self._on_failure, context, result)
+        context.payload = None  # it may hold the context, and what is in a circle lives until the collector comes
         return result
 
     def _context(self, case: Case) -> CaseContext:

@@ -53,7 +53,7 @@ class InProcessPools:
         return MappedPool(
             memory,
             self._memory.map(memory),
-            lambda: self._memory.detach(Detach(memory.token)),
+            lambda _: self._memory.detach(Detach(memory.token)),
             lambda _: self._memory.take_overrun(memory.token),
         )
 

@@ -30,6 +30,10 @@ _AIDL_KINDS = {
 """Members of AIDL's union for what HIDL names otherwise; only the description says what is a BLOB."""
 
 
+OnClose = Callable[[bool], None]
+"""Gives memory back. It is told whether the pool lies apart: one that held its pool would be in a circle with it."""
+
+
 class MemoryLink(Protocol):
     """How pools become known to the subject."""
 
@@ -80,11 +84,11 @@ class Pool:
 
 
 class _SharedPool(Pool):
-    """A pool with a margin. look: takes an overrun behind so many bytes."""
+    """A pool with a margin. on_close: gets `apart`. look: takes an overrun behind so many bytes."""
 
     is_shared = True
 
-    def __init__(self, memory: Memory, on_close: Callable[[], None], look: Callable[[int], bool]) -> None:
+    def __init__(self, memory: Memory, on_close: OnClose, look: Callable[[int], bool]) -> None:
         self.memory = memory
         self.is_open = True
         self._on_close, self._look = on_close, look
@@ -102,15 +106,13 @@ class _SharedPool(Pool):
         if self.is_open:
             self._was_overrun = self._look(self.memory.size)
             self.is_open = False
-            self._on_close()
+            self._on_close(self.apart)
 
 
 class MappedPool(_SharedPool):
     """A pool whose bytes are mapped into this process, from what nobody can truncate."""
 
-    def __init__(
-        self, memory: Memory, view: memoryview, on_close: Callable[[], None], look: Callable[[int], bool]
-    ) -> None:
+    def __init__(self, memory: Memory, view: memoryview, on_close: OnClose, look: Callable[[int], bool]) -> None:
         super().__init__(memory, on_close, look)
         self._view = view
 
@@ -132,7 +134,7 @@ class MappedPool(_SharedPool):
 class FilePool(_SharedPool):
     """A pool in a file that has a name: it is never mapped here, since whoever can open it can also truncate it."""
 
-    def __init__(self, memory: Memory, file: SharedFile, on_close: Callable[[], None]) -> None:
+    def __init__(self, memory: Memory, file: SharedFile, on_close: OnClose) -> None:
         super().__init__(memory, on_close, file.take_overrun)
         self._file = file
 
@@ -280,17 +282,16 @@ class SharedPools:
         return self._in_file(memory, file) if file.map is None else self._mapped(memory, file, file.map)
 
     def _in_file(self, memory: Memory, file: SharedFile) -> Pool:
-        def close() -> None:
+        def close(apart: bool) -> None:
             self._link.detach(memory.token)
-            self._dispose(file, is_in_use=pool.apart)
+            self._dispose(file, is_in_use=apart)
 
-        pool = FilePool(memory, file, close)
-        return pool
+        return FilePool(memory, file, close)
 
     def _mapped(self, memory: Memory, file: SharedFile, mapping: mmap.mmap) -> Pool:
         view = memoryview(mapping)[: memory.size]
 
-        def close() -> None:
+        def close(apart: bool) -> None:
             self._link.detach(memory.token)
             try:
                 view.release()
@@ -298,10 +299,9 @@ class SharedPools:
                 # Somebody still looks at the bytes: they must not become another pool's.
                 self._dispose(file, is_in_use=True)
             else:
-                self._dispose(file, is_in_use=pool.apart)
+                self._dispose(file, is_in_use=apart)
 
-        pool = MappedPool(memory, view, close, file.take_overrun)
-        return pool
+        return MappedPool(memory, view, close, file.take_overrun)
 
     def _dispose(self, file: SharedFile, *, is_in_use: bool) -> None:
         if is_in_use:

@@ -92,7 +92,8 @@ def catalogue(name: CatalogueName) -> dict[str, Requirement]:
 
 def applying(identifiers: Iterable[str], version: Version) -> tuple[str, ...]:
     """Those that a driver of this version is held to, each once: a case of several versions names those of all."""
-    return tuple(name for name in dict.fromkeys(identifiers) if name not in _outside(version))
+    outside = _outside(version)
+    return tuple(name for name in dict.fromkeys(identifiers) if name not in outside)
 
 
 @functools.cache

@@ -51,6 +51,7 @@ class Executor(msgspec.Struct, frozen=True):
     finds_shapes: bool = True
 
 
+@functools.cache
 def executors(version: Version, *, loop_timeout: bool = False, finding_shapes: bool = False) -> tuple[str, ...]:
     """The names of the executors that a version has, the usual one first.
 

@@ -13,6 +13,7 @@ import pytest
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
 from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
 from npu_conformance.specs.documents.storing import write_whole
@@ -391,6 +392,17 @@ def test_a_verdict_keeps_nothing_alive_of_what_an_error_has_passed() -> None:
     with pytest.raises(Failed) as raised:
         case()
     assert classify_exception(raised.value).outcome is Outcome.FAIL
+    assert found[0]() is None
+
+
+def test_a_case_that_has_ended_waits_for_no_collector(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    found: list[weakref.ref[CaseContext]] = []
+
+    def body(context: CaseContext) -> None:
+        context.attach(lambda: context.case.id)
+        found.append(weakref.ref(context))
+
+    run([make_case("a", body)], subject, recorder)
     assert found[0]() is None
 
 

@@ -9,6 +9,7 @@ import mmap
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,15 @@ def test_a_write_behind_a_pool_is_seen_and_is_nothing_of_the_next(store: FileSto
     again = pools.create("ashmem", size - 1)
     assert not again.take_overrun()
     again.close()
+
+
+@pytest.mark.parametrize("transport", ["path", "descriptor"])
+def test_a_closed_pool_waits_for_no_collector(store: FileStore, transport: str) -> None:
+    pool = SharedPools(Link(), store, (transport,)).create("ashmem", 100)
+    pool.close()
+    left = weakref.ref(pool)
+    del pool
+    assert left() is None
 
 
 def test_a_truncated_pool_is_a_failure_where_it_is_read(store: FileStore) -> None:
