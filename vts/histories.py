@@ -20,9 +20,12 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.history import History, Known, known
+from npu_conformance.vts.lib.histories.recipes import RECIPES, WITH_GRAPHS
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
+_GRAPHS = "vts.histories.driver.graphs"
+"""The case whose models have graphs in graphs."""
 
 _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
@@ -42,6 +45,8 @@ _DISTURBANCES = (
     "in_burst",
 )  # fmt: skip
 _DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", "save", *("restore",) * 2)
+
+_OF_ALL = (*_WORK, *_BUFFERS, *_FENCES)
 
 _REQUIREMENTS = (
     "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",
@@ -97,6 +102,12 @@ def disturbed(context: CaseContext) -> None:
     _search(context, _DISTURBED)
 
 
+@cases.case("graphs", *_REQUIREMENTS, *_OF_BUFFERS, *_OF_FENCES, "NNHAL-CONTROLFLOW-016", since=Version.V1_3)
+def graphs(context: CaseContext) -> None:
+    """All this with models whose sums are in a branch, and whose arguments are named in another order."""
+    _search(context, _OF_ALL)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     return case_of_steps(cases(), listed, Step, {"start", *STEPS}, _replay_listed)
@@ -104,7 +115,7 @@ def case_from(listed: Any) -> Case:
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:
     examples, length = _EXAMPLES[context.scope]
-    subject = known(context)
+    subject = _known(context)
 
     def attempt(chance: random.Random, steps: list[Step]) -> None:
         drawn = ["start", "prepare", "prepare", *chance.choices(kinds, k=length), "settle"]
@@ -142,4 +153,8 @@ def _told(history: History) -> Iterator[None]:
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
-    _live(context, known(context), steps)
+    _live(context, _known(context), steps)
+
+
+def _known(context: CaseContext) -> Known:
+    return known(context, WITH_GRAPHS if context.case.id == _GRAPHS else RECIPES)

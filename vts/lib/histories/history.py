@@ -152,13 +152,13 @@ class Known(msgspec.Struct):
     waits: int = 0
 
 
-def known(context: CaseContext) -> Known:
-    """Ask the device what it supports. NotSupported where it is less than two models."""
+def known(context: CaseContext, recipes: Sequence[Recipe] = RECIPES) -> Known:
+    """Ask the device what it supports of these models. NotSupported where it is less than two."""
     chosen, pool = addition.supported(context), context.pool(SIZE)
-    pools = {one: [pool.memory] * len(one.constants) if one.in_pool else () for one in RECIPES}
-    found = [one for one in RECIPES if all(context.supported_operations(one.model(chosen, *pools[one])))]
+    pools = {one: [pool.memory] * len(one.constants) if one.in_pool else () for one in recipes}
+    found = [one for one in recipes if all(context.supported_operations(one.model(chosen, *pools[one])))]
     if len(found) < 2:
-        raise NotSupported("no two models of additions are supported")
+        raise NotSupported("no two of the models are supported")
     return Known(chosen, tuple(found))
 
 
