@@ -230,6 +230,7 @@ class Engine:
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True), context)
             context.own.details = _graver(context.own.details, recovery)
+        context.own.settle()
 
     def _guarded(self, step: Callable[[], object], context: CaseContext) -> OutcomeDetails:
         """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
