@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, status_name
 
 Result = TypeVar("Result")
@@ -35,10 +35,10 @@ class about(ContextDecorator):  # noqa: N801  reads as a statement: `with about(
 
 @contextmanager
 def reworded(reword: Callable[[str], str]) -> Iterator[None]:
-    """Inside, a failure says what `reword` makes of its message: where it happened, or what it is about."""
+    """Inside, a failure, crash or hang says what `reword` makes of its message: where it happened, what it is about."""
     try:
         yield
-    except Failed as failure:
+    except (Failed, Crashed, Hung) as failure:
         failure.args = (reword(str(failure)),)
         raise
 

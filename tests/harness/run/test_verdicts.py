@@ -101,6 +101,19 @@ def test_a_dead_object_that_is_found_behind_a_crash_or_hang_is_no_news(
     assert verdict.message == str(first)
 
 
+def test_of_crashes_behind_each_other_the_first_is_told(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    """The second is what a `finally` finds: it says nothing of why."""
+
+    def body(context: Any) -> None:
+        try:
+            raise Crashed("the app's connection was closed")
+        finally:
+            raise Crashed("the suite had killed the host process")
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.message == "the app's connection was closed"
+
+
 def test_a_configuration_that_needs_what_an_earlier_one_has_lost_is_not_run(
     make_case: MakeCase, subject: Any, recorder: Any
 ) -> None:
