@@ -111,9 +111,13 @@ def _options(config: pytest.Config) -> SessionOptions:
     )
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """Name the plug-in and the seed, so that a log is enough to repeat the run."""
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Name the plug-in and the seed, so that a log is enough to repeat the run; and what is not done with cases."""
     options = config.stash[_SESSION].options
+    return [_words_of(options), *collecting.ignored(config)]
+
+
+def _words_of(options: SessionOptions) -> str:
     return f"npu-conformance: --npu-plugin={options.plugin} --npu-seed={options.seed} --npu-scope={options.scope}"
 
 

@@ -82,7 +82,8 @@ class AreaFile(pytest.File):
             return None
         known = {name for name, _ in index.cases_of(prefix)}
         named = self._named(known)
-        return {name.split(".")[2] for name in (known if named is None else named) if matches(name)}
+        meant = filter(matches, known) if named is None else named  # pytest looks for what is named, whatever -k says
+        return {name.split(".")[2] for name in meant}
 
     def _named(self, ids: Set[str]) -> set[str] | None:
         """The cases, of these ids, that node ids name; None where a word of the command line means the whole area.
@@ -110,6 +111,9 @@ class CaseItem(pytest.Item):
         if self.config.getoption("markexpr"):
             for requirement in case.requirements:
                 self.add_marker(pytest.mark.requirement(id=requirement))
+        if self.config.pluginmanager.hasplugin("timeout"):
+            # pytest-timeout would throw its exception into the engine, or end the process: each wait has a deadline here.
+            self.add_marker(pytest.mark.timeout(0))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the case is from, and its headline.
@@ -121,6 +125,14 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """This is never called: `pytest_runtest_protocol` runs cases through the engine."""
         raise NotImplementedError
+
+
+def ignored(config: pytest.Config) -> Iterator[str]:
+    """What is asked of other plug-ins of pytest that they do with tests alone, not with cases: a line for each."""
+    if config.getoption("timeout", None) or (config.pluginmanager.hasplugin("timeout") and config.getini("timeout")):
+        yield "npu-conformance: pytest-timeout leaves cases alone, whose waits end by themselves: see --npu-longest-wait"
+    if config.getoption("reruns", None):
+        yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay"
 
 
 def targets(config: pytest.Config) -> tuple[str, ...]:
