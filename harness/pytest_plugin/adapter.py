@@ -68,7 +68,10 @@ def _enter(config: pytest.Config) -> None:
     folders = config.getoption("--npu-catalogue")
     if folders:
         from npu_conformance.corpus import extensions
+        from npu_conformance.corpus.extensions import guarding
 
+        if not is_worker(config):
+            guarding.tried(map(Path, folders))
         entered.enter_context(extensions.registered(map(Path, folders)))
     if is_worker(config):  # workers of pytest-xdist write into the files of the process that starts them
         return
