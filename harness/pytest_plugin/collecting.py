@@ -112,7 +112,7 @@ class CaseItem(pytest.Item):
             for requirement in case.requirements:
                 self.add_marker(pytest.mark.requirement(id=requirement))
         if self.config.pluginmanager.hasplugin("timeout"):
-            # pytest-timeout would throw its exception into the engine, or end the process: each wait has a deadline here.
+            # pytest-timeout would throw into the engine, or end the process; each wait has a deadline here.
             self.add_marker(pytest.mark.timeout(0))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -130,7 +130,7 @@ class CaseItem(pytest.Item):
 def ignored(config: pytest.Config) -> Iterator[str]:
     """What is asked of other plug-ins of pytest that they do with tests alone, not with cases: a line for each."""
     if config.getoption("timeout", None) or (config.pluginmanager.hasplugin("timeout") and config.getini("timeout")):
-        yield "npu-conformance: pytest-timeout leaves cases alone, whose waits end by themselves: see --npu-longest-wait"
+        yield "npu-conformance: pytest-timeout leaves cases alone; their waits are bounded by --npu-longest-wait"
     if config.getoption("reruns", None):
         yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay"
 
