@@ -216,6 +216,7 @@ def flood(context: CaseContext) -> None:
     """Each of very many requests is rejected or answered, delays no stronger app, and ends as cancelled when it is."""
     fixture = ManagerFixture(context)
     app, other = fixture.app(Importance.CACHED), fixture.app(Importance.FOREGROUND)
+    fixture.forgets(app)
     requests = map(ModelLoadRequest, range(1, _FLOOD[context.scope] + 1))
     taken = [request for request in requests if _is_taken(app, request)]
     wanted = other.asks(LARGE)
@@ -229,8 +230,6 @@ def flood(context: CaseContext) -> None:
     checks.equal(completed, Counter(request.id for request in taken), "completions of the requests of a flood, by id")
     wanted.cancel()
     app.asks(LARGE, identifier=0).receives(GRANT)
-    for each in (app, other):  # a manager that needs long to forget so many fails here, not in the next case
-        fixture.control.remove_app(each.uid)
 
 
 def _is_taken(app: ClientApp, request: ModelLoadRequest) -> bool:
