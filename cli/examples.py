@@ -36,6 +36,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance report .npu-conformance/my-driver --badge badge.svg",
         "npu-conformance report reports/monday reports/tuesday reports/wednesday --html trend.html",
     ),
+    "merge": (
+        "npu-conformance merge shard1 shard2 shard3 --report whole --require-conformant",
+        "npu-conformance merge shards/* --report whole --waivers waivers.json",
+    ),
     "diff": ("npu-conformance diff reports/monday reports/tuesday",),
     "requirements": (
         "npu-conformance requirements 'NNHAL-BURST-*'",

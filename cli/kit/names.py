@@ -17,7 +17,7 @@ _FLAGS = {
 }
 
 
-def names() -> dict[str, dict[str, object]]:
+def names() -> dict[str, dict[str, str] | dict[str, dict[str, str]]]:
     """Each name with what it means; of a metric its fields, of a field what number it has."""
     return {
         "services": {types.SERVICE: "The manager, of managerControl.getSystemService."},

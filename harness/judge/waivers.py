@@ -45,18 +45,21 @@ class Waivers:
         if not self._valid or result.outcome not in WAIVABLE:
             return result
         configurations = tuple(self._waived(part, result) for part in result.configurations)
-        own = is_red(result.own_outcome, result.dispositions)
+        own = is_red(result.own_outcome) and Disposition.WAIVED not in result.dispositions
         own = own and not self._excuses(result.case, result.own_outcome, result.requirements)
         red = own or any(is_red(part.outcome, part.dispositions) for part in configurations)
         others = tuple(one for one in result.dispositions if one is not Disposition.WAIVED)
         dispositions = others if red else (Disposition.WAIVED, *others)
         return replace(result, configurations=configurations, dispositions=dispositions)
 
-    def problems(self, results: Iterable[CaseResult]) -> list[str]:
-        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails."""
+    def problems(self, results: Iterable[CaseResult], *, whole: bool = True) -> list[str]:
+        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails.
+
+        whole: False for a shard, of which only the first is known: the others may hold in another one.
+        """
         seen = list(results)
-        lines = (matcher.problem(seen, self._today) for matcher in self._all)
-        return [line for line in lines if line]
+        judged = [matcher for matcher in self._all if whole or matcher.waiver.expires < self._today]
+        return [line for line in (matcher.problem(seen, self._today) for matcher in judged) if line]
 
     def uses(self, results: Iterable[CaseResult]) -> tuple[WaiverUse, ...]:
         """Each waiver with what it came to, in the order of the file."""

@@ -223,15 +223,17 @@ def _one_line(config: pytest.Config) -> Iterator[None]:
 
 def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
     """What was asked for, with how much it leaves out."""
-    ours, names = config.stash[_SESSION], {case.id for case in taken}
-    others = [case for cases in config.stash[SEEN].values() for case in cases if case.id not in names]
+    ours = config.stash[_SESSION]
+    names = config.stash.get(collecting.OF_SHARDS, frozenset(case.id for case in taken))
+    seen = [case for cases in config.stash[SEEN].values() for case in cases]
+    chosen, others = [case for case in seen if case.id in names], [case for case in seen if case.id not in names]
     wanted = Wanted(
         targets=collecting.targets(config),
         expression=config.getoption("keyword") or "",
         scope=Scope(ours.options.scope),
         shard=config.getoption("--npu-shard"),
     )
-    left = Selected(list(taken), others)
+    left = Selected(chosen, others)
     return wanted.described(left.deselected(ours.subject.manifest, ours.subject.version))
 
 

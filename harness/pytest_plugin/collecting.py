@@ -22,6 +22,9 @@ from npu_conformance.specs.documents import DocumentError
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
 """The cases of each area that were made, also those that are not taken."""
 
+OF_SHARDS = pytest.StashKey[frozenset[str]]()
+"""The ids of the cases that the shards have together."""
+
 
 def area_file(path: Path, parent: pytest.Collector) -> AreaFile | None:
     """The collector of an area's file, or of a file of a suite that the command line names; None for other files."""
@@ -167,6 +170,7 @@ def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
     found = {item.case.id: item for item in items if isinstance(item, CaseItem)}
     cases = [item.case for item in found.values()]
     if shard:
+        config.stash[OF_SHARDS] = frozenset(found)
         index, count = parse_shard(shard)
         cases = partition(cases, count)[index - 1]
     if budget:
