@@ -52,6 +52,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "vectors": (
         "npu-conformance vectors show PAD.quant8_rank1 --as text",
+        "npu-conformance vectors export RESIZE_BILINEAR vts.generated.ADD.float32_none_same --to my_tests",
         "npu-conformance vectors witness SOFTMAX --engine litert",
     ),
     "new-operation": ("npu-conformance new-operation FOO_2D",),

@@ -29,7 +29,7 @@ def names() -> dict[str, dict[str, str] | dict[str, dict[str, str]]]:
 
 def page() -> str:
     """The names as a chapter of the page of methods."""
-    lines = [f"| {kind.removesuffix('s')} | name | meaning |\n| --- | --- | --- |" for kind in ()]
+    lines: list[str] = []
     for kind, found in names().items():
         for name, meaning in found.items():
             told = _fields(meaning) if isinstance(meaning, dict) else meaning
