@@ -41,7 +41,8 @@ def write(chosen: Iterable[Vector], folder: Path) -> list[Path]:
 
 def header(chosen: Iterable[Vector]) -> str:
     """C99 and C++11: npu_vectors[], an entry for each example that has one operation and has to be computed."""
-    blocks, entries = [], []
+    blocks: list[str] = []
+    entries: list[str] = []
     for vector in chosen:
         if vector.rejected is None and len(vector.operations) == 1 and not vector.referenced:
             for number, example in enumerate(vector.examples):
