@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, status_name
+from npu_conformance.specs.interfaces import is_interface
 
 Result = TypeVar("Result")
 _LONGEST = 300
@@ -142,7 +143,13 @@ def _spelled(value: object) -> str:
         return f"({', '.join(map(_spelled, value))}{',' * (len(value) == 1)})"
     if type(value) is dict:
         return "{" + ", ".join(f"{_spelled(key)}: {_spelled(one)}" for key, one in value.items()) + "}"
-    return repr(value)
+    return _object(value) or repr(value)
+
+
+def _object(value: object) -> str:
+    """An object of an interface by the name of that; empty for any other value."""
+    declared = [kind for kind in type(value).__mro__ if is_interface(kind)][-1:]
+    return f"an object of {declared[0].__name__}" if declared else ""
 
 
 def format_statuses(statuses: Collection[int]) -> str:
