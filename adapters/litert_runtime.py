@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.engine_interface import EngineError, module
+from npu_conformance.specs.installing import pip_install
 
-INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
+INSTALL_HINT = f"LiteRT is not installed: {pip_install('litert')}"
 
 XNNPACK = "xnnpack"
 KERNELS = {

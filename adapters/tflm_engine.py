@@ -28,10 +28,11 @@ from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
+from npu_conformance.specs.installing import pip_install
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 
-INSTALL_HINT = "TFLM is not installed: pip install npu-conformance[tflm]"
+INSTALL_HINT = f"TFLM is not installed: {pip_install('tflm')}"
 
 ARENA_BASE, ARENA_FACTOR = 1 << 20, 4
 """The bytes of TFLM's arena: a base, and a factor for each byte of tensors. It does not grow."""

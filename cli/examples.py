@@ -36,6 +36,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "npu-conformance report .npu-conformance/my-driver --badge badge.svg",
         "npu-conformance report reports/monday reports/tuesday reports/wednesday --html trend.html",
     ),
+    "merge": (
+        "npu-conformance merge shard1 shard2 shard3 --report whole --require-conformant",
+        "npu-conformance merge shards/* --report whole --waivers waivers.json",
+    ),
     "diff": ("npu-conformance diff reports/monday reports/tuesday",),
     "requirements": (
         "npu-conformance requirements 'NNHAL-BURST-*'",
@@ -48,6 +52,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "vectors": (
         "npu-conformance vectors show PAD.quant8_rank1 --as text",
+        "npu-conformance vectors export RESIZE_BILINEAR vts.generated.ADD.float32_none_same --to my_tests",
         "npu-conformance vectors witness SOFTMAX --engine litert",
     ),
     "new-operation": ("npu-conformance new-operation FOO_2D",),

@@ -39,7 +39,9 @@ def _execute(options: argparse.Namespace) -> int:
     if not folders:
         return int(options.execute(options))
     from npu_conformance.corpus import extensions
+    from npu_conformance.corpus.extensions import guarding
 
+    guarding.tried(folders)
     with extensions.registered(folders):
         return int(options.execute(options))
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "run the suites against a plug-in",
     "replay": "run the failures of an earlier run again",
     "report": "make an HTML page or a JUnit file from a report folder",
+    "merge": "make one report of the shards that several machines ran",
     "diff": "compare two report folders",
     "requirements": "the requirements, and the cases that are evidence for each",
     "faults": "run the suites against implementations wrong on purpose: the kill matrix",

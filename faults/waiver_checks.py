@@ -102,8 +102,9 @@ def comparison_floor(_: CaseContext) -> None:
 
 @_checks.case("comparison.waived_tolerance")
 def waived_tolerance(_: CaseContext) -> None:
-    """A waiver's tolerance widens the floor as far as it says, and is shown."""
+    """A waiver's tolerance excuses a failure as far as it says, and the failure is shown."""
     waiver = _waiver(tolerance=WaivedTolerance(atol=0.5))
     near = _compared(1.25, 1.0, OperandType.TENSOR_FLOAT32, waiver)
-    expect((near.outcomes()["case"], near.results.waived), ("pass", 1), "inside the waived tolerance")
+    expect((near.outcomes()["case"], near.results.waived), ("fail", 1), "inside the waived tolerance")
+    expect(near.results.exit_code, 0, "exit code inside of it")
     expect(_compared(1.75, 1.0, OperandType.TENSOR_FLOAT32, waiver).results.exit_code, 1, "exit code outside of it")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.installing import pip_install
 
 _TYPES = """
 typedef uintptr_t Handle;
@@ -136,9 +137,7 @@ int ANeuralNetworksMemoryDesc_finish(Handle desc);
 
 DECLARATIONS = _TYPES + _DEVICES + _MODELS + _COMPILATIONS + _EXECUTIONS + _MEMORIES
 
-INSTALL_HINT = (
-    "a shared library is called through cffi, which is not installed: pip install npu-conformance[nnapi] (or cffi)"
-)
+INSTALL_HINT = f"a shared library is called through cffi, which is not installed: {pip_install('nnapi')} (or cffi)"
 
 
 def _declared() -> Any:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.engine_interface import EngineError, Shape, module
+from npu_conformance.specs.installing import pip_install
 
-INSTALL_HINT = "ONNX is not installed: pip install npu-conformance[onnx]"
+INSTALL_HINT = f"ONNX is not installed: {pip_install('onnx')}"
 
 OPSET = 21
 """The first operator set that quantises 16-bit values."""

@@ -44,17 +44,18 @@ def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting)
 def _run(options: argparse.Namespace, session: Session, console: Console) -> tuple[Summary, Collection[str]]:
     """How it went, and the cases that the progress, on standard error, has told of."""
     cases, described = _select(options, session)
+    headline = _headline(options, session, len(cases))  # before the report folder of the earlier run is put aside
     with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
         if options.processes > 1 or options.scheduler:
             from npu_conformance.cli.commands import _shards
 
             opened = session.open_report(cases, described)
-            console.say(_headline(options, session, len(cases)))
+            console.say(headline)
             return _shards.run(options, session, cases, opened, progress), progress.told
         session.start(cases, described, [] if options.part else [progress])
         progress.resume(session.earlier)
         if not options.part:
-            console.say(_headline(options, session, len(cases)))
+            console.say(headline)
         return session.run_all(), progress.told
 
 
@@ -79,9 +80,10 @@ def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
     manifest, version = session.subject.manifest, session.subject.version
     split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
     split = f", on {options.scheduler}" if options.scheduler else split
+    earlier = f", red in {session.earlier_folder()}" if options.last_failed and not options.resume else ""
     return (
         f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: "
-        f"{counted(cases, 'case')}, scope {options.scope}{split}"
+        f"{counted(cases, 'case')}{earlier}, scope {options.scope}{split}"
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.extensions.checking import Counts
@@ -25,17 +26,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Check one folder. `--catalogue` names those of other extensions whose types it uses."""
+    from npu_conformance.corpus.extensions import guarding
+    from npu_conformance.specs.neuralnetworks.extensions import FILE
+
+    if not (options.folder / FILE).is_file():
+        raise DocumentError(str(options.folder), "", f"expected a folder with the {FILE} of an extension")
+    is_right, lines = guarding.guarded(lambda: _check(options.folder), options.folder).decode().split("\n", 1)
+    print(lines)
+    return OK if is_right else WRONG
+
+
+def _check(folder: Path) -> bytes:
+    """A line that is empty where something is wrong; then a line for each problem, or how much there is."""
     from npu_conformance.corpus import extensions
     from npu_conformance.corpus.extensions import checking
 
-    problems = [str(problem) for problem in extensions.examine(options.folder)]
+    problems = [str(problem) for problem in extensions.examine(folder)]
     summary = ""
     if not problems:
-        with extensions.registered([options.folder]) as (extension,):
+        with extensions.registered([folder]) as (extension,):
             problems = list(checking.problems(extension))
             summary = "" if problems else _summary(extension.name, checking.counts(extension))
-    print("\n".join(problems) or summary)
-    return WRONG if problems else OK
+    return "\n".join([summary and "right", *(problems or [summary])]).encode()
 
 
 def _summary(name: str, counts: Counts) -> str:

@@ -173,10 +173,19 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _headline(options: argparse.Namespace, subject: SubjectHandle) -> str:
-    which = f"seeds {options.seeds}" if options.seeds is not None else f"seeds from {options.seed} on"
+    which = _which(options)
     narrowed = [*options.types, *options.operations]
     only = f", only {' '.join(narrowed)}" if narrowed else ""
     return f"{subject.manifest.name}, HAL {subject.version}: {options.size} graphs, {which}{only}"
+
+
+def _which(options: argparse.Namespace) -> str:
+    if options.seeds is None:
+        return f"seeds from {options.seed} on"
+    seeds = _range(options.seeds)
+    if ":" in options.seeds:
+        return f"seeds {options.seeds}"
+    return f"seed {options.seeds} alone" + (f" (--seeds 0:{seeds[0]} are {seeds[0]} seeds)" if seeds[0] > 1 else "")
 
 
 def _finding(found: Found, folder: Path) -> list[str]:
@@ -211,7 +220,7 @@ def _wrong(tally: Tally) -> int:
 
 def _judged(tally: Tally) -> str:
     if not tally.elements:
-        return "nothing was judged"
+        return "nothing was judged: no graph was executed"
     share = 1 - tally.undecided / tally.elements
     decided = tally.sampled_decided / tally.sampled if tally.sampled else 1.0
     return (

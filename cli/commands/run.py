@@ -61,7 +61,11 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
     parser.add_argument(
         "--resume", action="store_true", help="go on with the latest run of the plug-in, or with that of --report DIR"
     )
-    parser.add_argument("--last-failed", action="store_true", help="of what is selected, run what was red in that run")
+    parser.add_argument(
+        "--last-failed",
+        action="store_true",
+        help="of what is selected, run what was red in the run of --report DIR; where that is new, in the latest run",
+    )
     parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
     parser.add_argument(
         "--baseline", metavar="DIR", help="an earlier report folder or results.json: only regressions are red"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.cli.commands import _stored_vectors
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import write_text
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
-from npu_conformance.specs.suggestions import did_you_mean
+from npu_conformance.specs.diagnostics.counted import counted
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Vector
@@ -60,11 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
-    show.add_argument("name", metavar="OPERATION.NAME")
+    show.add_argument("name", metavar="OPERATION.NAME", help="or the id of a case: vts.generated.PAD.float32[nchw]")
     show.add_argument(
         "--as", dest="form", choices=("json", "text", "dot"), default="json", help="format (default: json)"
     )
     add_catalogue_option(show)
+    export = actions.add_parser("export", help="write vectors for unit tests of your own: JSON, and a header for C")
+    export.add_argument(
+        "names", metavar="OPERATION|OPERATION.NAME|ID", nargs="+", help="all vectors of an operation, or single ones"
+    )
+    export.add_argument("--to", metavar="DIR", type=Path, required=True, help="where to write the files")
+    add_catalogue_option(export)
     aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
     aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
     aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
@@ -82,7 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Execute the chosen command."""
     actions = {
-        "witness": _witness, "generate": _generate, "choose": _choose, "show": _show, "table": _table,
+        "witness": _witness, "generate": _generate, "choose": _choose, "show": _show, "export": _export,
+        "table": _table,
         "import-aosp": _import_aosp, "import-tflite": _import_tflite,
     }  # fmt: skip
     return actions[options.action](options)
@@ -98,7 +106,9 @@ def _witness(options: argparse.Namespace) -> int:
         raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
     if options.record and options.catalogue:
         raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
-    operations = _operations(options.operations, (*vectors.operations(), *vectors.registered_operations()))
+    operations = _stored_vectors.operations(
+        options.operations, (*vectors.operations(), *vectors.registered_operations())
+    )
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(spec)) for spec in options.engine)
     drivers = _drivers(options)
@@ -141,7 +151,7 @@ def _generate(options: argparse.Namespace) -> int:
     from npu_conformance.corpus import generators
     from npu_conformance.corpus.vectors import writing
 
-    for operation in _operations(options.operations, generators.names()):
+    for operation in _stored_vectors.operations(options.operations, generators.names()):
         print(writing.write_vectors(operation))
     return OK
 
@@ -150,7 +160,7 @@ def _choose(options: argparse.Namespace) -> int:
     from npu_conformance.corpus import drawn
     from npu_conformance.corpus.drawn import choosing, chosen
 
-    for operation in _operations(options.operations, drawn.operations()):
+    for operation in _stored_vectors.operations(options.operations, drawn.operations()):
         made = choosing.choices(operation, drawn.SEEDS)
         chosen.write({operation: made})
         print(f"{operation}: {', '.join(made)}")
@@ -171,27 +181,44 @@ def _table(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace) -> int:
     import json
 
-    from npu_conformance.corpus import vectors
+    from npu_conformance.corpus import vectors, wire_model
     from npu_conformance.corpus.vectors import writing
-
-    operation, _, name = options.name.partition(".")
-    _operations([operation], (*vectors.operations(), *vectors.registered_operations()))
-    if not name:
-        raise UsageError(f"expected {operation}.NAME; names are in: npu-conformance list vts.generated.{operation}")
-    try:
-        vector = vectors.load(operation, name)
-    except KeyError as error:
-        near = did_you_mean(name, (header.name for header in vectors.headers(operation)))
-        raise UsageError(f"{error.args[0]}{near}") from None
-    if options.form == "json":
-        print(json.dumps(writing.document_of(vector), indent=1))
-        return OK
-    from npu_conformance.corpus import wire_model
     from npu_conformance.specs.neuralnetworks import model_text
     from npu_conformance.specs.versions import NEWEST
 
+    if options.name in (*vectors.operations(), *vectors.registered_operations()):
+        names = f"names are in: npu-conformance list vts.generated.{options.name}"
+        raise UsageError(f"expected {options.name}.NAME; {names}")
+    (vector,) = _stored_vectors.named(options.name)
+    if options.form == "json":
+        print(json.dumps(writing.document_of(vector), indent=1))
+        return OK
     model = wire_model.build_model(vector, NEWEST).model
-    print(model_text.text(model) if options.form == "text" else model_text.dot(model))
+    if options.form == "text":
+        print("\n".join([model_text.text(model), *_values(vector)]))
+    else:
+        print(model_text.dot(model))
+    return OK
+
+
+def _values(vector: Vector) -> Iterator[str]:
+    """The inputs of each example, and what is expected of it."""
+    for number, example in enumerate(vector.examples):
+        for name, array in example.inputs.items():
+            yield f"example {number}: input {name} = {array.tolist()}"
+        for name, array in example.outputs.items():
+            yield f"example {number}: expected {name} = {array.tolist()}"
+
+
+def _export(options: argparse.Namespace) -> int:
+    from npu_conformance.cli.commands import _vector_export
+
+    chosen = [vector for word in options.names for vector in _stored_vectors.named(word)]
+    try:
+        written = _vector_export.write(chosen, options.to)
+    except OSError as error:
+        raise UsageError(f"--to {options.to}: {error.strerror}") from None
+    print(f"{counted(len(written) - 1, 'vector')} in {options.to}, as JSON and together in {written[-1]}")
     return OK
 
 
@@ -205,16 +232,6 @@ def _import_tflite(options: argparse.Namespace) -> int:
     from npu_conformance.cli.commands import _tflite
 
     return _tflite.execute(options)
-
-
-def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
-    """The operations that are asked for, all where none is. Raises UsageError for one without vectors."""
-    available = list(known)
-    for operation in asked:
-        if operation not in available:
-            near = did_you_mean(operation.upper(), available) or f"; there are {' '.join(available)}"
-            raise UsageError(f"no vectors of {operation!r}{near}")
-    return asked or available
 
 
 def _engine(spec: str) -> Engine:

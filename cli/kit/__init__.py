@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from npu_conformance.cli.kit import extensions, header, methods, models, tables
+from npu_conformance.cli.kit import extensions, header, methods, models, names, tables
 from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered
 from npu_conformance.specs.versions import Version
 
@@ -29,6 +29,7 @@ def write(folder: Path, version: Version) -> list[Path]:
         "rules.json": document(tables.rules()),
         "methods.json": document(methods.methods()),
         "structs.json": document(methods.structs()),
+        "names.json": document(names.names()),
         methods.PAGE: methods.page(),
         "npu_conformance.h": header.text(),
         "models.jsonl": "".join(json.dumps(line, allow_nan=False) + "\n" for line in samples),

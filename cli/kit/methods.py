@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from npu_conformance.cli.kit import names
 from npu_conformance.harness.wire.binding import wire_name
 from npu_conformance.specs import interfaces
 from npu_conformance.specs.naming import camel_case
@@ -75,7 +76,7 @@ def page() -> str:
     """The page that docs/wire-protocol-methods.md is."""
     chapters = "\n".join(line for title, kinds in CHAPTERS.items() for line in (f"## {title}\n", *_tables(kinds)))
     fields = "\n".join(line for name, entry in structs().items() for line in _struct_table(name, entry))
-    return f"{_BEGINNING}\n{chapters}\n## Structs\n\n{_OF_STRUCTS}\n{fields}".rstrip() + "\n"
+    return f"{_BEGINNING}\n{chapters}\n{names.page()}\n## Structs\n\n{_OF_STRUCTS}\n{fields}".rstrip() + "\n"
 
 
 _BEGINNING = """# The wire protocol: every method and struct

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from npu_conformance.specs.installing import pip_install
+
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array
 
@@ -66,7 +68,7 @@ def _decode(file: bytes, channels: int) -> Array:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
-        raise DataError("pictures need Pillow: pip install 'npu-conformance[mlts]'") from None
+        raise DataError(f"pictures need Pillow: {pip_install('mlts')}") from None
     try:
         with Image.open(io.BytesIO(file)) as image:
             decoded = numpy.asarray(image.convert("RGB" if channels == 3 else "L"), dtype=numpy.float64)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
+import msgspec
+
 from npu_conformance.cts.lib.manager_client import (
     CANCELLED,
     GRANT,
@@ -28,7 +30,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import must
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     UNLOAD_TIMEOUT_NS,
     Flag,
@@ -110,6 +112,10 @@ class ManagerFixture:
         self.control.set_importance(client.uid, importance)
         self.note(f"uid {client.uid} is an app of importance {checks.format_value(importance)}")
         return ClientApp(self, client)
+
+    def forgets(self, app: ClientApp) -> None:
+        """Remove an app of very many requests with the case: a manager that hangs over it hangs in this one."""
+        self.context.close_later(_Removal(self.control, app.uid))
 
     def settle(self) -> None:
         """Let everything happen that is due, and all callbacks arrive."""
@@ -209,6 +215,17 @@ class ClientApp:
         """Start a process again."""
         self.client = Client(self.fixture.context, self.uid)
         self.fixture.clients.append(self.client)
+
+
+class _Removal(msgspec.Struct, frozen=True):
+    """An app that goes with the case."""
+
+    control: ManagerControl
+    uid: int
+
+    def close(self) -> None:
+        """Remove it."""
+        self.control.remove_app(self.uid)
 
 
 class RequestedModel:

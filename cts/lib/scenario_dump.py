@@ -88,8 +88,12 @@ def _wrong_priorities(
     known = {uid: priority for uid, _, priority in lines}
     for uid, rank in ranks.items():
         if known.get(uid) != rank:
-            yield f"priority {known.get(uid)} of uid {uid}, whose importance counts {rank}"
+            yield f"{_spelled(known.get(uid))} of uid {uid}, whose importance counts {rank}"
     for uid in uids if at_hal is not None else ():
         expected = at_hal[uid].priority if at_hal and uid in at_hal else None
         if known.get(uid) != expected:
-            yield f"priority {known.get(uid)} of uid {uid}, which the HAL has with {expected}"
+            yield f"{_spelled(known.get(uid))} of uid {uid}, which the HAL has with {_spelled(expected)}"
+
+
+def _spelled(priority: int | None) -> str:
+    return "no priority" if priority is None else f"priority {priority}"

@@ -161,7 +161,7 @@ class ServiceCalls(ScenarioRunner):
         table = self.hal.table if is_known else None
         problem = next(self._dumps.problems(text, self.model, self.installed, table, ranks), None)
         if problem is not None:
-            self.fail(f"{problem}, in the dump {text!r}")
+            self.fail(f"{problem}, in the dump:\n{text}")
 
     @property
     def _ranked(self) -> list[int]:

@@ -124,7 +124,7 @@ class UpheavalRunner(ServiceRunner):
         super()._judge_dump(text)
         for uid in self.removed:
             if re.search(rf"^ +{uid} \[", text, re.MULTILINE):
-                self.fail(f"uid {uid}, which is removed, in the dump {text!r}")
+                self.fail(f"uid {uid}, which is removed, in the dump:\n{text}")
 
     def _judge_introduction(self, before: int) -> None:
         super()._judge_introduction(before)

@@ -216,6 +216,7 @@ def flood(context: CaseContext) -> None:
     """Each of very many requests is rejected or answered, delays no stronger app, and ends as cancelled when it is."""
     fixture = ManagerFixture(context)
     app, other = fixture.app(Importance.CACHED), fixture.app(Importance.FOREGROUND)
+    fixture.forgets(app)
     requests = map(ModelLoadRequest, range(1, _FLOOD[context.scope] + 1))
     taken = [request for request in requests if _is_taken(app, request)]
     wanted = other.asks(LARGE)

@@ -497,6 +497,7 @@ static int set(
     const Operand *operand = &execution->compilation->model->operands[list->index[index]];
     if (type) {  // all shapes are known already: it may only say the same again
         if (type->type != operand->type || type->dimensionCount != operand->rank) return BAD_DATA;
+        if (operand->rank && !type->dimensions) return BAD_DATA;
         if (memcmp(type->dimensions, operand->dimensions, operand->rank * sizeof(uint32_t))) return BAD_DATA;
     }
     if (arguments[index].isSet) return BAD_STATE;

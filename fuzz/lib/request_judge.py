@@ -55,8 +55,9 @@ class _Alone:
     def waived_tolerance(self) -> None:
         """There is no waiver."""
 
-    def mark_waived(self) -> None:
-        """There is no waiver."""
+    def excuse(self, failure: Failed) -> None:
+        """There is no waiver that could."""
+        raise failure
 
     def warn_quality(self, message: str) -> None:
         """A legal result is no finding."""

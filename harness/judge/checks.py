@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, status_name
+from npu_conformance.specs.interfaces import is_interface
 
 Result = TypeVar("Result")
 _LONGEST = 300
@@ -35,10 +36,10 @@ class about(ContextDecorator):  # noqa: N801  reads as a statement: `with about(
 
 @contextmanager
 def reworded(reword: Callable[[str], str]) -> Iterator[None]:
-    """Inside, a failure says what `reword` makes of its message: where it happened, or what it is about."""
+    """Inside, a failure, crash or hang says what `reword` makes of its message: where it happened, what it is about."""
     try:
         yield
-    except Failed as failure:
+    except (Failed, Crashed, Hung) as failure:
         failure.args = (reword(str(failure)),)
         raise
 
@@ -142,7 +143,13 @@ def _spelled(value: object) -> str:
         return f"({', '.join(map(_spelled, value))}{',' * (len(value) == 1)})"
     if type(value) is dict:
         return "{" + ", ".join(f"{_spelled(key)}: {_spelled(one)}" for key, one in value.items()) + "}"
-    return repr(value)
+    return _object(value) or repr(value)
+
+
+def _object(value: object) -> str:
+    """An object of an interface by the name of that; empty for any other value."""
+    declared = [kind for kind in type(value).__mro__ if is_interface(kind)][-1:]
+    return f"an object of {declared[0].__name__}" if declared else ""
 
 
 def format_statuses(statuses: Collection[int]) -> str:

@@ -103,13 +103,13 @@ def _classified(error: Exception, *, behind_restart: bool) -> OutcomeDetails:
 
 
 def _what_came_first(error: Exception) -> Exception:
-    """The crash or hang behind which something else, a `finally` for one, found that objects were dead."""
-    before = error.__context__ if isinstance(error, DeadObject) else None
+    """The crash or hang behind which something else, a `finally` for one, found the subject or its objects dead."""
+    first, before = error, error.__context__ if isinstance(error, DeadObject | Crashed) else None
     while before is not None:
         if isinstance(before, Crashed | Hung):
-            return before
+            first = before
         before = before.__context__
-    return error
+    return first
 
 
 def _of_interface_error(error: InterfaceError) -> OutcomeDetails:

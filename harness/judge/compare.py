@@ -31,8 +31,8 @@ class RunningCase(Protocol):
         """How far a waiver lets the outputs be off; None without such a waiver."""
         ...
 
-    def mark_waived(self) -> None:
-        """Say that the case passes only by the tolerance of a waiver."""
+    def excuse(self, failure: Failed) -> None:
+        """Note a failure that the tolerance of a waiver excuses, so that the case can go on and end with it."""
         ...
 
     def warn_quality(self, message: str) -> None:
@@ -64,23 +64,32 @@ def check_output(
     expected: Array,
     operand_type: int,
     circumstances: Circumstances = ORDINARY,
+    about: tuple[str, ...] = (),
 ) -> None:
     """Compare an output of a running case: Failed beyond the floor, a quality warning beyond the strict rule.
 
-    A waiver with a tolerance widens the floor; what passes only by it is marked as waived.
+    about: the requirements that a wrong output breaks. What a waiver's tolerance covers is a failure that it excuses:
+    the case goes on, so that anything worse is seen.
     """
     rules = floor(operand_type, circumstances)
     comparison = compare(what, actual, expected, operand_type, rules)
     if comparison.failing:
+        failure = _failure(comparison, about)
         waived = context.waived_tolerance()
         if waived is None:
-            raise Failed(comparison.message, comparison.expected, comparison.found)
+            raise failure
         widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
         if widened.failing:
-            raise Failed(f"even with a waiver's tolerance, {widened.message}", widened.expected, widened.found)
-        context.mark_waived()
+            raise _failure(widened, about, "even with a waiver's tolerance, ")
+        context.excuse(failure)
     if comparison.warning:
         context.warn_quality(comparison.warning)
+
+
+def _failure(comparison: Comparison, about: tuple[str, ...], prefix: str = "") -> Failed:
+    failure = Failed(prefix + comparison.message, comparison.expected, comparison.found)
+    failure.about = about
+    return failure
 
 
 def compare(what: str, actual: Array, expected: Array, operand_type: int, rules: Floor) -> Comparison:

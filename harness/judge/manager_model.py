@@ -215,7 +215,8 @@ class ManagerModel:
         most = self.maximum - 1 if self.pressed else self.maximum
         if granted and self.used > most:
             what = "under pressure the budget is less than" if self.pressed else "the budget is"
-            yield f"{granted[-1].name}: granted; granted and loaded models weigh {self.used}, {what} {self.maximum}"
+            weigh = f"granted and loaded models weigh {self.used}, {what} {self.maximum}"
+            yield f"{granted[-1].name}: granted though it does not fit: {weigh}"
 
     def _rightly_displaced(self) -> Iterator[str]:
         """Only a stronger app takes room from another, or an equal whose turn it is (NPU-POL-015 to -018)."""

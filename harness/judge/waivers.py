@@ -39,21 +39,27 @@ class Waivers:
     def apply(self, result: CaseResult) -> CaseResult:
         """Return the result with the disposition `waived` wherever a waiver excuses a part of it.
 
-        The case itself counts as waived only where every red part of it is.
+        A part that has it already is excused by the tolerance of a waiver. The case itself counts as waived only where
+        every red part of it is.
         """
         if not self._valid or result.outcome not in WAIVABLE:
             return result
         configurations = tuple(self._waived(part, result) for part in result.configurations)
-        own = is_red(result.own_outcome) and not self._excuses(result.case, result.own_outcome, result.requirements)
+        own = is_red(result.own_outcome) and Disposition.WAIVED not in result.dispositions
+        own = own and not self._excuses(result.case, result.own_outcome, result.requirements)
         red = own or any(is_red(part.outcome, part.dispositions) for part in configurations)
-        result = replace(result, configurations=configurations)
-        return result if red else replace(result, dispositions=_with_waived(result.dispositions))
+        others = tuple(one for one in result.dispositions if one is not Disposition.WAIVED)
+        dispositions = others if red else (Disposition.WAIVED, *others)
+        return replace(result, configurations=configurations, dispositions=dispositions)
 
-    def problems(self, results: Iterable[CaseResult]) -> list[str]:
-        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails."""
+    def problems(self, results: Iterable[CaseResult], *, whole: bool = True) -> list[str]:
+        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails.
+
+        whole: False for a shard, of which only the first is known: the others may hold in another one.
+        """
         seen = list(results)
-        lines = (matcher.problem(seen, self._today) for matcher in self._all)
-        return [line for line in lines if line]
+        judged = [matcher for matcher in self._all if whole or matcher.waiver.expires < self._today]
+        return [line for line in (matcher.problem(seen, self._today) for matcher in judged) if line]
 
     def uses(self, results: Iterable[CaseResult]) -> tuple[WaiverUse, ...]:
         """Each waiver with what it came to, in the order of the file."""
@@ -62,9 +68,10 @@ class Waivers:
 
     def _waived(self, part: ConfigurationResult, result: CaseResult) -> ConfigurationResult:
         verdict_id = f"{result.case}#{part.name}"
-        if not self._excuses(verdict_id, part.outcome, result.requirements_of(part)):
+        excused = Disposition.WAIVED in part.dispositions
+        if excused or not self._excuses(verdict_id, part.outcome, result.requirements_of(part)):
             return part
-        return replace(part, dispositions=_with_waived(part.dispositions))
+        return replace(part, dispositions=(Disposition.WAIVED, *part.dispositions))
 
     def _excuses(self, verdict_id: str, outcome: Outcome, requirements: tuple[str, ...]) -> bool:
         return outcome in WAIVABLE and any(
@@ -110,10 +117,11 @@ class _Matcher:
         return f"matches none of the selected cases: none of the {len(cases)} that its id means has this requirement"
 
     def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
-        """How many cases the waiver has excused a part of. One with a tolerance excuses none: it lets outputs pass."""
-        holds = self.waiver.expires >= today and self.waiver.tolerance is None
-        excused = sum(map(self._excused, results)) if holds else 0
-        return WaiverUse(waiver=self.waiver, excused=excused, problem=self.problem(results, today))
+        """How many cases the waiver is about, and how many it has excused a part of."""
+        matched = [result for result in results if self._verdicts(result)]
+        excused = sum(map(self._excused, matched)) if self.waiver.expires >= today else 0
+        problem = self.problem(results, today)
+        return WaiverUse(waiver=self.waiver, matched=len(matched), excused=excused, problem=problem)
 
     def _excused(self, result: CaseResult) -> bool:
         parts: list[tuple[str, CaseResult | ConfigurationResult]] = [(result.case, result)]
@@ -153,7 +161,3 @@ def _verdict_ids(results: Iterable[CaseResult]) -> Iterable[str]:
 def _all_requirements(result: CaseResult) -> tuple[str, ...]:
     of_parts = ((*part.broken, *part.requirements) for part in result.configurations)
     return (*result.requirements, *itertools.chain.from_iterable(of_parts))
-
-
-def _with_waived(dispositions: tuple[Disposition, ...]) -> tuple[Disposition, ...]:
-    return dispositions if Disposition.WAIVED in dispositions else (Disposition.WAIVED, *dispositions)

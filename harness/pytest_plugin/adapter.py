@@ -68,7 +68,10 @@ def _enter(config: pytest.Config) -> None:
     folders = config.getoption("--npu-catalogue")
     if folders:
         from npu_conformance.corpus import extensions
+        from npu_conformance.corpus.extensions import guarding
 
+        if not is_worker(config):
+            guarding.tried(map(Path, folders))
         entered.enter_context(extensions.registered(map(Path, folders)))
     if is_worker(config):  # workers of pytest-xdist write into the files of the process that starts them
         return
@@ -111,9 +114,13 @@ def _options(config: pytest.Config) -> SessionOptions:
     )
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """Name the plug-in and the seed, so that a log is enough to repeat the run."""
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Name the plug-in and the seed, so that a log is enough to repeat the run; and what is not done with cases."""
     options = config.stash[_SESSION].options
+    return [_words_of(options), *collecting.ignored(config)]
+
+
+def _words_of(options: SessionOptions) -> str:
     return f"npu-conformance: --npu-plugin={options.plugin} --npu-seed={options.seed} --npu-scope={options.scope}"
 
 
@@ -216,15 +223,17 @@ def _one_line(config: pytest.Config) -> Iterator[None]:
 
 def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
     """What was asked for, with how much it leaves out."""
-    ours, names = config.stash[_SESSION], {case.id for case in taken}
-    others = [case for cases in config.stash[SEEN].values() for case in cases if case.id not in names]
+    ours = config.stash[_SESSION]
+    names = config.stash.get(collecting.OF_SHARDS, frozenset(case.id for case in taken))
+    seen = [case for cases in config.stash[SEEN].values() for case in cases]
+    chosen, others = [case for case in seen if case.id in names], [case for case in seen if case.id not in names]
     wanted = Wanted(
         targets=collecting.targets(config),
         expression=config.getoption("keyword") or "",
         scope=Scope(ours.options.scope),
         shard=config.getoption("--npu-shard"),
     )
-    left = Selected(list(taken), others)
+    left = Selected(chosen, others)
     return wanted.described(left.deselected(ours.subject.manifest, ours.subject.version))
 
 

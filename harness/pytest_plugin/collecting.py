@@ -22,6 +22,9 @@ from npu_conformance.specs.documents import DocumentError
 SEEN = pytest.StashKey[dict[str, list[Case]]]()
 """The cases of each area that were made, also those that are not taken."""
 
+OF_SHARDS = pytest.StashKey[frozenset[str]]()
+"""The ids of the cases that the shards have together."""
+
 
 def area_file(path: Path, parent: pytest.Collector) -> AreaFile | None:
     """The collector of an area's file, or of a file of a suite that the command line names; None for other files."""
@@ -82,7 +85,8 @@ class AreaFile(pytest.File):
             return None
         known = {name for name, _ in index.cases_of(prefix)}
         named = self._named(known)
-        return {name.split(".")[2] for name in (known if named is None else named) if matches(name)}
+        meant = filter(matches, known) if named is None else named  # pytest looks for what is named, whatever -k says
+        return {name.split(".")[2] for name in meant}
 
     def _named(self, ids: Set[str]) -> set[str] | None:
         """The cases, of these ids, that node ids name; None where a word of the command line means the whole area.
@@ -110,6 +114,9 @@ class CaseItem(pytest.Item):
         if self.config.getoption("markexpr"):
             for requirement in case.requirements:
                 self.add_marker(pytest.mark.requirement(id=requirement))
+        if self.config.pluginmanager.hasplugin("timeout"):
+            # pytest-timeout would throw into the engine, or end the process; each wait has a deadline here.
+            self.add_marker(pytest.mark.timeout(0))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the case is from, and its headline.
@@ -121,6 +128,14 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """This is never called: `pytest_runtest_protocol` runs cases through the engine."""
         raise NotImplementedError
+
+
+def ignored(config: pytest.Config) -> Iterator[str]:
+    """What is asked of other plug-ins of pytest that they do with tests alone, not with cases: a line for each."""
+    if config.getoption("timeout", None) or (config.pluginmanager.hasplugin("timeout") and config.getini("timeout")):
+        yield "npu-conformance: pytest-timeout leaves cases alone; their waits are bounded by --npu-longest-wait"
+    if config.getoption("reruns", None):
+        yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay"
 
 
 def targets(config: pytest.Config) -> tuple[str, ...]:
@@ -155,6 +170,7 @@ def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
     found = {item.case.id: item for item in items if isinstance(item, CaseItem)}
     cases = [item.case for item in found.values()]
     if shard:
+        config.stash[OF_SHARDS] = frozenset(found)
         index, count = parse_shard(shard)
         cases = partition(cases, count)[index - 1]
     if budget:

@@ -15,6 +15,7 @@ from npu_conformance.specs.documents.results import (
     DESCRIPTION,
     DRIVER_SAYS,
     FAILURE_FILE,
+    HAZARDS,
     CaseResult,
     ConfigurationResult,
 )
@@ -125,6 +126,8 @@ def _about(result: CaseResult) -> Iterator[str]:
     """What the case is about, the sentence of the requirement that broke, and where that is from."""
     if result.notes.get(DESCRIPTION):
         yield f"case: {result.notes[DESCRIPTION]}"
+    if result.notes.get(HAZARDS):
+        yield f"looks at: {result.notes[HAZARDS]}"
     names = concerned(result) if result.outcome in WAIVABLE else ()
     if not names:
         return

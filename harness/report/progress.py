@@ -25,6 +25,8 @@ the driver's start, and what follows from it alone is hours."""
 _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
+_HANGS = 3
+_SHORTER = "--longest-wait 5 shortens them, and -x ends the run at the first"
 
 
 class Progress:
@@ -50,6 +52,7 @@ class Progress:
         self._done_before = self._red_before = 0
         """In the run that is resumed."""
         self._causes: set[Cause] = set()
+        self._hangs, self._has_warned = 0, False
         self.told: set[str] = set()
         """The cases whose lines were printed."""
         self._clock = clock
@@ -73,6 +76,7 @@ class Progress:
                 self._current = event.case
             elif isinstance(event, CaseFinished):
                 self._done += 1
+                self._count_hangs(event.result)
                 if is_red(event.result.outcome, event.result.dispositions):
                     self._tell(event.result)
                 self._paint()
@@ -127,6 +131,13 @@ class Progress:
             self._say(headline(result, self._console.paint))
         elif len(self._causes) == _TOLD + 1:
             self._say("... more red cases are only counted from here; the report explains all")
+
+    def _count_hangs(self, result: CaseResult) -> None:
+        """Say once that hangs cost their whole deadlines, before a device that answers nothing costs hours."""
+        self._hangs = self._hangs + 1 if result.outcome is Outcome.HANG else 0
+        if self._hangs == _HANGS and not self._has_warned:
+            self._has_warned = True
+            self._say(f"{_HANGS} cases hang one after the other, each for its whole deadline: {_SHORTER}")
 
     def _say(self, text: str) -> None:
         if self._names_red:

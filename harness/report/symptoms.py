@@ -15,6 +15,7 @@ from npu_conformance.harness.report.rule import concerned
 from npu_conformance.specs.documents.results import CaseResult
 
 _SHOWN, _NAMED = 5, 3
+_BY_HAND = ".by_hand"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _CONFIGURATION = re.compile(r"^#\S+: ")
 _KIND_FOUND = re.compile(r"\bactual -?(?:nan|inf)\b|, found [A-Z]{3}[A-Z_]*")
@@ -57,10 +58,15 @@ def cause(result: CaseResult) -> Cause:
 
 
 def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
-    """The symptoms of red cases, the most frequent first; their cases in the order given."""
+    """The symptoms of red cases, the most frequent first; their cases in the order given.
+
+    Those that were worked out by hand stand first: their descriptions say how the expected values come about.
+    """
     found: dict[Cause, Symptom] = {}
     for result in red:
         found.setdefault(cause(result), Symptom(result.outcome.value)).cases.append(result)
+    for symptom in found.values():
+        symptom.cases.sort(key=lambda result: _BY_HAND not in result.case)
     return sorted(found.values(), key=lambda symptom: -len(symptom.cases))
 
 

@@ -39,6 +39,11 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
         yield f"configurations and mutations: {parts}"
     if results.waived:
         yield f"{counted(results.waived, 'case')} waived"
+    for use in results.waivers:
+        if use.excused == use.matched > 1:
+            yield one_line(
+                f"waiver {use.waiver.id} ({use.waiver.requirement}) excuses all {use.matched} cases it matches"
+            )
     if results.baseline:
         yield f"beside the baseline: {against(results.baseline)}"
 

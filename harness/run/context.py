@@ -15,7 +15,7 @@ from npu_conformance.harness.judge import asked_models, checks
 from npu_conformance.harness.judge.asked_models import AskedModel
 from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception, shortened
 from npu_conformance.harness.judge.outcome_table import WAIVABLE
-from npu_conformance.harness.judge.verdicts import WIRE, Crashed, NotApplicable
+from npu_conformance.harness.judge.verdicts import WIRE, Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
     NO_TOKEN,
@@ -78,7 +78,8 @@ class CaseHeader(Protocol):
 class Record(msgspec.Struct):
     """What is recorded about a case, or about one configuration of it, while it runs.
 
-    about: what the check that runs is about, where the case said so.
+    about: what the check that runs is about, where the case said so. excused: the first failure that the tolerance of
+    a waiver covers. waived: that failure is how it ended.
     """
 
     name: str = ""
@@ -86,6 +87,7 @@ class Record(msgspec.Struct):
     about: tuple[str, ...] = ()
     details: OutcomeDetails = msgspec.field(default_factory=OutcomeDetails)
     warnings: list[str] = msgspec.field(default_factory=list)
+    excused: OutcomeDetails | None = None
     waived: bool = False
     seconds: float = 0.0
     models: list[AskedModel] = msgspec.field(default_factory=list)
@@ -96,6 +98,11 @@ class Record(msgspec.Struct):
         if self.details.outcome not in WAIVABLE:
             return ()
         return self.details.about or self.about or self.requirements[:1]
+
+    def settle(self) -> None:
+        """End with the failure that a waiver's tolerance excuses, unless something worse has come behind it."""
+        if self.excused is not None and self.details.outcome not in (*WAIVABLE, Outcome.SUITE_ERROR):
+            self.details, self.waived = self.excused, True
 
 
 class CaseContext(Resources):
@@ -273,6 +280,7 @@ class CaseContext(Resources):
             record.seconds = time.perf_counter() - started
             self._current = self.own
         self.recover(record)
+        record.settle()
 
     def _open(self, name: str, requirements: tuple[str, ...]) -> Record:
         if _NAME.fullmatch(name) is None:
@@ -353,7 +361,7 @@ class CaseContext(Resources):
     @property
     def is_flawless(self) -> bool:
         """True where the running configuration has needed neither a warning nor a waiver so far."""
-        return not self._current.warnings and not self._current.waived
+        return not self._current.warnings and self._current.excused is None
 
     def note(self, key: str, value: Note) -> None:
         """Keep a fact for the report."""
@@ -373,9 +381,9 @@ class CaseContext(Resources):
         name = f"{self.case.id}#{self._current.name}" if self._current.name else self.case.id
         return self._tolerance_of(name, self._current.requirements)
 
-    def mark_waived(self) -> None:
-        """Say that the running configuration passes only by the tolerance of a waiver."""
-        self._current.waived = True
+    def excuse(self, failure: Failed) -> None:
+        """Note a failure of the running configuration that the tolerance of a waiver excuses."""
+        self._current.excused = self._current.excused or classify_exception(failure)
 
 
 def _why_lost(details: OutcomeDetails) -> str:

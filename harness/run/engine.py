@@ -27,7 +27,7 @@ from npu_conformance.harness.run.recording import case_result, unexecuted, with_
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import results
-from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult
+from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, HAZARDS, CaseResult, Note
 from npu_conformance.specs.outcomes import Outcome, worst
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Engine:
         if self._baseline is not None:
             result = self._baseline.mark(result)
         if is_red(result.outcome):
-            result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
+            result = replace(result, notes={**result.notes, DESCRIPTION: _described(case), **_hazards_of(case)})
             result = with_output(result, self._subject.account())
             if self._on_failure:
                 result = _with_failure_file(self._on_failure, context, result)
@@ -231,6 +231,7 @@ class Engine:
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True), context)
             context.own.details = _graver(context.own.details, recovery)
+        context.own.settle()
 
     def _guarded(self, step: Callable[[], object], context: CaseContext) -> OutcomeDetails:
         """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
@@ -322,6 +323,15 @@ def _described(case: Case) -> str:
         return case.headline
     except Exception as error:
         return f"not known: {type(error).__name__}: {error}"
+
+
+def _hazards_of(case: Case) -> dict[str, Note]:
+    """What its vector looks at. Read only here, when something has failed."""
+    if not case.hazards:
+        return {}
+    from npu_conformance.corpus.hazards import hazards_of
+
+    return {HAZARDS: " ".join(hazard.sentence for hazard in hazards_of(case).values())}
 
 
 def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:

@@ -100,10 +100,15 @@ def files(path: Path) -> list[Path]:
 
 def move(file: Path, directory: Path, plugin: str) -> None:
     """Move a failure file into the folder of another report, and let its replay command name it there."""
+    copy(file, directory, plugin)
+    file.unlink()
+
+
+def copy(file: Path, directory: Path, plugin: str) -> None:
+    """The same, and leave it where it is, too."""
     document = load(file)
     notes = {**document.result.notes, REPLAY: replay_command(str(directory / file.name), plugin)}
     _write(replace(document, result=replace(document.result, notes=notes)), directory / file.name)
-    file.unlink()
 
 
 def load(path: Path) -> FailureFile:

@@ -15,6 +15,9 @@ from npu_conformance.specs.neuralnetworks import registered_extensions
 
 _LETTERS = {scope: scope.value[0] for scope in Scope}
 
+_OF_CATALOGUES = "vts.extension"
+"""The area whose cases are those of this run's catalogues: they are kept for no other run."""
+
 
 class AreaIndex(msgspec.Struct, frozen=True, array_like=True):
     """The cases of an area. ids: one a line. scopes: the first letter of the scope of each."""
@@ -70,5 +73,6 @@ def _evidence_of(cases: Iterable[Case]) -> dict[str, list[int]]:
 
 
 def _built() -> dict[str, AreaIndex]:
-    found = {area: list(suites.area(*area.split(".")).cases()) for area in suites.all_areas()}
+    areas = [area for area in suites.all_areas() if area != _OF_CATALOGUES]
+    found = {area: list(suites.area(*area.split(".")).cases()) for area in areas}
     return {name: of_cases(cases) for name, cases in found.items() if cases}

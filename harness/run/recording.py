@@ -42,7 +42,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         expected=own.details.expected,
         found=own.details.found,
         own_outcome=own.details.outcome,
-        dispositions=_dispositions([own, *context.configurations.values()]),
+        dispositions=_dispositions([own, *context.configurations.values()], waived=own.waived),
         configurations=configurations,
         requirements=requirements,
         broken=applying(own.broken, context.version),
@@ -137,7 +137,7 @@ def _configuration_result(case: Case, context: CaseContext, record: Record, comm
         message=details.message,
         expected=details.expected,
         found=details.found,
-        dispositions=_dispositions([record]),
+        dispositions=_dispositions([record], waived=record.waived),
         requirements=tuple(name for name in applying(record.requirements, context.version) if name not in common),
         broken=applying(record.broken, context.version),
         refused=_refused(case, context.own, record),
@@ -149,7 +149,7 @@ def _configuration_result(case: Case, context: CaseContext, record: Record, comm
     )
 
 
-def _dispositions(records: list[Record]) -> tuple[Disposition, ...]:
-    waived = (Disposition.WAIVED,) if any(record.waived for record in records) else ()
+def _dispositions(records: list[Record], *, waived: bool) -> tuple[Disposition, ...]:
+    """waived: of a case, its body; whether the case as a whole is waived its waivers decide."""
     warned = (Disposition.QUALITY_WARNING,) if any(record.warnings for record in records) else ()
-    return waived + warned
+    return (Disposition.WAIVED, *warned) if waived else warned

@@ -33,7 +33,11 @@ def build(
     """
     problems = [*log.problems, *bookkeeping_problems(log)]
     verdicts = complete(log, baseline)
-    red = [*(waivers.problems(verdicts) if waivers else []), *(baseline.regressions(verdicts) if baseline else [])]
+    whole = not log.header.selection.shard
+    red = [
+        *(waivers.problems(verdicts, whole=whole) if waivers else []),
+        *(baseline.regressions(verdicts) if baseline else []),
+    ]
     reasons = conformance.reasons(log, verdicts, red, problems)
     if must_conform and reasons:
         red.append("not shown to be conformant, which --require-conformant asks for")

@@ -21,7 +21,7 @@ def require_same(before: RunStarted, now: RunStarted, document: str) -> None:
 
     Time, budget and the number of processes may be others. What excuses failures may not: verdicts have it in them.
     """
-    for (name, was), (_, is_now) in zip(_identity(before), _identity(now), strict=True):
+    for (name, was), (_, is_now) in zip(identity(before), identity(now), strict=True):
         if was != is_now:
             verb, verb_now = ("were", "are") if name.startswith(_PLURAL) else ("was", "is")
             rule = f"cannot be resumed: {name} {verb} {was or 'none'}, and {verb_now} {is_now or 'none'} now"
@@ -33,7 +33,7 @@ def earlier_results(log: Log) -> dict[str, CaseResult]:
     return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
 
 
-def _identity(header: RunStarted) -> Iterator[tuple[str, str]]:
+def identity(header: RunStarted) -> Iterator[tuple[str, str]]:
     """What makes a run this run, the most telling first, as words for a message."""
     yield "the plug-in", f"{header.manifest.name} {header.manifest.version}"
     yield "the HAL version", header.hal_version

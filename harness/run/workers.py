@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.installing import pip_install
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -39,7 +40,7 @@ def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
-        raise LoadError("--scheduler: Dask is not installed; `pip install npu-conformance[cluster]`") from None
+        raise LoadError(f"--scheduler: Dask is not installed: {pip_install('cluster')}") from None
     try:
         client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, NoSharedMemory, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, NoSharedMemory, NotApplicable, breach
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.subject.files import Files
@@ -138,7 +138,11 @@ class RemoteSubject:
         """Connect as the app of a uid."""
         if not self._main.initialized.identity:
             raise NotApplicable("the subject's connection cannot bind callers to a uid")
-        application = self._connect(self._options, self.ticket(uid, pid))
+        ticket = self.ticket(uid, pid)
+        try:
+            application = self._connect(self._options, ticket)
+        except LoadError as error:
+            raise breach(f"control.ticket: expected null or an address where the driver listens: {error}") from None
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         # A subject that fills an application's socket with callbacks would never get to answer the control connection.
@@ -151,6 +155,8 @@ class RemoteSubject:
         """
         request = protocol.TicketRequest(uid, pid, self.shared_folder)
         ticket: protocol.Ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
+        if ticket.address is None and self._endpoint.is_ours:
+            raise breach("control.ticket: expected the address where the driver listens for its apps, found null")
         if ticket.address is not None and not is_within_reach(self.spec, ticket.address):
             raise Failed(f"control.ticket: expected null or an address on the driver's host, found {ticket.address}")
         return ticket

@@ -46,6 +46,7 @@ class RemoteApplication:
         self._endpoint = endpoint
         self._journal = journal or Journal()
         self._options = options
+        self._is_app = ticket is not None
         self.is_deaf = False
         self.deadlines = Deadlines(start=options.handling.start_seconds * options.handling.patience)
         self.scale = 1.0
@@ -147,7 +148,7 @@ class RemoteApplication:
         self._journal.keep()
         self.connection.hang_up()
         if isinstance(problem, Lost):
-            return self._endpoint.crash(problem, method)
+            return self._endpoint.crash(problem, f"{method} of an app" if self._is_app else method)
         partial = self.connection.lines.partial
         is_silent = isinstance(problem, TimedOut) and (not partial or isinstance(problem, Unread))
         stderr = self._endpoint.kill(with_stacks=is_silent)

@@ -48,6 +48,8 @@ class Supervisor:
         self._load = load
         self._serial = 0
         self._exited: Exited | None = None
+        self._killed_by_us = ""
+        """Why the newest host was killed from here; empty where it was not."""
         self._printed = Printed()
         self._own_words = Printed()
         """What the newest host has printed, of all that."""
@@ -76,6 +78,7 @@ class Supervisor:
                 self._take(self._receive(socket.MSG_DONTWAIT))
         self._serial += 1
         self._exited = None
+        self._killed_by_us = ""
         self._own_words = Printed()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
@@ -105,6 +108,7 @@ class Supervisor:
         with_stacks: a Python host may first write where its threads are.
         """
         if self._exited is None:
+            self._killed_by_us = "it had not answered rightly"
             with contextlib.suppress(OSError):
                 self._control.send(msgspec.json.encode(Kill(with_stacks)))
             if self._wait_exited(_LIMIT_SECONDS) is None:
@@ -140,12 +144,15 @@ class Supervisor:
     def crash(self, problem: Exception, doing: str) -> Crashed:
         """The verdict on a host whose connection has ended: how the process died, and its last words."""
         exited = self._wait_exited(_GRACE_SECONDS)
+        if exited is not None and exited.status == signal.SIGKILL and self._killed_by_us:
+            return Crashed(f"{doing}: the suite had killed the host process: {self._killed_by_us}")
         if self.gone:
             return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
         if exited is None:
             # On a busy machine it may have ended, and nobody has looked yet: then the signal comes too late.
             stderr, exited = self.kill(), self._exited
             if exited is None or exited.status == signal.SIGKILL:
+                self._killed_by_us = f"{doing}: {problem}"
                 return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, stderr)
         number = exited.status & 0x7F
         killed = f"was killed by {signal_name(number)} (signal {number})"

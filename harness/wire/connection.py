@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -237,7 +238,7 @@ class Connection(Answering):
 
     def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         if self.broken is not None:
-            raise self.broken
+            raise copy(self.broken)  # raised again itself, it would cut the chain of causes that it stands in
         self._outbox.send(message, deadline, descriptor)
 
     def _advance(self, waiter: Waiter | None, deadline: float) -> None:
@@ -285,7 +286,7 @@ class Connection(Answering):
     def _read(self, deadline: float) -> protocol.Envelope | None:
         """Read a message. An answer goes to its waiter; a call is returned."""
         if self.broken is not None:
-            raise self.broken
+            raise copy(self.broken)  # raised again itself, it would cut the chain of causes that it stands in
         if self._late is not None:
             late, self._late = self._late, None
             return late

@@ -107,7 +107,8 @@ class ManagerProcess(_Process):
         self.address = self._process.stdout.readline().decode().strip() if ready else ""
         if not self.address:
             self.close()
-            raise GoneError(f"plug-in {plugin}: its process did not listen within {seconds:g} s")
+            why = "has ended before it listened" if ready else f"did not listen within {seconds:g} s"
+            raise GoneError(f"plug-in {plugin}: its process {why}")
 
 
 def listen(

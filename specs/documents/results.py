@@ -28,6 +28,8 @@ FAILURE_FILE = "failure_file"
 """The note of a red result: the name of its failure file, or why there is none."""
 DESCRIPTION = "description"
 """The note of a red result: what the case is about, in a line."""
+HAZARDS = "hazards"
+"""The note of a red result: where drivers go wrong that its vector looks at, in sentences."""
 DRIVER_SAYS = "driver_says"
 """The note of a red result: the last reason that the driver gave with an ErrorStatus."""
 

@@ -47,8 +47,12 @@ class WaiverFile(Document, frozen=True):
 
 
 class WaiverUse(Document, frozen=True, omit_defaults=True):
-    """A waiver in a run. excused: cases of which it excused a part. problem: what is wrong with it, if anything."""
+    """A waiver in a run. matched: cases that it is about. excused: those of which it excused a part.
+
+    problem: what is wrong with it, if anything.
+    """
 
     waiver: Waiver
+    matched: Annotated[int, Meta(ge=0)] = 0
     excused: Annotated[int, Meta(ge=0)] = 0
     problem: str = ""

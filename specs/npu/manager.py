@@ -134,7 +134,10 @@ class ManagerControl(Interface):
 
     @method()
     def kill_client(self, uid: int, pid: int = 0) -> None:
-        """Let the client process of a uid die, or with pid 0 all of them: their binder objects go dead."""
+        """Let the client process of a uid die, or with pid 0 all of them: their binder objects go dead.
+
+        The connection that stands for the process stays open, so that the suite sees that nothing is sent to the dead.
+        """
         raise refuse("ManagerControl.killClient")
 
     @method()

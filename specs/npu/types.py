@@ -248,3 +248,26 @@ class Atom(Wire, frozen=True):
 
     name: str
     values: dict[str, int]
+
+
+_REQUEST = {"uid": "of the app", "id": "of the request"}
+ATOMS: dict[str, dict[str, str]] = {
+    "NpuWorkEventOccurred": {
+        "type": "1 requested, 2 started, 3 ended",
+        "reason": "of a start StartReason plus one, of an end EndReason plus three, else 0",
+        **dict.fromkeys(
+            ("uid", "original_uid", "debug_pid", "job_priority", "effective_priority", "timestamp_ms", "device_number"),
+            "of the WorkInfo",
+        ),
+    },
+    "NpuModelLoadRequested": {
+        **_REQUEST,
+        "size": "ModelSize plus one",
+        "priority": "1 normal, 2 background, 3 opportunistic",
+    },
+    "NpuModelLoadPolicyResponded": {**_REQUEST, "status": "LoadStatus plus one"},
+    "NpuModelLoadRequestCancelled": _REQUEST,
+    "NpuModelLoadStateChanged": {**_REQUEST, "state": "1 in memory, 2 out of it again"},
+    "NpuAppBlocked": {"uid": "of the app that is denied direct access; once for each"},
+}
+"""The records of the metrics log (Atom) with their fields; a number that the API does not have is logged as 0."""

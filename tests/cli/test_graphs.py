@@ -53,6 +53,11 @@ def test_a_right_driver(graphs: Graphs, tmp_path: Path) -> None:
     assert not (tmp_path / "found").exists()
 
 
+def test_one_seed_is_not_taken_for_a_number_of_seeds(graphs: Graphs) -> None:
+    _, out, _ = graphs("--plugin", "reference", "--seeds", "300", "--isolation", "inprocess", "--size", "single")
+    assert "single graphs, seed 300 alone (--seeds 0:300 are 300 seeds)" in out
+
+
 def test_equal_seeds_are_equal_graphs(graphs: Graphs) -> None:
     arguments = ("--plugin", "reference", "--seeds", "3", "--isolation", "inprocess", "--size", "single")
     first, second = graphs(*arguments), graphs(*arguments)

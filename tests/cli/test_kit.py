@@ -14,7 +14,7 @@ from example_catalogue import CATALOGUE, CLAMP, REQUANTIZE, TYPE
 from patience import SECONDS
 from places import ROOT
 
-from npu_conformance.cli.kit import header, methods, models, tables
+from npu_conformance.cli.kit import header, methods, models, names, tables
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
@@ -25,6 +25,7 @@ from npu_conformance.specs.neuralnetworks import catalogue, enums
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.validate import structural_rules
+from npu_conformance.specs.npu import types as npu_types
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 # Prints the tables of the header in the form of `as_the_program_prints`.
@@ -236,6 +237,13 @@ def test_the_structs_say_what_may_be_left_out() -> None:
     for name, entry in told.items():
         for field in entry["fields"].values():
             assert set(words(field["type"])) <= known(), name
+
+
+def test_every_name_that_a_manager_is_told_is_in_the_kit() -> None:
+    told = {name for found in names.names().values() for name in found}
+    permissions = {value for name, value in vars(npu_types).items() if name.endswith("PERMISSION")}
+    assert permissions | set(npu_types.Flag) | set(npu_types.ATOMS) | {npu_types.SERVICE} == told
+    assert all(f"| `{name}` |" in names.page() for name in told)
 
 
 def test_the_page_of_methods_is_the_generated_one() -> None:

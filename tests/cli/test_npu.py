@@ -199,7 +199,7 @@ def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[s
     [
         (["demo", "--inferences", "0"], "--inferences: expected a positive number, found 0"),
         (["demo", "--trace", "/nowhere/trace.json"], "/nowhere/trace.json: cannot be written"),
-        (["demo", "--plugin", "nonsense"], "plug-in nonsense: its process did not listen"),
+        (["demo", "--plugin", "nonsense"], "plug-in nonsense: its process has ended before it listened"),
         (["top", "unix:/nowhere/npu.socket", "--once"], "cannot connect to unix:/nowhere/npu.socket"),
         (["top", "reference", "--once"], "not an address: 'reference'"),
         (["shell", "unix:/nowhere/npu.socket", "info"], "cannot connect to unix:/nowhere/npu.socket"),

@@ -173,8 +173,9 @@ def test_a_bad_folder_is_one_line_and_leaves_nothing_behind(
     before = known()
     assert _reported_in_one_line(folder, line, capsys).startswith(f"npu-conformance: {folder}")
     assert known() == before
-    assert main(["catalogue", "check", str(folder)]) == WRONG
-    assert line in capsys.readouterr().out
+    if name != "no_file":  # which is no catalogue at all
+        assert main(["catalogue", "check", str(folder)]) == WRONG
+        assert line in capsys.readouterr().out
 
 
 WRONG_VECTORS: dict[str, tuple[Edit, str]] = {

@@ -28,9 +28,10 @@ from msgspec.structs import replace
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import extensions as corpus_extensions
 from npu_conformance.corpus import vectors
-from npu_conformance.corpus.extensions import checking
+from npu_conformance.corpus.extensions import checking, guarding
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.harness.run import index, suites
 from npu_conformance.specs import requirements
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import catalogue, extensions, model_text, registered_extensions, rules
@@ -190,6 +191,14 @@ def test_the_documents_as_printed_in_the_manual_are_sound(folder: Path) -> None:
     assert len(found) == 2
 
 
+def test_the_kept_index_has_no_cases_of_a_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made in a run with one, it told them to every later run without one."""
+    monkeypatch.setattr(suites, "all_areas", lambda: ("vts.extension", "vts.queries"))
+    monkeypatch.setattr(index, "kept", lambda name, kind, make: make())
+    with corpus_extensions.registered([CATALOGUE]):
+        assert list(index.by_area.__wrapped__()) == ["vts.queries"]
+
+
 def test_cases_of_an_extension_need_its_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "vts.extension.EXAMPLE_CLAMP.float32"]) == USAGE
     assert "needs the catalogue of its extension: --catalogue DIR" in capsys.readouterr().err
@@ -220,3 +229,36 @@ def test_commands_show_and_trace_what_is_registered(capsys: pytest.CaptureFixtur
     assert "oracle: 4 agreed, 0 disagreed" in capsys.readouterr().out
     assert main(["requirements", f"NNHAL-OPERATION-{CLAMP}-*", *words]) == OK
     assert "3 with cases" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("import os; os._exit(0)", "ended itself with status 0"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL"),
+        ("while True: pass", "do not come to an end within 1 s"),
+    ],
+)
+@pytest.mark.parametrize("command", [["catalogue", "check"], ["list", "--catalogue"]])
+def test_code_that_ends_the_process_or_has_no_end_is_one_line(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    code: str,
+    problem: str,
+    command: list[str],
+) -> None:
+    """It ended the command itself with 0: a green gate."""
+    monkeypatch.setattr(guarding, "SECONDS", 1.0 if "while" in code else 60.0)
+    (folder / RULES).write_text(code)
+    assert main([*command, str(folder)]) == USAGE
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert str(folder) in said.err
+    assert problem in said.err
+
+
+def test_a_folder_without_an_extension_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in (tmp_path, tmp_path / "nowhere", Path(__file__)):
+        assert main(["catalogue", "check", str(place)]) == USAGE
+        assert "expected a folder with the extension.json" in capsys.readouterr().err

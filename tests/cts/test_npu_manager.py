@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.cts.lib import manager_client, manager_fixture
+from npu_conformance.cts.npu_manager import request
 from npu_conformance.faults import kill_matrix, managers, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
@@ -176,6 +177,18 @@ def test_cases_have_legal_ids_known_requirements_and_a_description() -> None:
         for identifier in case.requirements:
             reason = requirements.requirement(identifier).untested
             assert reason == "" or reason.startswith("A freedom"), identifier
+
+
+def test_a_flood_is_forgotten_within_its_own_case(reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manager that takes its time to forget it was a hang in the next case, which removes the app of the same uid."""
+    removed: list[int] = []
+    manager_control = reference.interfaces.manager_control
+    assert manager_control is not None
+    monkeypatch.setattr(request, "_FLOOD", {Scope.SMOKE: 3})
+    monkeypatch.setattr(manager_control, "remove_app", removed.append)
+    details, _ = run(CASES["cts.npu_manager.request.flood"], reference)
+    assert details.outcome is Outcome.PASS, details
+    assert removed[-1] == manager_fixture.FIRST_APP
 
 
 def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch) -> None:

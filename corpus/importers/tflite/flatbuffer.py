@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.corpus.importers.tflite.errors import TfliteError
+from npu_conformance.specs.installing import pip_install
 
 Array = npt.NDArray[Any]
 
-INSTALL_HINT = "reading .tflite needs LiteRT's schema, which is not installed: pip install npu-conformance[litert]"
+INSTALL_HINT = f"reading .tflite needs LiteRT's schema, which is not installed: {pip_install('litert')}"
 IDENTIFIER = b"TFL3"
 _SLACK = 4096
 """What may be read beyond the size of the file: of small ones much is shared by right."""

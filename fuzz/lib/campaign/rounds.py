@@ -31,6 +31,7 @@ from npu_conformance.harness.subject.private_directory import temporary_folder
 from npu_conformance.harness.subject.process_group import end_group, has_ended
 from npu_conformance.harness.wire.starvation import starved
 from npu_conformance.specs import documents
+from npu_conformance.specs.installing import pip_install
 
 Line = TypeVar("Line")
 
@@ -69,7 +70,7 @@ def has_atheris() -> bool:
 def run_round(job: RoundJob, stop: threading.Event | None = None) -> RoundResult:
     """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end."""
     if job.engine == "atheris" and not has_atheris():
-        raise LoadError("engine atheris: it is not installed; `pip install npu-conformance[fuzz]`, or take another")
+        raise LoadError(f"engine atheris: it is not installed; {pip_install('fuzz')}, or take another")
     parts: list[_Part] = []
     left: RoundJob | None = job
     while left is not None:

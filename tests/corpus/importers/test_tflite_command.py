@@ -81,7 +81,7 @@ def test_without_litert_the_message_says_what_to_install(tmp_path: Path) -> None
     )
     ended = subprocess.run([sys.executable, "-c", program, str(source)], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "pip install npu-conformance[litert]" in ended.stderr
+    assert 'pip install "npu-conformance[litert]' in ended.stderr
 
 
 def refused_operators() -> set[str]:

@@ -159,6 +159,30 @@ def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:
     assert table.tolerance("vts.other.x.y", ("REQ-1",)) is None
 
 
+def test_a_tolerance_excuses_the_part_that_it_covers_and_no_other() -> None:
+    """The parts that end within it come with the disposition; the case is waived where all of its red parts are."""
+    table = Waivers([waiver(tolerance=WaivedTolerance(lsb=2))], TODAY)
+    near = ConfigurationResult(name="a", outcome=Outcome.FAIL, dispositions=(Disposition.WAIVED,))
+    far = ConfigurationResult(name="b", outcome=Outcome.FAIL)
+    verdict = result(Outcome.FAIL, own=Outcome.PASS)
+    whole, partly = (table.apply(replace(verdict, configurations=parts)) for parts in ((near,), (near, far)))
+    assert (red(whole), red(partly)) == (False, True)
+    assert Disposition.WAIVED not in partly.dispositions
+    body = replace(result(Outcome.FAIL), dispositions=(Disposition.WAIVED,))
+    assert not red(table.apply(body))
+    assert red(table.apply(replace(body, configurations=(far,))))
+
+
+def test_how_much_of_what_it_means_a_waiver_excuses() -> None:
+    table = Waivers([waiver("vts.generated.*")], TODAY)
+    verdicts = [
+        table.apply(result(ended, case=f"vts.generated.{name}"))
+        for name, ended in (("a", Outcome.FAIL), ("b", Outcome.PASS))
+    ]
+    (use,) = table.uses([*verdicts, result(Outcome.FAIL, case="vts.other")])
+    assert (use.matched, use.excused) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -321,3 +321,33 @@ def test_the_mistake_of_another_plug_in_loses_no_verdict(run: Run, pytester: pyt
     kept = results.read(pytester.path / "kept" / "results.json")
     assert kept.counts["pass"] == 1
     assert kept.counts["not-run"] > 1
+
+
+def test_an_expression_that_leaves_nothing_of_what_is_named_deselects_it(run: Run) -> None:
+    result = run("vts.generated.TANH", "-k", "ping")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["*deselected*"])
+
+
+def test_a_timeout_of_pytest_leaves_cases_alone(run: Run, pytester: pytest.Pytester) -> None:
+    """It would raise its own exception in the midst of the engine: a hang was an internal error, and not run."""
+    pytester.makepyfile(
+        others_plugin="""
+        def pytest_addoption(parser):
+            parser.addoption("--timeout", type=float)
+            parser.addini("timeout", "seconds")
+            parser.addoption("--reruns", type=int)
+
+        def pytest_configure(config):
+            config.pluginmanager.register(object(), "timeout")
+            config.addinivalue_line("markers", "timeout: as pytest-timeout has it")
+
+        def pytest_collection_finish(session):
+            print("seconds", [item.get_closest_marker("timeout").args for item in session.items])
+    """
+    )
+    result = run("-p", "others_plugin", QUERIES, "-k", "ping", "--timeout", "1", "--reruns", "2", "-s")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["npu-conformance: pytest-timeout leaves*", "npu-conformance: pytest-rerunfailures does not*", "seconds *(0,)*"]
+    )

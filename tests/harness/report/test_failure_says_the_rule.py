@@ -79,7 +79,7 @@ def test_many_failures_of_one_cause_are_led_by_the_symptom(report: Path) -> None
     types = "TENSOR_QUANT8_ASYMM, TENSOR_QUANT8_ASYMM_SIGNED, TENSOR_INT32"
     assert lines[start + 1] == f"     56 fail: output 'output': 2..168 of 5..180 elements outside 1 (PAD; {types})"
     assert lines[start + 2].startswith("      3 fail: output 'output' against that of the unsigned counterpart")
-    assert [line for line in lines if line.startswith("FAIL ")] == [lines[start + 3], lines[start + 3 + 9]]
+    assert [line for line in lines if line.startswith("FAIL ")] == [lines[start + 3], lines[start + 3 + 10]]
     assert len([line for line in (report / "printed.err").read_text().splitlines() if line.startswith("FAIL ")]) == 2
 
 

@@ -137,9 +137,9 @@ def test_what_cannot_be_seen_is_told_by_its_code() -> None:
 def test_a_waiver_says_whose_it_is_how_long_it_holds_and_whether_it_was_needed(everything: Page) -> None:
     rows = {row[0]: row for row in everything.rows("waivers")}
     requirement = "NNHAL-OPERATION-PAD-RESULT"
-    assert rows["vts.generated.PAD.c"][1:5] == [requirement, "ada", "2030-06-01", "1"]
+    assert rows["vts.generated.PAD.c"][1:5] == [requirement, "ada", "2030-06-01", "1 of 1"]
     assert "matches none of the selected cases" in rows["vts.generated.PAD.z"][5]
-    assert rows["vts.generated.PAD.*"][1:5] == [requirement, "eve", "2029-12-31", "0"]
+    assert rows["vts.generated.PAD.*"][1:5] == [requirement, "eve", "2029-12-31", "0 of 3"]
     assert "expired on 2029-12-31" in rows["vts.generated.PAD.*"][5]
 
 

@@ -87,6 +87,18 @@ def test_what_is_waived_or_known_is_not_red(disposition: Disposition) -> None:
     assert stream.getvalue() == "FAIL vts.a.b.new: new is wrong\n"
 
 
+def test_hangs_in_a_row_get_one_line_that_says_what_shortens_them() -> None:
+    stream = io.StringIO()
+    progress = Progress(20, Console(stream), clock=Clock())
+    outcomes = [Outcome.HANG, Outcome.HANG, Outcome.PASS, *[Outcome.HANG] * 2]
+    for number, outcome in enumerate(outcomes):
+        progress.write(finished(f"c{number}", outcome))
+    assert "--longest-wait" not in stream.getvalue()
+    for number in range(5, 12):
+        progress.write(finished(f"c{number}", Outcome.HANG))
+    assert stream.getvalue().count("3 cases hang one after the other, each for its whole deadline: --longest-wait") == 1
+
+
 def test_who_prints_the_red_cases_itself_gets_only_their_number() -> None:
     stream, clock = io.StringIO(), Clock()
     progress = Progress(8, Console(stream), names_red=False, clock=clock)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.report import symptoms
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.outcomes import Outcome
@@ -44,3 +46,10 @@ def test_a_rule_that_operations_share_is_one_cause() -> None:
 def test_causes_that_are_not_shown_are_counted() -> None:
     told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU", "ELU")))
     assert told[-1] == "2 others, of 2 causes"
+
+
+def test_what_was_worked_out_by_hand_is_told_first() -> None:
+    others = [red("TANH", VALUES.format(count), number=count) for count in (34, 3)]
+    by_hand = replace(red("TANH", VALUES.format(1)), case="vts.generated.TANH.by_hand_zero")
+    (symptom,) = symptoms.grouped([*others, by_hand])
+    assert symptom.cases == [by_hand, *others]

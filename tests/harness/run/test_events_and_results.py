@@ -187,7 +187,7 @@ def test_unsupported_is_counted_and_thin_coverage_said(make_case: MakeCase, subj
 
 def test_waiver_problems_turn_the_run_red(make_case: MakeCase, subject: Any, path: Path) -> None:
     class Expired(Waivers):
-        def problems(self, results: Any) -> list[str]:
+        def problems(self, results: Any, *, whole: bool = True) -> list[str]:
             return ["waiver x expired"]
 
     outcome = build(logged(grouped(make_case), subject, path), Expired())

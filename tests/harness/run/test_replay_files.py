@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_runs import TODAY, waiver
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.judge.compare import check_output
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
@@ -21,6 +23,8 @@ from npu_conformance.harness.run.failures import FailureWriter
 from npu_conformance.harness.run.replay import Replay, replay, replay_file
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.documents.waivers import WaivedTolerance
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 MakeCase = Callable[..., Case]
@@ -58,6 +62,31 @@ def test_a_waived_failure_can_be_replayed(make_case: MakeCase, subject: Any, rec
     result = Engine([make_case("a", failing)], subject, recorder, waivers=waivers, on_failure=writer).run().results[0]
     assert Disposition.WAIVED in result.dispositions
     assert failures.load(tmp_path / str(result.notes["failure_file"])).configurations == ("bad",)
+
+
+def within_a_tolerance(context: Any) -> None:
+    context.attach(dict)
+    for name, worse in (("near", None), ("far", Failed("z is wrong")), ("dead", Crashed("died"))):
+        with context.configuration(name):
+            check_output(context, "y", np.array([1.25]), np.array([1.0]), OperandType.TENSOR_FLOAT32, about=("REQ-2",))
+            if worse:
+                raise worse
+
+
+def test_what_a_tolerance_excuses_is_a_failure_with_its_file(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
+) -> None:
+    """It hides nothing that is worse: the part goes on behind it."""
+    waivers = Waivers([waiver("vts.*", requirement="REQ-1", tolerance=WaivedTolerance(atol=0.5))], TODAY)
+    writer = FailureWriter(tmp_path, "0.1", Digests())
+    case = make_case("a", within_a_tolerance)
+    (result,) = Engine([case], subject, recorder, waivers=waivers, on_failure=writer).run().results
+    near, far, dead = result.configurations
+    assert (near.outcome, near.dispositions, near.broken) == (Outcome.FAIL, (Disposition.WAIVED,), ("REQ-2",))
+    assert (near.expected, near.found) == ("1", "1.25")
+    assert [(part.message, part.dispositions) for part in (far, dead)] == [("z is wrong", ()), ("died", ())]
+    assert Disposition.WAIVED not in result.dispositions
+    assert failures.load(tmp_path / str(result.notes["failure_file"])).configurations == ("far", "dead")
 
 
 def test_a_pass_leaves_no_file(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:

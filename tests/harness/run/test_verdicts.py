@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
+from npu_conformance.harness.report import lines
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
@@ -100,6 +102,31 @@ def test_a_dead_object_that_is_found_behind_a_crash_or_hang_is_no_news(
 
     verdict = run([make_case("a", body)], subject, recorder).results[0]
     assert verdict.message == str(first)
+
+
+def test_a_red_case_says_what_its_vector_looks_at(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    cases = [
+        replace(make_case(name, body), hazards=("resize-pixel-centres",))
+        for name, body in (("red", raising(Failed("wrong"))), ("green", lambda context: None))
+    ]
+    red, green = run(cases, subject, recorder).results
+    told = str(red.notes["hazards"])
+    assert "half pixel centres" in told
+    assert f"looks at: {told}" in lines.details(red)
+    assert "hazards" not in green.notes
+
+
+def test_of_crashes_behind_each_other_the_first_is_told(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    """The second is what a `finally` finds: it says nothing of why."""
+
+    def body(context: Any) -> None:
+        try:
+            raise Crashed("the app's connection was closed")
+        finally:
+            raise Crashed("the suite had killed the host process")
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.message == "the app's connection was closed"
 
 
 def test_a_configuration_that_needs_what_an_earlier_one_has_lost_is_not_run(

@@ -198,3 +198,12 @@ def test_last_words_are_those_of_the_host_that_died() -> None:
         assert "last stderr" not in str(caught.value)
         assert caught.value.stderr == ""
         assert "tile != 0" in subject.account().stderr  # of the case, which both belong to
+
+
+def test_a_host_that_the_suite_has_killed_did_not_die_by_itself() -> None:
+    with hostile("last_words") as subject:
+        assert isinstance(subject, RemoteSubject)
+        subject._endpoint.kill()
+        with pytest.raises(Crashed, match="the suite had killed the host process") as caught:
+            device_of(subject).get_type()
+        assert caught.value.signal == 0

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from wire_client import HOSTILE
 
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.judge.verdicts import WIRE, Failed
 from npu_conformance.harness.subject.endpoints import is_within_reach
 from npu_conformance.harness.subject.host import listen_unix
 from npu_conformance.harness.subject.loading import open_subject
@@ -64,6 +64,22 @@ def test_a_driver_over_tcp_can_not_send_the_harness_to_a_private_socket(
             subject.application(10_009)
         with pytest.raises(TimeoutError):
             listener.accept()
+        subject.close()
+
+
+def test_an_address_where_nobody_listens_is_the_driver_s_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(HOSTILE)
+    monkeypatch.setenv("ELSEWHERE", "tcp:127.0.0.1:1")
+    host = HostState(load_plugin("echo_plugin:plugin"), key="k", address=lambda: None)
+    (tmp_path / "key").write_text("k")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_serve_one, args=(server, host), daemon=True).start()
+        subject = open_subject(f"tcp:127.0.0.1:{server.getsockname()[1]}", {"key-file": str(tmp_path / "key")})
+        with pytest.raises(Failed, match="where the driver listens: cannot connect") as caught:
+            subject.application(10_009)
+        assert caught.value.about == (WIRE,)
         subject.close()
 
 

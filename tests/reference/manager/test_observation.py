@@ -9,7 +9,7 @@ from npu_conformance.cts.lib.manager_client import GRANT, Client
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SETTINGS, SMALL
 from npu_conformance.reference.manager.decisions import Kind
 from npu_conformance.specs.errors import SecurityDenied
-from npu_conformance.specs.npu.types import DUMP_PERMISSION, EndReason, Importance, Policy, PolicyParameters
+from npu_conformance.specs.npu.types import ATOMS, DUMP_PERMISSION, EndReason, Importance, Policy, PolicyParameters
 
 LAST_SYSTEM_UID = 10_000
 """The last uid that is named `system`."""
@@ -113,7 +113,10 @@ def test_everything_is_logged_with_aosps_numbers(start: Start) -> None:
     held.unload()
     wanted.cancel()
     fixture.hal.work(first.uid, EndReason.PAUSED)
-    logged = [(atom.name.removeprefix("Npu"), tuple(atom.values.values())) for atom in fixture.control.take_metrics()]
+    atoms = fixture.control.take_metrics()
+    for atom in atoms:
+        assert set(atom.values) == set(ATOMS[atom.name]), atom
+    logged = [(atom.name.removeprefix("Npu"), tuple(atom.values.values())) for atom in atoms]
     assert logged == [
         ("ModelLoadRequested", (first.uid, 1, 2, 2)),
         ("ModelLoadPolicyResponded", (first.uid, 1, 1)),

@@ -184,6 +184,6 @@ def test_an_app_with_a_ticket_ends_with_its_manager(device: Device) -> None:
 
 
 def test_a_plugin_that_does_not_listen_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(GoneError, match="plug-in nonsense: its process did not listen"):
+    with pytest.raises(GoneError, match="plug-in nonsense: its process has ended before it listened"):
         ManagerProcess("nonsense", f"unix:{tmp_path}/npu.socket", [], SECONDS)
     assert "nonsense" in capfd.readouterr().err

@@ -1,0 +1,62 @@
+"""`npu-conformance merge`: one report, and one verdict, of the shards that several machines ran."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+
+from npu_conformance.harness.report.console import Console
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument(
+        "folders", metavar="DIR", type=Path, nargs="+", help="report folder of a shard; all of one run have to be there"
+    )
+    parser.add_argument("--report", metavar="DIR", type=Path, required=True, help="where to write the whole report")
+    parser.add_argument("--waivers", metavar="FILE", help="the waivers of the shards: each is judged by the whole")
+    parser.add_argument("--baseline", metavar="DIR", help="the baseline of the shards: only regressions are red")
+    parser.add_argument(
+        "--require-conformant", action="store_true", help="exit with 1 unless the whole shows that the subject conforms"
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Merge the folders, print the table, and return the exit code of the whole."""
+    from npu_conformance.harness.judge import waivers
+    from npu_conformance.harness.judge.waivers import Waivers
+    from npu_conformance.harness.run import baseline, folders, merging, results
+    from npu_conformance.harness.run.session import conclude
+
+    logs = merging.read([folders.resolve(folder) for folder in options.folders])
+    header = next(iter(logs.values())).header
+    _require_excuses(options, header.waivers, header.baseline)
+    given = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
+    compared = baseline.load(Path(options.baseline), header.digests, header.hal_version) if options.baseline else None
+    report, moved = folders.take(options.report)
+    with contextlib.closing(report):
+        log = merging.merge(logs, report.path, header.plugin_words)
+        outcome = results.build(log, given, compared, must_conform=options.require_conformant)
+        summary = conclude(log, outcome, report.path, compared, header.plugin_words)
+    console = Console(sys.stdout)
+    console.say("\n".join(summary.lines(console.paint)))
+    if moved:
+        console.say(f"the earlier run in {options.report} is kept in {moved}")
+    return outcome.exit_code
+
+
+def _require_excuses(options: argparse.Namespace, waivers: str, baseline: str) -> None:
+    """Refuse other waivers or another baseline than the shards had: what these excuse is in the verdicts already."""
+    from npu_conformance.cli.errors import UsageError
+    from npu_conformance.harness.run import digests, folders
+
+    given = {
+        "waivers": digests.of_file(Path(options.waivers)) if options.waivers else "",
+        "baseline": digests.of_file(folders.results_file(Path(options.baseline))) if options.baseline else "",
+    }
+    for name, had in {"waivers": waivers, "baseline": baseline}.items():
+        if given[name] != had:
+            was = f"were run with other ones than --{name} names" if had else "were run without any"
+            raise UsageError(f"--{name}: the shards {was}")
