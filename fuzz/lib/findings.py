@@ -80,6 +80,8 @@ def where_of(ended: BaseException) -> str:
 def _where(ended: BaseException) -> str:
     if isinstance(ended, Found | Defect) and ended.where:
         return ended.where
+    if isinstance(ended, Crashed) and ended.cause:
+        return ended.cause
     if not isinstance(ended, CaseEnded):
         return f"{type(ended).__name__} in {_innermost(ended)}"
     match = _CLASS.match(str(ended))
