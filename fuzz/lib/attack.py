@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import zlib
 from collections import Counter
@@ -13,12 +14,14 @@ import msgspec
 
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
@@ -159,6 +162,29 @@ def leave_out(folder: Path, reason: str) -> None:
 
 class FullError(BaseException):
     """What a round has to keep cannot be written: no finding, and nothing that an engine or a fuzzer may catch."""
+
+
+def ending_of(error: BaseException, folder: Path) -> Ending:
+    """How a round ends outside of whose inputs something was raised.
+
+    That is reported as a finding with the input before it, mostly one of the kind harness-defect: it is no death of the
+    subject. Full disks and plug-ins that cannot be had are no findings, and a lack of memory is the subject's doing.
+    """
+    if isinstance(error, FullError | LoadError):
+        print(error, file=sys.stderr, flush=True)
+        return Ending.FULL if isinstance(error, FullError) else Ending.UNLOADED
+    if isinstance(error, MemoryError) or not isinstance(error, Exception):
+        raise error
+    execution, data = CurrentInput(folder / CURRENT).read()
+    message = str(error) if isinstance(error, CaseEnded) else f"{type(error).__name__}: {error}"
+    found = Sighting(
+        kind=kind_of(error), where=where_of(error), message=one_line(message), data=data, execution=execution
+    )
+    try:
+        _append(folder / FOUND, found)
+    except FullError as full:
+        return ending_of(full, folder)
+    return Ending.STOPPED
 
 
 @contextmanager

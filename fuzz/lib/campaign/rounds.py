@@ -158,8 +158,8 @@ class _Part:
         executions, data = process.current.read()
         ending = process.ending()
         process.current.close()
-        if ending == Ending.UNLOADED or not (folder / START).exists():
-            raise LoadError(deaths.last_words(folder) or deaths.at_start(job.plugin, process.returncode))
+        if (ending == Ending.UNLOADED and not executions) or not (folder / START).exists():
+            raise LoadError(deaths.printed_last(folder) or deaths.at_start(job.plugin, process.returncode))
         found = list(_lines(folder / FOUND, Sighting))
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
@@ -174,7 +174,7 @@ class _Part:
             tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
             start=documents.read(folder / START, Start),
             killers=() if ending is not None else (digest(data),),
-            problem=deaths.last_words(folder) if ending == Ending.FULL else "",
+            problem=deaths.printed_last(folder) if ending in (Ending.FULL, Ending.UNLOADED) else "",
         )
 
 
