@@ -178,7 +178,7 @@ static bool isCountable(const ANeuralNetworksOperandType *type) {
 
 static bool isQuantisedRightly(const ANeuralNetworksOperandType *type) {
     int32_t largest = 0;  // zero point
-    if (type->type == 4) return true;  // of TENSOR_INT32 nothing is checked
+    if (type->type == 4) return type->scale >= 0 && type->zeroPoint == 0;  // TENSOR_INT32 may be a quantised bias
     if (type->type == 5) largest = UINT8_MAX;
     if (type->type == 12) largest = UINT16_MAX;
     bool isQuantised = largest || type->type == 7 || type->type == 13;
@@ -497,6 +497,7 @@ static int set(
     const Operand *operand = &execution->compilation->model->operands[list->index[index]];
     if (type) {  // all shapes are known already: it may only say the same again
         if (type->type != operand->type || type->dimensionCount != operand->rank) return BAD_DATA;
+        if (operand->rank && !type->dimensions) return BAD_DATA;
         if (memcmp(type->dimensions, operand->dimensions, operand->rank * sizeof(uint32_t))) return BAD_DATA;
     }
     if (arguments[index].isSet) return BAD_STATE;
