@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import zlib
@@ -32,7 +33,9 @@ _TALLY_EVERY = 100
 """Inputs: Atheris ends the process without a word."""
 _ATTEMPTS = 300
 _ATTEMPTS_OF_MANY_RUNS = 60
-"""How often a finding is tried to be made smaller; fewer where a try costs several runs, or a process."""
+"""How often a finding is tried to be made smaller; fewer where a try costs several runs."""
+_LONGEST = 40.0
+"""Seconds for that, of crashes and hangs: a try may cost a process, or as long as a call may take."""
 
 
 class Attack:
@@ -115,9 +118,9 @@ class Attack:
             self._repeats[name] += 1
             return
         self._known.add(name)
-        is_cheap = not isinstance(ended, Crashed | Hung) and kind_of(ended) != "leak"
-        attempts = _ATTEMPTS if is_cheap else _ATTEMPTS_OF_MANY_RUNS
-        smallest = minimised(data, self.target.pieces, fails, attempts)
+        attempts = _ATTEMPTS if kind_of(ended) != "leak" else _ATTEMPTS_OF_MANY_RUNS
+        seconds = _LONGEST if isinstance(ended, Crashed | Hung) else math.inf
+        smallest = minimised(data, self.target.pieces, fails, attempts, seconds)
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"

@@ -9,13 +9,17 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import pytest
 from patience import SECONDS, eventually
 from places import HOSTILE
 
+from npu_conformance.fuzz.lib import reducing
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Sighting, Start
@@ -31,6 +35,9 @@ from npu_conformance.harness.subject.zygote import children_of
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import NEWEST
+
+if TYPE_CHECKING:
+    from npu_conformance.fuzz.lib.target import Target
 
 DRIVERS = "fuzzed_drivers:plugin"
 MANIFEST = Manifest(name="gone", vendor="tests", version="1")
@@ -71,7 +78,8 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert (sighting.kind, sighting.where) == (kind, where)
     assert zero_points(sighting.data).count(6) == 1
     assert len(sighting.data) < len(six)
-    assert found.start_seconds < sighting.after < found.start_seconds + found.seconds
+    started = 0.0 if found.killers else found.start_seconds  # of several processes, it is that of all
+    assert started < sighting.after < found.start_seconds + found.seconds
     assert found.executions > 5
     assert found.kept
     assert len(found.killers) == (0 if bug == "zero_point" else {1: 2, 2: 1}[seed])
@@ -279,6 +287,33 @@ def test_how_a_fork_ends() -> None:
     assert end_of(lambda: os._exit(0), SECONDS) == "0"
     assert end_of(lambda: os._exit(77), SECONDS) == str(77 << 8)
     assert end_of(signal.pause, 0.2) == "hang"
+
+
+class Slow:
+    """A target that is slow with an x. pieces: without one character."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def run(self, data: bytes) -> None:
+        if b"x" in data:
+            time.sleep(self._seconds)
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        yield from (data[:place] + data[place + 1 :] for place in range(len(data)))
+
+    def readable(self, data: bytes) -> bytes:
+        return data
+
+
+@pytest.mark.parametrize(("seconds", "smallest"), [(SECONDS, b"x"), (0.2, b"abcdefgxhijk")])
+def test_a_hang_is_made_as_small_as_a_crash_and_stays_a_hang(
+    seconds: float, smallest: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is only slow hangs in short tries, and is left as it was."""
+    monkeypatch.setattr(reducing, "_LONGEST_TRY", 0.05)
+    death = Sighting(kind="hang", where="no end", message="no end", data=b"abcdefgxhijk", execution=1)
+    assert reducing._smallest(cast("Target", Slow(seconds)), death, 0.4 if seconds == SECONDS else SECONDS) == smallest
 
 
 def test_results_travel() -> None:
