@@ -20,6 +20,7 @@ wrong-status: any other answer that the interface does not have. harness-defect:
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+DEFECT: Kind = "harness-defect"
 
 _CLASS = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
 _CLAUSE_OF_OPERATION = re.compile(r"[A-Z0-9_]+\.C\d+")
@@ -68,7 +69,7 @@ def kind_of(ended: BaseException) -> Kind:
     if isinstance(ended, Hung):
         return "hang"
     if not isinstance(ended, CaseEnded):
-        return "harness-defect"
+        return DEFECT
     return "memory" if "MemoryError" in str(ended) else "wrong-status"
 
 
