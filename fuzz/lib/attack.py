@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
@@ -110,7 +111,10 @@ class Attack:
                 return
 
     def _meet(self, data: bytes, ended: Exception, fails: Callable[[bytes], str]) -> None:
-        """Report a finding, made small, unless it is known. fails: the signature of how an input fails in this way."""
+        """Report a finding, unless it is known: as it is, since a smaller input may end the process, and made small.
+
+        fails: the signature of how an input fails in this way.
+        """
         after = time.monotonic() - self._began
         name, execution = signature(ended), self._current.count
         self._renew_after(ended)
@@ -118,21 +122,22 @@ class Attack:
             self._repeats[name] += 1
             return
         self._known.add(name)
+        found = Sighting(
+            kind=kind_of(ended),
+            where=where_of(ended),
+            message=one_line(str(ended)),
+            data=data,
+            execution=execution,
+            after=after,
+        )
+        _append(self._folder / FOUND, found)
         attempts = _ATTEMPTS if kind_of(ended) != "leak" else _ATTEMPTS_OF_MANY_RUNS
         seconds = _LONGEST if isinstance(ended, Crashed | Hung) else math.inf
         smallest = minimised(data, self.target.pieces, fails, attempts, seconds)
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
-        found = Sighting(
-            kind=kind_of(ended),
-            where=where_of(ended),
-            message=one_line(message),
-            data=kept,
-            execution=execution,
-            after=after,
-        )
-        _append(self._folder / FOUND, found)
+        _append(self._folder / FOUND, replace(found, message=one_line(message), data=kept))
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)

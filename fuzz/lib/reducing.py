@@ -25,7 +25,7 @@ from npu_conformance.specs import documents
 
 _ATTEMPTS = 400
 """How often smaller inputs are tried."""
-_LONGEST_TRY, _LONGEST_OF_ALL = 2.0, 40.0
+_LONGEST_TRY, _LONGEST_OF_ALL = 1.0, 20.0
 """Seconds, of hangs: inputs mostly take milliseconds. What is left in the end hangs for as long as calls may take."""
 _HANG = "hang"
 

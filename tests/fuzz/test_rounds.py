@@ -87,6 +87,16 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert found.start.hal_version == NEWEST
 
 
+def test_a_finding_outlives_the_process_that_makes_it_smaller(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    found = run_round(job("fragile", six, runs=1))
+    assert [(one.kind, one.where) for one in found.sightings] == [
+        ("wrong-status", "getSupportedOperations: raised ValueError"),
+        ("crash", "status 4"),
+    ]
+    assert found.sightings[0].data == six
+
+
 def test_a_mistake_of_the_fuzzer_is_no_crash_of_the_driver(six: bytes) -> None:
     found = run_round(job("unsettles", six, runs=5))
     (sighting,) = found.sightings

@@ -18,7 +18,8 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
 """The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
-`invisible` is none: what stands between cannot say everything to the driver. `unsettles` makes the fuzzer itself fail.
+`invisible` is none: what stands between cannot say everything to the driver. `fragile` raises once and then
+ends the process. `unsettles` makes the fuzzer itself fail.
 """
 
 
@@ -41,6 +42,7 @@ class FuzzedDevice(ReferenceDevice):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._bug = context.options.get("bug", "none")
+        self._met = 0
 
     def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
         if any(operand.zero_point == 6 for operand in model.main.operands):
@@ -73,6 +75,11 @@ class FuzzedDevice(ReferenceDevice):
         if self._bug == "sanitizer":
             os.write(2, _REPORT)
             os._exit(1)
+        if self._bug == "fragile":
+            self._met += 1
+            if self._met == 1:
+                raise ValueError("six")
+            os._exit(4)
         if self._bug == "unsettles":
             NativeCoverage.features = _unsettled  # type: ignore[assignment]
         if self._bug == "hang":

@@ -162,7 +162,8 @@ class _Part:
         process.current.close()
         if (ending == Ending.UNLOADED and not executions) or not (folder / START).exists():
             raise LoadError(deaths.printed_last(folder) or deaths.at_start(job.plugin, process.returncode))
-        found, ended = list(_lines(folder / FOUND, Sighting)), time.monotonic()
+        found = list({sighting.signature: sighting for sighting in _lines(folder / FOUND, Sighting)}.values())
+        ended = time.monotonic()
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
