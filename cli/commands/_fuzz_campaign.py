@@ -141,7 +141,8 @@ class _Line:
 
 
 def _told(finding: Finding) -> str:
-    return f"{finding.kind.upper()} in {finding.fuzzer}: {finding.where}: {finding.message}"
+    where = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
+    return f"{finding.kind.upper()} in {finding.fuzzer}: {where}{finding.message}"
 
 
 def _state(campaign: Campaign) -> str:

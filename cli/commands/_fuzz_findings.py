@@ -19,7 +19,7 @@ from npu_conformance.fuzz.lib.campaign.folder import (
     refuse_links,
     settings_of,
 )
-from npu_conformance.fuzz.lib.findings import KINDS
+from npu_conformance.fuzz.lib.findings import DEFECT, KINDS
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.report.shown_run import Section
 from npu_conformance.specs.diagnostics.counted import counted
@@ -85,10 +85,15 @@ def promote(folder: Path, name: str, to: Path) -> int:
     file = f"{Path(name).name.removesuffix('.json')}.json"
     if file not in known:
         raise UsageError(f"{name}: {folder} has no such finding; it has {', '.join(known) or 'none'}")
+    if any(found.name == file and found.kind == DEFECT for found in read_lines(folder / FINDINGS, Finding)):
+        raise UsageError(f"{name}: a mistake of this suite, which says nothing about any plug-in: please report it")
     target = to / f"{file.removesuffix('.json')}{PROMOTED}"
+    content = (folder / FINDINGS_FOLDER / file).read_bytes()
     try:
         to.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((folder / FINDINGS_FOLDER / file).read_bytes())
+        if target.exists() and target.read_bytes() != content:
+            raise UsageError(f"{target}: another finding was promoted by this name; move it, or take another folder")
+        target.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot be promoted: {error.strerror}") from None
     print(f"{target}: a case of `npu-conformance run 'fuzz.*.promoted.*' --vectors {to} --plugin P`")

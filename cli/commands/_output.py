@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from npu_conformance.cli.errors import UsageError
@@ -14,8 +15,14 @@ def print_json(answer: object) -> None:
     print(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
 
 
+STANDARD_OUTPUT = "-"
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write a file. Raises UsageError where it cannot be written."""
+    """Write a file, or to standard output where the path is `-`. Raises UsageError where it cannot be written."""
+    if str(path) == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

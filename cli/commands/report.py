@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="report folder, also of a killed run; of a plug-in: its latest run; several are compared, by their times",
     )
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE; - is standard output")
     parser.add_argument(
         "--beside-run",
         metavar="DIR",
@@ -41,10 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="on the page: figures of another run, such as the last, beside this",
     )
     parser.add_argument("--fuzz", metavar="DIR", type=Path, help="on the page: what a campaign of `fuzz` has found")
-    parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
-    parser.add_argument("--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE; - is standard output")
     parser.add_argument(
-        "--csv", metavar="FILE", type=Path, help="write what mlts measured as AOSP's mlts_benchmark.csv"
+        "--badge", metavar="FILE", type=Path, help="write the verdict as a small SVG to FILE; - is standard output"
+    )
+    parser.add_argument(
+        "--csv",
+        metavar="FILE",
+        type=Path,
+        help="write what mlts measured as AOSP's mlts_benchmark.csv; - is standard output",
     )
     show = parser.add_mutually_exclusive_group()
     show.add_argument("--failures", action="store_true", help="explain every red case")

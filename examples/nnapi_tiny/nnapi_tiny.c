@@ -178,7 +178,7 @@ static bool isCountable(const ANeuralNetworksOperandType *type) {
 
 static bool isQuantisedRightly(const ANeuralNetworksOperandType *type) {
     int32_t largest = 0;  // zero point
-    if (type->type == 4) return true;  // of TENSOR_INT32 nothing is checked
+    if (type->type == 4) return type->scale >= 0 && type->zeroPoint == 0;  // TENSOR_INT32 may be a quantised bias
     if (type->type == 5) largest = UINT8_MAX;
     if (type->type == 12) largest = UINT16_MAX;
     bool isQuantised = largest || type->type == 7 || type->type == 13;

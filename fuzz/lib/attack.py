@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 import zlib
 from collections import Counter
@@ -10,15 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
+from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, NOT_JUDGED, Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.storing import append_line, write_whole
@@ -29,7 +34,9 @@ _TALLY_EVERY = 100
 """Inputs: Atheris ends the process without a word."""
 _ATTEMPTS = 300
 _ATTEMPTS_OF_MANY_RUNS = 60
-"""How often a finding is tried to be made smaller; fewer where a try costs several runs, or a process."""
+"""How often a finding is tried to be made smaller; fewer where a try costs several runs."""
+_LONGEST = 40.0
+"""Seconds for that, of crashes and hangs: a try may cost a process, or as long as a call may take."""
 
 
 class Attack:
@@ -104,7 +111,10 @@ class Attack:
                 return
 
     def _meet(self, data: bytes, ended: Exception, fails: Callable[[bytes], str]) -> None:
-        """Report a finding, made small, unless it is known. fails: the signature of how an input fails in this way."""
+        """Report a finding, unless it is known: as it is, since a smaller input may end the process, and made small.
+
+        fails: the signature of how an input fails in this way.
+        """
         after = time.monotonic() - self._began
         name, execution = signature(ended), self._current.count
         self._renew_after(ended)
@@ -112,21 +122,22 @@ class Attack:
             self._repeats[name] += 1
             return
         self._known.add(name)
-        is_cheap = not isinstance(ended, Crashed | Hung) and kind_of(ended) != "leak"
-        attempts = _ATTEMPTS if is_cheap else _ATTEMPTS_OF_MANY_RUNS
-        smallest = minimised(data, self.target.pieces, fails, attempts)
-        readable = self.target.readable(smallest)
-        kept = readable if fails(readable) == name else smallest
-        message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
         found = Sighting(
             kind=kind_of(ended),
             where=where_of(ended),
-            message=one_line(message),
-            data=kept,
+            message=one_line(str(ended)),
+            data=data,
             execution=execution,
             after=after,
         )
         _append(self._folder / FOUND, found)
+        attempts = _ATTEMPTS if kind_of(ended) != "leak" else _ATTEMPTS_OF_MANY_RUNS
+        seconds = _LONGEST if isinstance(ended, Crashed | Hung) else math.inf
+        smallest = minimised(data, self.target.pieces, fails, attempts, seconds)
+        readable = self.target.readable(smallest)
+        kept = readable if fails(readable) == name else smallest
+        message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
+        _append(self._folder / FOUND, replace(found, message=one_line(message), data=kept))
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)
@@ -159,6 +170,29 @@ def leave_out(folder: Path, reason: str) -> None:
 
 class FullError(BaseException):
     """What a round has to keep cannot be written: no finding, and nothing that an engine or a fuzzer may catch."""
+
+
+def ending_of(error: BaseException, folder: Path) -> Ending:
+    """How a round ends outside of whose inputs something was raised.
+
+    That is reported as a finding with the input before it, mostly one of the kind harness-defect: it is no death of the
+    subject. Full disks and plug-ins that cannot be had are no findings, and a lack of memory is the subject's doing.
+    """
+    if isinstance(error, FullError | LoadError):
+        print(error, file=sys.stderr, flush=True)
+        return Ending.FULL if isinstance(error, FullError) else Ending.UNLOADED
+    if isinstance(error, MemoryError) or not isinstance(error, Exception):
+        raise error
+    execution, data = CurrentInput(folder / CURRENT).read()
+    message = str(error) if isinstance(error, CaseEnded) else f"{type(error).__name__}: {error}"
+    found = Sighting(
+        kind=kind_of(error), where=where_of(error), message=one_line(message), data=data, execution=execution
+    )
+    try:
+        _append(folder / FOUND, found)
+    except FullError as full:
+        return ending_of(full, folder)
+    return Ending.STOPPED
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from npu_conformance.fuzz.lib.cache_judge import Presented, judge_restored, judge_saved
@@ -31,8 +31,8 @@ from npu_conformance.fuzz.lib.cache_steps import (
 )
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import guarded
-from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.caching import Cache, CacheClient, Handle, Handles, Opening
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.run.caching import Cache, CacheClient, Handle, Handles, Opening, files_needed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile, Watch
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -80,6 +80,7 @@ class CacheTarget(HistoryTarget[Step]):
     def __init__(self, subject: SubjectHandle) -> None:
         if subject.version < Version.V1_2:
             raise NotApplicable("there are no compilation caches before HAL 1.2")
+        _require_files(subject)
         self._models, self._patience = CachedModels(subject), Patience(subject)
         super().__init__(subject, histories_of(self._models.names), seeds_of(self._models.names))
 
@@ -93,6 +94,14 @@ class CacheTarget(HistoryTarget[Step]):
     def _renew(self) -> None:
         self._models.clear()
         super()._renew()
+
+
+def _require_files(subject: SubjectHandle) -> None:
+    """Raise NotApplicable where nobody can ask the implementation for its cache files, as behind the C API."""
+    device = subject.interfaces.device
+    assert device is not None
+    with suppress(Failed):  # of which each history tells
+        guarded("getNumberOfCacheFilesNeeded", lambda: files_needed(device))
 
 
 class _Play:

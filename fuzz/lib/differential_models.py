@@ -5,7 +5,7 @@ An input says everything: replaying needs no seed, and `run --vectors` takes it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,8 @@ LARGEST_SEED = 1 << 13
 """Bytes of a model to begin with: small ones are tried more often in the same time."""
 _GRAPHS, _LARGEST_GRAPH = 12, 6
 """Graphs to begin with, and operations of a graph."""
+_ANYTHING = 4
+"""One in so many fresh models is of operations that the implementation need not support."""
 _PIECES = 80
 _CUT = 10
 """The mutation that leaves an operation out."""
@@ -101,7 +103,7 @@ def _is_exact(vector: Vector) -> bool:
 def seeds(version: Version, *, with_stored: bool) -> list[bytes]:
     """A drawn model of each operation, some graphs, and small stored vectors of each operation."""
     drawn = [one for name in _operations(version) for one in islice(_draws(name, version), 1)]
-    graphs = [graph for seed in range(_GRAPHS) if (graph := _graph(Choices.seeded(seed), version)) is not None]
+    graphs = [graph for seed in range(_GRAPHS) if (graph := _graph(Choices.seeded(seed), version, {})) is not None]
     stored = [one for one in _stored(version) if with_values(one) is not None] if with_stored else []
     return [data for data in map(encoded, (*drawn, *graphs, *stored)) if len(data) <= LARGEST_SEED]
 
@@ -138,9 +140,13 @@ def _drawn_of_integers(choices: Choices, version: Version) -> Vector | None:
     return vector if edited is None else with_values(edited) or vector
 
 
-def _graph(choices: Choices, version: Version) -> Vector | None:
-    types = choices.pick(((), *((kind,) for kind, since in official.TYPES.values() if since <= version)))
-    recipe = GraphRecipe(size=1 + choices.below(_LARGEST_GRAPH), version=version, types=types)
+def _graph(choices: Choices, version: Version, supported: Supported) -> Vector | None:
+    taken = set().union(*supported.values())
+    known = [(kind,) for kind, since in official.TYPES.values() if since <= version and (not taken or kind in taken)]
+    types = choices.pick(((), *known))
+    operations = tuple(sorted(name for name in supported if not types or types[0] in supported[name]))
+    size = 1 + choices.below(_LARGEST_GRAPH)
+    recipe = GraphRecipe(size=size, version=version, types=types, operations=operations)
     try:
         return random_graphs.graph(choices.below(65536), recipe)
     except LookupError:
@@ -153,14 +159,23 @@ def _stored(version: Version) -> Iterator[Vector]:
             yield vectors.load(header.operation, header.name)
 
 
-def mutated(data: bytes, choices: Choices, version: Version) -> bytes:
-    """Another model: a fresh one or graph, or one with other values, parameters, sizes, or fewer operations."""
+Supported = Mapping[str, Collection[str]]
+"""The operations that an implementation has taken, with the types of tensors of each."""
+
+
+def mutated(data: bytes, choices: Choices, version: Version, supported: Supported) -> bytes:
+    """Another model: a fresh one or graph, or one with other values, parameters, sizes, or fewer operations.
+
+    supported: of these operations fresh ones are mostly made, unless they are most of all that there are.
+    """
     kind, vector = choices.below(12), decoded(data)
+    operations = _operations(version)
+    known = supported if len(supported) * 2 < len(operations) and choices.below(_ANYTHING) else {}
     made: Vector | None
     if kind < 3 or vector is None:
-        made = _graph(choices, version)
+        made = _graph(choices, version, known)
     elif kind == 3:
-        made = _drawn(choices, version, choices.pick(_operations(version)))
+        made = _drawn(choices, version, choices.pick(sorted(known) or operations))
     elif kind == 4:
         made = _drawn_of_integers(choices, version)
     else:

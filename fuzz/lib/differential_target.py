@@ -6,6 +6,7 @@ say, since operations in front may have erred as much as they may, nothing is wr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _REFUSALS: tuple[Kind, ...] = ("valid-refused", "wrong-status")
 """What may be said of a model that is not valid, as a file from elsewhere may have one."""
+_NOT_TAKEN = ("newer", "unsupported")
+_TENSOR = "TENSOR_"
 _BETWEEN = "between operations"
 """Where a graph is wrong whose operations are right by themselves."""
 
@@ -49,11 +52,12 @@ class DifferentialTarget:
         if beside is not None:
             self._sides.append(_Side(beside, f" ({beside.manifest.name})"))
         self._version = subject.version
+        self._supported: defaultdict[str, set[str]] = defaultdict(set)
         self.seeds: Sequence[bytes] = differential_models.seeds(self._version, with_stored=not one_each)
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """Draw a model or a graph, or change values, parameters, sizes and operations."""
-        made = differential_models.mutated(data, choices, self._version)
+        made = differential_models.mutated(data, choices, self._version, self._supported)
         return made if len(made) <= max_size else data
 
     def run(self, data: bytes) -> tuple[str, ...]:
@@ -68,7 +72,15 @@ class DifferentialTarget:
             if found.kind in _REFUSALS and not classify(model, self._version).is_valid:
                 return ("invalid",)
             raise
+        if seen[0] not in _NOT_TAKEN:
+            self._learn(vector)
         return tuple(f"{sight} {' '.join(seen)}" for sight in differential_models.sights(vector))
+
+    def _learn(self, vector: Vector) -> None:
+        """Note operations that the subject has taken, with their types."""
+        for operation in vector.operations:
+            operands = (vector.operands[name] for name in (*operation.inputs, *operation.outputs) if name)
+            self._supported[operation.type] |= {one.type.name for one in operands if one.type.name.startswith(_TENSOR)}
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Fewer operations and outputs, smaller tensors, plainer values."""

@@ -12,7 +12,9 @@ class Ending(IntEnum):
 
     OVER = OK
     UNLOADED = USAGE
-    """The plug-in cannot be had."""
+    """The plug-in cannot be had, or not any more."""
+    STOPPED = 70
+    """Something was raised that belongs to no input, and is reported: EX_SOFTWARE of sysexits.h."""
     OUT_OF_MEMORY = 71
     """libFuzzer's, which says so in words instead."""
     FULL = 74

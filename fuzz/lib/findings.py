@@ -20,6 +20,7 @@ wrong-status: any other answer that the interface does not have. harness-defect:
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+DEFECT: Kind = "harness-defect"
 
 _CLASS = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
 _CLAUSE_OF_OPERATION = re.compile(r"[A-Z0-9_]+\.C\d+")
@@ -68,7 +69,7 @@ def kind_of(ended: BaseException) -> Kind:
     if isinstance(ended, Hung):
         return "hang"
     if not isinstance(ended, CaseEnded):
-        return "harness-defect"
+        return DEFECT
     return "memory" if "MemoryError" in str(ended) else "wrong-status"
 
 
@@ -80,6 +81,8 @@ def where_of(ended: BaseException) -> str:
 def _where(ended: BaseException) -> str:
     if isinstance(ended, Found | Defect) and ended.where:
         return ended.where
+    if isinstance(ended, Crashed) and ended.cause:
+        return ended.cause
     if not isinstance(ended, CaseEnded):
         return f"{type(ended).__name__} in {_innermost(ended)}"
     match = _CLASS.match(str(ended))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.catalogue import operation
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -15,6 +16,7 @@ from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
 _CODES = frozenset(int(code) for code in OperationType) - {OperationType.OEM_OPERATION}
+_NAMED = 4
 _MOST_BYTES = 2**32 - 1
 """Of an operand, by its known dimensions."""
 _LATEST = {rule.id: rule.latest for rule in structural_rules()}
@@ -47,6 +49,16 @@ def classify(model: Model, version: Version, *, pools_are_real: bool = True) -> 
         return ModelClass(True, False, _where(at_once), tuple(dict.fromkeys((at_once.clause, *clauses))))
     is_open = bool(violations) or bool(model.pools) or not pools_are_real or _has_uncountable_operand(model)
     return ModelClass(False, not is_open and _operations_are_right(model, version), clauses=clauses)
+
+
+def in_words(model: Model) -> str:
+    """How large a model is, and what of, such as `3 operations (ADD, RELU), 2 graphs`."""
+    graphs = (model.main, *model.referenced)
+    codes = [part.type for graph in graphs for part in graph.operations]
+    names = list(dict.fromkeys(OperationType(code).name if code in _CODES else f"type {code}" for code in codes))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    several = f", {len(graphs)} graphs" if len(graphs) > 1 else ""
+    return f"{counted(len(codes), 'operation')} ({', '.join(names[:_NAMED])}{more}){several}"
 
 
 def _has_uncountable_operand(model: Model) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.fuzz.lib.minimal_execution import execute
-from npu_conformance.fuzz.lib.model_class import ModelClass, classify
+from npu_conformance.fuzz.lib.model_class import ModelClass, classify, in_words
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.preparation import Preparation, PreparationArguments, PreparationRecorder, prepare
@@ -91,7 +91,7 @@ def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: 
         answers = guarded(what, lambda: device.get_supported_operations(model), ServiceError)
     except ServiceError as error:
         status = error.status
-    _judge_status(what, status, allowed(subject, Device, "get_supported_operations"), found)
+    _judge_status(what, status, allowed(subject, Device, "get_supported_operations"), model, found)
     if status != ErrorStatus.NONE:
         return str(status)
     count = len(model.main.operations)
@@ -114,7 +114,7 @@ def _judge_preparation(
     statuses = allowed(subject, Device, "prepare_model")
     checks.status(outcome.launch_status, statuses, f"{what}, returned")
     checks.equal(len(recorder.answers), 1, f"{what}: number of notifications")
-    _judge_status(f"{what}, notified", outcome.status, statuses, found)
+    _judge_status(f"{what}, notified", outcome.status, statuses, model, found)
     if found.must_reject:
         _must_be_invalid(outcome.launch_status, f"{what} of a model that breaks {found.reason}, returned", found)
     _judge_consistency(what, outcome)
@@ -128,12 +128,12 @@ def _judge_consistency(what: str, outcome: Preparation) -> None:
     checks.equal(outcome.prepared_model is not None, succeeded, f"{what}: a prepared model is there")
 
 
-def _judge_status(what: str, status: int | None, statuses: Collection[int], found: ModelClass) -> None:
+def _judge_status(what: str, status: int | None, statuses: Collection[int], model: Model, found: ModelClass) -> None:
     checks.status(status, statuses, what)
     if found.must_reject:
         _must_be_invalid(status, f"{what} of a model that breaks {found.reason}", found)
     if found.is_valid and status == ErrorStatus.INVALID_ARGUMENT:
-        raise Found("valid-refused", f"{what} of a valid model: found INVALID_ARGUMENT", what)
+        raise Found("valid-refused", f"{what} of a valid model of {in_words(model)}: found INVALID_ARGUMENT", what)
 
 
 def _must_be_invalid(status: int | None, what: str, found: ModelClass) -> None:

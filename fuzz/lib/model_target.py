@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.fuzz.lib.model_judge import judge
+from npu_conformance.fuzz.lib.model_pieces import pieces
 from npu_conformance.fuzz.lib.sendable import is_sendable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
@@ -54,13 +53,8 @@ class ModelTarget:
             pool.close()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """The model without one element of one of its lists."""
-        try:
-            document = msgspec.json.decode(data)
-        except UNREADABLE:
-            return
-        if isinstance(document, dict):
-            yield from _without_an_element(document)
+        """See model_pieces."""
+        return pieces(data)
 
     def readable(self, data: bytes) -> bytes:
         """The JSON, indented."""
@@ -93,13 +87,3 @@ def _in(pool: Memory, wanted: Memory) -> Memory:
     """The wanted memory over a pool that exists, where it names any memory and fits; else as it is."""
     fits = wanted.token != 0 and 0 <= wanted.offset <= wanted.offset + wanted.size <= pool.size
     return replace(wanted, token=pool.token) if fits else wanted
-
-
-def _without_an_element(document: dict[str, Any]) -> Iterator[bytes]:
-    lists = [place for place in places(document) if isinstance(place.value, list)]
-    for place in lists:
-        whole = place.value
-        for index in range(len(whole) - 1, -1, -1):
-            place.put(whole[:index] + whole[index + 1 :])
-            yield msgspec.json.encode(document)
-        place.put(whole)

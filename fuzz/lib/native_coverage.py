@@ -41,5 +41,6 @@ class NativeCoverage:
         """The ways that were taken since, each with about how often."""
         if not self._words.any():
             return frozenset()
-        (ways,) = self._table.nonzero()
-        return frozenset((_FIRST + ways * 16 + _BUCKETS[self._table[ways]]).tolist())
+        table = self._table.copy()  # a process elsewhere may still count, and numpy looks twice
+        (ways,) = table.nonzero()
+        return frozenset((_FIRST + ways * 16 + _BUCKETS[table[ways]]).tolist())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -79,17 +81,24 @@ def fuzzer_named(name: str) -> Fuzzer:
 
 
 def minimised(
-    data: bytes, pieces: Callable[[bytes], Iterable[bytes]], fails: Callable[[bytes], str], attempts: int = 400
+    data: bytes,
+    pieces: Callable[[bytes], Iterable[bytes]],
+    fails: Callable[[bytes], str],
+    attempts: int = 400,
+    seconds: float = math.inf,
 ) -> bytes:
-    """The smallest input found, in so many attempts, that still fails in the same way (FUZ-009).
+    """The smallest input found, in so many attempts and seconds, that still fails in the same way (FUZ-009).
 
     fails: the signature of how an input fails, empty where it does not.
     """
+    end = time.monotonic() + seconds
     wanted = fails(data)
     smallest, is_smaller = data, True
     while is_smaller and attempts > 0:
         is_smaller = False
         for piece in itertools.islice(pieces(smallest), attempts):
+            if time.monotonic() > end:
+                return smallest
             attempts -= 1
             if _cost(piece) < _cost(smallest) and fails(piece) == wanted:
                 smallest, is_smaller = piece, True

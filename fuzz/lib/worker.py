@@ -9,13 +9,12 @@ import contextlib
 import faulthandler
 import gc
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, leave_out
+from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, ending_of, leave_out
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob, Start
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
@@ -25,7 +24,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.host import limit_memory
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
+from npu_conformance.harness.subject.plugin_loading import is_elsewhere
 from npu_conformance.harness.subject.plugin_options import require_instances, require_options
 from npu_conformance.specs import documents, versions
 from npu_conformance.specs.documents.storing import write_whole
@@ -55,18 +54,14 @@ def _ending(job: RoundJob, folder: Path, coverage: NativeCoverage, opened: conte
         opened.callback(attacked.subject.close)
         _announce(folder, attacked.subject)
         limit_memory(MEMORY_LIMIT)
-        target = target_of(fuzzer, attacked)
-    except LoadError as error:
-        print(error, file=sys.stderr)
-        return Ending.UNLOADED
-    except NotApplicable as error:
-        leave_out(folder, str(error))
-        return Ending.OVER
-    try:
+        try:
+            target = target_of(fuzzer, attacked)
+        except NotApplicable as error:
+            leave_out(folder, str(error))
+            return Ending.OVER
         _search(job, folder, fuzzer, attacked, target, coverage)
-    except FullError as error:
-        print(error, file=sys.stderr)
-        return Ending.FULL
+    except (FullError, Exception) as error:
+        return ending_of(error, folder)
     return Ending.OVER
 
 

@@ -31,6 +31,9 @@ WRONG_OPERANDS = {
 """Descriptions that are refused, and by which requirement."""
 Indexes = tuple[int, ...]
 Vector = tuple[float, float]
+_ADD, _UNKNOWN_OPERATION, _UNKNOWN_OPERAND, _VENDORS = 0, 106, 16, 10000
+"""Codes: from the unknown ones up to those of vendors nothing is assigned."""
+_SCALARS = (0, 1, 2, 6, 10)
 _BOUNDS = {1: (0.0, float("inf")), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
 """Of a fused activation."""
 
@@ -93,7 +96,7 @@ class ModelState:
         """A constant by pointer. Whether a second value takes the place of the first is open."""
         if self.ended is not None:
             return self._late("FW-MDL-001")
-        if index >= len(self.operands):
+        if not 0 <= index < len(self.operands):
             return bad_data("FW-MDL-012")
         if self.operands[index] == "unknown":
             return bad_data("FW-MDL-013")
@@ -117,6 +120,48 @@ class ModelState:
             return None
         self.operations.append((inputs, output))
         return OK
+
+    def add_any_operand(self, code: int, dimensions: Indexes) -> Code:
+        """An operand by the code of its type; what the model of the API has no kind for is open."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if code < 0 or _UNKNOWN_OPERAND <= code < _VENDORS:
+            return bad_data("FW-MDL-004")
+        return bad_data("FW-MDL-003") if code in _SCALARS and dimensions else None
+
+    def add_any_operation(self, code: int, inputs: Indexes, outputs: Indexes) -> Code:
+        """An operation by its code; whether one that is no ADD is right is open, unless a number is of no operand."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        is_unknown = code < 0 or _UNKNOWN_OPERATION <= code < _VENDORS
+        if inputs and outputs and (is_unknown or max(*inputs, *outputs) >= len(self.operands)):
+            return bad_data("FW-MDL-021")
+        if code != _ADD or not (inputs and outputs):
+            return None
+        return self.add_operation(inputs, outputs[0]) if len(outputs) == 1 else bad_data("FW-MDL-021")
+
+    def identify_any(self, inputs: Indexes, outputs: Indexes) -> Code:
+        """As many as there are; what is legal and not two vectors and one is open, since nothing here computes it."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        chosen = (*inputs, *outputs)
+        if self.output is not None or self.is_open or not (inputs and outputs):
+            return None
+        if max(chosen) >= len(self.operands) or len(set(chosen)) < len(chosen) or set(self.constants) & set(chosen):
+            self.is_open = True
+            return bad_data("FW-MDL-022")
+        are_scalars = any(self.operands[index] == "scalar" for index in chosen)
+        return None if are_scalars or (len(inputs), len(outputs)) != (2, 1) else self.identify(inputs, outputs[0])
+
+    def refused_from_memory(self, index: int, size: int, offset: int, length: int) -> Code:
+        """A constant in shared memory of so many bytes; None where it is legal: what lies there may change."""
+        if self.ended is not None:
+            return self._late("FW-MDL-001")
+        if not 0 <= index < len(self.operands) or offset + length > size:
+            return bad_data("FW-MDL-017")
+        if self.operands[index] == "unknown":
+            return bad_data("FW-MDL-013")
+        return None if length == SIZES[self.operands[index]] else bad_data("FW-MDL-012")
 
     def identify(self, inputs: Indexes, output: int) -> Code:
         """Inputs and output. What is left of a refused call is open, and so is a second call."""

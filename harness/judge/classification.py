@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.origin import is_of_plugin
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
-from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import DeadObject, InterfaceError, LostObject, NotVisible, Unsupported
 from npu_conformance.specs.outcomes import Outcome
@@ -134,7 +134,7 @@ def _of_plugin(error: Exception) -> OutcomeDetails:
 
 def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
     if isinstance(error, Crashed):
-        words, told = error.stderr[-_STDERR_CHARACTERS:], error.traceback
+        words, told = last_words.kept(error.stderr, _STDERR_CHARACTERS), error.traceback
         return OutcomeDetails(error.outcome, str(error), signal=error.signal, stderr=words, traceback=told)
     if isinstance(error, Hung):
         told = error.traceback

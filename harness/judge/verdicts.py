@@ -80,12 +80,14 @@ class Crashed(CaseEnded):
     """The host process died.
 
     signal: its number, 0 where it exited. stderr: its last words. traceback: its stack, where it could write it.
+    cause: what it said of its death, such as a sanitizer's finding, in which function; empty where it said nothing.
     """
 
     outcome = Outcome.CRASH
 
-    def __init__(self, message: str, signal: int = 0, stderr: str = "", traceback: str = "") -> None:
+    def __init__(self, message: str, signal: int = 0, stderr: str = "", traceback: str = "", cause: str = "") -> None:
         self.signal = signal
+        self.cause = cause
         self.stderr = stderr
         self.traceback = traceback
         super().__init__(message)

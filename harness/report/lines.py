@@ -10,7 +10,7 @@ import msgspec
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
-from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.documents.results import (
     DESCRIPTION,
     DRIVER_SAYS,
@@ -177,7 +177,9 @@ def _last_words(ending: CaseResult | ConfigurationResult, result: CaseResult) ->
     # What a host said as it died is not said of another one that died in silence.
     has_own = any(part.stderr for part in result.configurations)
     printed = ending.stderr if has_own else ending.stderr or result.stderr
-    for line in printed.splitlines()[-_LAST_WORDS:]:
+    is_crash = ending.outcome is Outcome.CRASH
+    lines = last_words.telling(printed, _LAST_WORDS) if is_crash else printed.splitlines()[-_LAST_WORDS:]
+    for line in lines:
         yield f"stderr: {line}"
     for line in result.stdout.splitlines()[-_LAST_WORDS:]:
         yield f"stdout: {line}"

@@ -28,7 +28,7 @@ from npu_conformance.harness.subject.zygote import (
     Start,
     children_of,
 )
-from npu_conformance.specs.diagnostics import stacks
+from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
@@ -159,9 +159,12 @@ class Supervisor:
         how = killed if number else f"exited with status {exited.status >> 8}"
         half = f" ({problem})" if "half a line" in str(problem) else ""
         words, stack = stacks.split(_readable(self._own_words.stderr))
-        place = stacks.place(stack)
+        said = last_words.of_death(words, exited.status)
+        place = stacks.place(stack) or (said.place if said else "")
         where = f" at {place}" if place else ""
-        return Crashed(f"{doing}: the host process {how}{where}{half}{_last_words(words)}", number, words, stack)
+        shown = f"; last stderr: {said.what}" if said else _last_lines(words)
+        message = f"{doing}: the host process {how}{where}{half}{shown}"
+        return Crashed(message, number, words, stack, said.cause if said else "")
 
     def close(self) -> None:
         """End the zygote, the host, and everything they own."""
@@ -245,7 +248,7 @@ class Supervisor:
 
     def _zygote_gone(self) -> str:
         self._drain_output()
-        words = _last_words(self._output.decode(errors="replace"))
+        words = _last_lines(self._output.decode(errors="replace"))
         return f"plug-in {self._load.spec}: the process that imports it {self._fate}{words}"
 
 
@@ -277,6 +280,6 @@ def _readable(printed: bytes) -> str:
     return stacks.printable(printed.decode(errors="replace"))
 
 
-def _last_words(stderr: str) -> str:
+def _last_lines(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     return f"; last stderr: {' | '.join(lines[-_SHOWN_LINES:])}" if lines else ""

@@ -27,7 +27,16 @@ from npu_conformance.specs.neuralnetworks.enums import FenceState, OperandType, 
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
-from npu_conformance.specs.neuralnetworks.runtime.types import NULL, UNTOUCHED, Flags, Handle, Number, Numbers, Text
+from npu_conformance.specs.neuralnetworks.runtime.types import (
+    NULL,
+    UNTOUCHED,
+    Flags,
+    Handle,
+    Number,
+    Numbers,
+    OperandDescription,
+    Text,
+)
 from npu_conformance.specs.versions import Version
 
 pytestmark = NEEDED
@@ -72,6 +81,24 @@ def test_what_is_written_is_told_from_what_is_not(tiny: str) -> None:
         runtime.event_free(started.handle)
         assert runtime.execution_get_output_operand_dimensions(execution, 0, True) == Numbers(OK, (2,))
         assert runtime.execution_start_compute(execution, True) == Handle(ResultCode.BAD_STATE, NULL)
+
+
+def test_the_example_refuses_types_without_dimensions_and_scales_below_zero(tiny: str) -> None:
+    with opened(tiny) as subject:
+        app = App(subject)
+        built, compilation = app.compiled()
+        execution, model = app.runtime.execution_create(compilation, True).handle, app.runtime.model_create(True).handle
+        where = app.memory.room(8)
+        without = OperandDescription(OperandType.TENSOR_FLOAT32, 1, None)
+        assert app.runtime.execution_set_input(execution, 0, without, where, 8) == ResultCode.BAD_DATA
+        assert app.runtime.execution_set_output(execution, 0, without, where, 8) == ResultCode.BAD_DATA
+        for scale, zero_point, code in ((0.5, 0, OK), (-0.5, 0, ResultCode.BAD_DATA), (0.5, 1, ResultCode.BAD_DATA)):
+            bias = OperandDescription(OperandType.TENSOR_INT32, 1, (2,), scale, zero_point)
+            assert app.runtime.model_add_operand(model, bias) == code
+        app.runtime.model_free(model)
+        app.runtime.execution_free(execution)
+        app.runtime.compilation_free(compilation)
+        built.free(app.runtime)
 
 
 def test_large_constants_are_read_when_the_model_is_finished(tiny: str) -> None:

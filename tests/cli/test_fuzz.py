@@ -53,7 +53,7 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 ) -> None:
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 1
     out = capsys.readouterr().out
-    assert "VALID-REFUSED in models: getSupportedOperations: getSupportedOperations of a valid model" in out
+    assert "VALID-REFUSED in models: getSupportedOperations of a valid model of 1 operation (" in out
     (file,) = (tmp_path / "failures").iterdir()
     assert f"{file}\n" in out
     assert failures.load(file).case == "fuzz.models.short.runs"
@@ -132,6 +132,18 @@ def test_lines_are_broken_for_what_python_loads(plugin: str, capsys: pytest.Capt
     assert f"plug-in {plugin} is another process; expected one that Python loads" in capsys.readouterr().err
 
 
+def test_a_mistake_of_the_suite_is_not_promoted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz(tmp_path / "campaign", "--runs", "100", bug="refuses") == 1
+    (file,) = (tmp_path / "campaign" / "failures").iterdir()
+    findings = tmp_path / "campaign" / "findings.jsonl"
+    findings.write_text(findings.read_text().replace('"valid-refused"', '"harness-defect"'))
+    words = ["fuzz", "promote", file.stem, "--to", str(tmp_path / "kept"), "--corpus", str(tmp_path / "campaign")]
+    capsys.readouterr()
+    assert main(words) == 2
+    assert "a mistake of this suite, which says nothing about any plug-in" in capsys.readouterr().err
+    assert not (tmp_path / "kept").exists()
+
+
 def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz(tmp_path / "campaign", "--runs", "100", bug="refuses") == 1
     (file,) = (tmp_path / "campaign" / "failures").iterdir()
@@ -142,6 +154,10 @@ def test_a_promoted_finding_is_a_case_of_its_own(tmp_path: Path, capsys: pytest.
     capsys.readouterr()
     assert main(["fuzz", "promote", file.stem, "--to", str(file), *corpus]) == 2
     assert capsys.readouterr().err == f"npu-conformance: {file}: cannot be promoted: File exists\n"
+    (promoted,) = kept.iterdir()
+    promoted.write_bytes(promoted.read_bytes() + b"\n")
+    assert main(["fuzz", "promote", file.stem, "--to", str(kept), *corpus]) == 2
+    assert f"{promoted}: another finding was promoted by this name" in capsys.readouterr().err
     case = f"fuzz.models.promoted.{re.sub('[^A-Za-z0-9_]', '_', file.stem)}"
 
     capsys.readouterr()

@@ -108,6 +108,17 @@ def test_a_badge(runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.Capture
     assert "1 failed, HAL 1.2" in (tmp_path / "badge.svg").read_text()
 
 
+@pytest.mark.parametrize(("option", "begins"), [("--html", "<!doctype"), ("--badge", "<svg"), ("--junit", "<?xml")])
+def test_a_dash_is_standard_output(
+    option: str, begins: str, runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    code, out, err = report(capsys, runs[0], option, "-")
+    assert (code, out[: len(begins)].lower(), err) == (0, begins, "")
+    assert not (tmp_path / "-").exists()
+
+
 @pytest.mark.parametrize("option", ["--html", "--badge", "--junit"])
 def test_a_full_disk_is_one_line_and_nothing_is_lost(
     option: str, runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]

@@ -76,12 +76,15 @@ def test_what_is_damaged_is_said_and_costs_itself_alone(tmp_path: Path, capsys: 
         file.write(b'garbage\n{"at":\xff}\n')
     with (tmp_path / CORPUS / "models.jsonl").open("ab") as file:
         file.write(b"\x00\x01")
-    next((tmp_path / CORPUS / "models").iterdir()).unlink()
+    gone, emptied = (tmp_path / CORPUS / "models").iterdir()
+    gone.unlink()
+    emptied.write_bytes(b"")
     assert fuzz(tmp_path) == 0
     out = capsys.readouterr().out
     assert f"{tmp_path}: 2 lines of rounds.jsonl cannot be read; the campaign goes on without\n" in out
     assert f"{tmp_path}: 1 lines of corpus/models.jsonl cannot be read; the campaign goes on without\n" in out
     assert f"{tmp_path}: 1 input of models gone; the campaign goes on without\n" in out
+    assert f"{tmp_path}: 1 input of models emptied or changed; the campaign goes on without\n" in out
     assert "goes on after 1 round" in out
     (kept,) = (json.loads(line) for line in (tmp_path / FINDINGS).read_bytes().splitlines())
     assert kept["where"] == "SIGSEGV"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import forked
 import msgspec
 import pytest
 from fuzzing import finding, first_finding
+from nnapi_libraries import NEEDED, TINY, compiled, opened
 
 from npu_conformance.faults.kill_matrix import PLUGIN
 from npu_conformance.fuzz.lib.cache_ledger import Contents, Ledger, edited
@@ -49,6 +53,19 @@ def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kinds: se
     assert found.where.startswith(where)
     smallest = found.minimised(target, 120)
     assert len(msgspec.json.decode(smallest)) <= steps
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[SubjectHandle]:
+    with opened(compiled(TINY, tmp_path / "libtiny.so")) as subject:
+        yield subject
+
+
+@NEEDED[0]
+@NEEDED[1]
+def test_where_nobody_can_ask_for_files_there_is_nothing_to_attack(library: SubjectHandle) -> None:
+    with pytest.raises(NotApplicable, match="cache files are between a runtime and its drivers"):
+        CacheTarget(library)
 
 
 @pytest.mark.parametrize("subject", ["holds-refused"], indirect=True)

@@ -53,6 +53,12 @@ def test_a_fuzzer_has_its_figures(whole: Page) -> None:
     assert rows["wire"] == ["1", "1,000", "500", "9", "10", "0", "never", "0"]
 
 
+def test_a_fuzzer_that_cannot_attack_the_plug_in_has_lost_no_round() -> None:
+    rounds = [*ROUNDS, line("manager", 50, 0, inapplicable="the plug-in has no manager")]
+    rows = {row[0]: row[-1] for row in Page(page.document(SETTINGS, rounds, [], "0.1.0")).rows("fuzzers")}
+    assert rows["managernot applicable: the plug-in has no manager"] == "0"
+
+
 def test_a_curve_rises_with_what_is_seen(whole: Page) -> None:
     curves = [each.attributes["d"] for each in whole.all("path") if "curve" in each.attributes.get("class", "")]
     assert curves[0] == "M60.0 180.0H200.0V96.0H620.0V12.0H620.0"

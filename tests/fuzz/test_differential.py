@@ -152,3 +152,20 @@ def test_models_of_many_parts_and_of_large_integers_are_drawn() -> None:
         vector is not None and any((abs(array.astype("int64")) > 1 << 24).any() for array in data_of(vector).values())
         for vector in integers
     )
+
+
+def test_fresh_models_are_mostly_of_what_the_device_takes() -> None:
+    taken = {"MUL": {"TENSOR_FLOAT32"}, "RELU": {"TENSOR_FLOAT32"}}
+    made = [differential_models.mutated(b"", Choices.seeded(seed), NEWEST, taken) for seed in range(40)]
+    vectors = [vector for data in made if (vector := decoded(data)) is not None]
+    of_it = [vector for vector in vectors if {one.type for one in vector.operations} <= taken.keys()]
+    assert len(vectors) / 2 < len(of_it) < len(vectors)
+
+
+def test_what_the_device_takes_is_learned(reference: SubjectHandle) -> None:
+    target = DifferentialTarget(reference, one_each=True)
+    vector = decoded(target.seeds[0])
+    assert vector is not None
+    target.run(target.seeds[0])
+    assert target._supported.keys() == {one.type for one in vector.operations}
+    assert all(kind.startswith("TENSOR_") for kinds in target._supported.values() for kind in kinds)

@@ -97,6 +97,22 @@ def test_each_feature_names_its_way_and_its_bucket(coverage: NativeCoverage) -> 
     assert coverage.features() == frozenset()
 
 
+class Counting:
+    """A table in which a process elsewhere counts while numpy looks at it."""
+
+    def copy(self) -> numpy.ndarray:
+        return numpy.array([0, 1], numpy.uint8)
+
+    def nonzero(self) -> tuple[numpy.ndarray]:
+        raise RuntimeError("number of non-zero array elements changed during function execution.")
+
+
+def test_a_process_that_still_counts_does_no_harm(coverage: NativeCoverage) -> None:
+    numpy.frombuffer(coverage._map, numpy.uint8)[1] = 1
+    coverage._table = Counting()  # type: ignore[assignment]
+    assert coverage.features() == {BEHAVIOUR + 1 * 16 + 1}
+
+
 def covered(result: RoundResult) -> int:
     return len({feature for kept in result.kept for feature in kept.features if feature >= BEHAVIOUR})
 

@@ -9,27 +9,38 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import pytest
 from patience import SECONDS, eventually
 from places import HOSTILE
 
-from npu_conformance.fuzz.lib.attack import CURRENT
+from npu_conformance.fuzz.lib import reducing
+from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
-from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Sighting, Start
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.model_mutator import seeds
 from npu_conformance.fuzz.lib.reducing import end_of
+from npu_conformance.fuzz.lib.worker import START
+from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.zygote import children_of
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import NEWEST
 
+if TYPE_CHECKING:
+    from npu_conformance.fuzz.lib.target import Target
+
 DRIVERS = "fuzzed_drivers:plugin"
+MANIFEST = Manifest(name="gone", vendor="tests", version="1")
 NEEDS_ATHERIS = pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
 
 
@@ -56,6 +67,7 @@ def zero_points(data: bytes) -> list[int]:
         ("zero_point", "wrong-status", "getSupportedOperations: raised ValueError", 0),
         ("kill", "crash", "SIGKILL", 1),
         ("exit", "crash", "status 0", 2),
+        ("sanitizer", "crash", "AddressSanitizer: heap-use-after-free in match of driver.c", 2),
         ("hang", "hang", "no end in fuzzed_drivers._meet_six", 2),
     ],
 )
@@ -66,12 +78,72 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert (sighting.kind, sighting.where) == (kind, where)
     assert zero_points(sighting.data).count(6) == 1
     assert len(sighting.data) < len(six)
-    assert found.start_seconds < sighting.after < found.start_seconds + found.seconds
+    started = 0.0 if found.killers else found.start_seconds  # of several processes, it is that of all
+    assert started < sighting.after < found.start_seconds + found.seconds
     assert found.executions > 5
     assert found.kept
     assert len(found.killers) == (0 if bug == "zero_point" else {1: 2, 2: 1}[seed])
     assert found.start is not None
     assert found.start.hal_version == NEWEST
+
+
+def test_a_finding_outlives_the_process_that_makes_it_smaller(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    found = run_round(job("fragile", six, runs=1))
+    assert [(one.kind, one.where) for one in found.sightings] == [
+        ("wrong-status", "getSupportedOperations: raised ValueError"),
+        ("crash", "status 4"),
+    ]
+    assert found.sightings[0].data == six
+
+
+def test_a_mistake_of_the_fuzzer_is_no_crash_of_the_driver(six: bytes) -> None:
+    found = run_round(job("unsettles", six, runs=5))
+    (sighting,) = found.sightings
+    assert (sighting.kind, sighting.where) == ("harness-defect", "RuntimeError in fuzzed_drivers._unsettled")
+    assert (sighting.data, found.killers, found.problem) == (six, (), "")
+
+
+@pytest.mark.parametrize(
+    ("error", "ending", "kinds"),
+    [
+        (Crashed("prepareModel: died"), Ending.STOPPED, ["crash"]),
+        (ZeroDivisionError(), Ending.STOPPED, ["harness-defect"]),
+        (LoadError("gone"), Ending.UNLOADED, []),
+        (FullError("full"), Ending.FULL, []),
+    ],
+)
+def test_what_is_raised_outside_of_inputs_stops_a_round(
+    error: BaseException, ending: Ending, kinds: list[str], tmp_path: Path
+) -> None:
+    assert ending_of(error, tmp_path) == ending
+    lines = (tmp_path / FOUND).read_bytes().splitlines() if kinds else []
+    assert [msgspec.json.decode(line, type=Sighting).kind for line in lines] == kinds
+
+
+def test_memory_that_the_driver_has_taken_is_no_mistake_of_the_fuzzer(tmp_path: Path) -> None:
+    with pytest.raises(MemoryError):
+        ending_of(MemoryError(), tmp_path)
+
+
+def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, six: bytes
+) -> None:
+    death = Sighting(kind="crash", where="here", message="died", data=six, execution=7)
+
+    class Ended(rounds._Process):
+        def watch(self) -> None:
+            folder = self._folder
+            (folder / START).write_bytes(msgspec.json.encode(Start(hal_version=NEWEST, seconds=1.0, manifest=MANIFEST)))
+            (folder / FOUND).write_bytes(msgspec.json.encode(death) + b"\n")
+            (folder / deaths.OUTPUT).write_text("plug-in drv: gone")
+            self.current.begin(six)
+            self.current.end(Ending.UNLOADED)
+            self.returncode = Ending.UNLOADED
+
+    monkeypatch.setattr(rounds, "_Process", Ended)
+    found = run_round(job("none", runs=9))
+    assert (found.sightings, found.problem) == ((death,), "plug-in drv: gone")
 
 
 @pytest.mark.parametrize("status", [*Ending, 77])
@@ -225,6 +297,33 @@ def test_how_a_fork_ends() -> None:
     assert end_of(lambda: os._exit(0), SECONDS) == "0"
     assert end_of(lambda: os._exit(77), SECONDS) == str(77 << 8)
     assert end_of(signal.pause, 0.2) == "hang"
+
+
+class Slow:
+    """A target that is slow with an x. pieces: without one character."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def run(self, data: bytes) -> None:
+        if b"x" in data:
+            time.sleep(self._seconds)
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        yield from (data[:place] + data[place + 1 :] for place in range(len(data)))
+
+    def readable(self, data: bytes) -> bytes:
+        return data
+
+
+@pytest.mark.parametrize(("seconds", "smallest"), [(SECONDS, b"x"), (0.2, b"abcdefgxhijk")])
+def test_a_hang_is_made_as_small_as_a_crash_and_stays_a_hang(
+    seconds: float, smallest: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is only slow hangs in short tries, and is left as it was."""
+    monkeypatch.setattr(reducing, "_LONGEST_TRY", 0.05)
+    death = Sighting(kind="hang", where="no end", message="no end", data=b"abcdefgxhijk", execution=1)
+    assert reducing._smallest(cast("Target", Slow(seconds)), death, 0.4 if seconds == SECONDS else SECONDS) == smallest
 
 
 def test_results_travel() -> None:

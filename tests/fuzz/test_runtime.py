@@ -17,6 +17,7 @@ from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 
 DRIVERS = "called_runtimes:plugin"
+IDENTIFY = "model_identify_inputs_and_outputs"
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,9 @@ DRIVERS = "called_runtimes:plugin"
         ("copies-once", "wrong-result", "memory_copy FW-MEM-006", 6, 1),
         ("takes-late-priorities", "invalid-accepted", "compilation_set_priority FW-CMP-003", 3, 13),
         ("finishes-again", "wrong-status", "model_finish FW-MDL-025", 4, 10),
+        ("takes-one-behind", "invalid-accepted", "model_add_operation FW-MDL-021", 3, 1),
+        ("takes-cycles", "invalid-accepted", "model_finish FW-MDL-023", 1, 1),
+        ("takes-long-lists", "invalid-accepted", "model_identify_inputs_and_outputs FW-MDL-022", 3, 1),
         ("refuses-second-role", "valid-refused", "memory_desc_add_", 4, 1),
         ("keeps-events", "leak", "objects", 3, 1),
         ("remembers-compilations", "wrong-status", "execution_create FUZ-011", 3, 1),
@@ -64,6 +68,44 @@ def test_bugs_of_several_calls_are_found_and_made_small(
 def test_what_conforms_has_no_finding(subject: SubjectHandle) -> None:
     target = RuntimeTarget(subject)
     assert first_finding(target, seed=7, runs=300) is None
+
+
+@pytest.mark.parametrize(
+    ("calls", "seen"),
+    [
+        ('{"do":"told","name":"add_operation","inputs":[0,1000,2],"outputs":[3]}', "model_add_operation 4 FW-MDL-021"),
+        ('{"do":"told","name":"add_operation","code":106,"inputs":[0],"outputs":[3]}',
+         "model_add_operation 4 FW-MDL-021"),
+        ('{"do":"told","name":"identify","inputs":[0,-1],"outputs":[3]}', f"{IDENTIFY} 4 FW-MDL-022"),
+        ('{"do":"told","name":"identify","inputs":[0,0],"outputs":[999]}', f"{IDENTIFY} 4 FW-MDL-022"),
+        ('{"do":"told","name":"identify","inputs":[0,1],"outputs":[999]}', f"{IDENTIFY} 0 "),
+        ('{"do":"told","name":"set_value","offset":1000,"length":8}', "model_set_operand_value 4 FW-MDL-012"),
+        ('{"do":"told","name":"set_value","offset":-1,"length":8}', "model_set_operand_value 4 FW-MDL-012"),
+        ('{"do":"told","name":"set_value","offset":999,"length":9}', "model_set_operand_value 4 FW-MDL-012"),
+        ('{"do":"told","name":"add_operand","code":16,"inputs":[2]}', "model_add_operand 4 FW-MDL-004"),
+        ('{"do":"told","name":"add_operand","code":1,"inputs":[2]}', "model_add_operand 4 FW-MDL-003"),
+        (
+            '{"do":"call","name":"share"},{"do":"told","name":"set_value_from_memory","inputs":[0],"offset":1,"length":1000}',
+            "model_set_operand_value_from_memory 4 FW-MDL-017",
+        ),
+    ],
+)  # fmt: skip
+def test_arguments_are_told_by_number_and_from_how_many_there_are(calls: str, seen: str) -> None:
+    """A model of four operands, the last one of them 999, none of them 1000."""
+    building = '{"do":"wired","operations":[],"unfinished":2}'
+    opened = open_subject("reference", isolation="inprocess")
+    assert seen in set(RuntimeTarget(opened).run(f"[{building},{calls}]".encode()))
+    opened.close()
+
+
+@pytest.mark.parametrize(("index", "length", "code"), [(999, 8, 0), (1000, 8, 4), (-1, 8, 4), (0, 7, 4), (0, 9, 4)])
+@pytest.mark.parametrize(("number", "name"), [(0, "input"), (1, "output")])
+def test_arguments_of_executions_are_told(index: int, length: int, code: int, number: int, name: str) -> None:
+    told = f'{{"do":"told","name":"set_argument","code":{number},"inputs":[{index}],"length":{length}}}'
+    opened = open_subject("reference", isolation="inprocess")
+    seen = RuntimeTarget(opened).run(f'[{{"do":"built"}},{{"do":"call","name":"execute"}},{told}]'.encode())
+    assert any(one.startswith(f"execution_set_{name} {code}") for one in seen)
+    opened.close()
 
 
 def test_handles_that_are_none_reach_only_a_runtime_that_checks_them() -> None:

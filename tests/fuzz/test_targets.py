@@ -45,7 +45,7 @@ PLANTED = [
     ("zero_point", "getSupportedOperations: raised ValueError: six, which no interface has"),
     ("answers", "booleans, one an operation, found ("),
     ("accepts", "of a model that breaks MODEL.O"),
-    ("refuses", "of a valid model: found INVALID_ARGUMENT"),
+    ("refuses", "of a valid model of 1 operation (ABS): found INVALID_ARGUMENT"),
     ("status", "found status 99"),
     ("twice", "prepareModel: expected one notification, found 2"),
 ]

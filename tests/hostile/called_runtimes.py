@@ -129,6 +129,59 @@ class _FinishesAgain(FaultyRuntime):
         return answer
 
 
+class _Building(FaultyRuntime):
+    """Knows how many operands a model has, and its operations."""
+
+    def __init__(self, inner: Runtime, context: Context) -> None:
+        super().__init__(inner, context)
+        self.operands: Counter[int] = Counter()
+        self.operations: dict[int, list[tuple[set[int], set[int]]]] = {}
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        answer = super().call(name, *arguments)
+        if name == "model_add_operand" and answer == _OK:
+            self.operands[arguments[0]] += 1
+        if name == "model_add_operation" and answer == _OK:
+            lists = set(arguments[2]), set(arguments[3])
+            self.operations.setdefault(arguments[0], []).append(lists)
+        return answer
+
+
+class _TakesOneBehind(_Building):
+    """An operation may name the operand behind the last one (FW-MDL-021)."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        answer = super().call(name, *arguments)
+        is_refused = name == "model_add_operation" and answer == ResultCode.BAD_DATA and arguments[2] and arguments[3]
+        is_near = is_refused and max(*arguments[2], *arguments[3]) == self.operands[arguments[0]] > 0
+        return _OK if is_near else answer
+
+
+class _TakesCycles(_Building):
+    """A model may be a cycle (FW-MDL-023)."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        answer = super().call(name, *arguments)
+        if name == "model_finish" and answer == ResultCode.BAD_DATA and self._has_cycle(arguments[0]):
+            return _OK
+        return answer
+
+    def _has_cycle(self, model: int) -> bool:
+        left = self.operations.get(model, [])
+        while ready := [one for one in left if not any(one[0] & other[1] for other in left)]:
+            left = [one for one in left if one not in ready]
+        return len(left) > 1
+
+
+class _TakesLongLists(FaultyRuntime):
+    """A list of more than 64 numbers is not looked at (FW-MDL-022)."""
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        answer = super().call(name, *arguments)
+        is_long = name == "model_identify_inputs_and_outputs" and max(len(arguments[1]), len(arguments[2])) > 64
+        return _OK if is_long and answer == ResultCode.BAD_DATA else answer
+
+
 class _RefusesSecondRole(FaultyRuntime):
     """A descriptor has one role at most (FW-MEM-002)."""
 
@@ -194,6 +247,9 @@ BUGS = {
     "copies-once": _CopiesOnce,
     "takes-late-priorities": _TakesLatePriorities,
     "finishes-again": _FinishesAgain,
+    "takes-one-behind": _TakesOneBehind,
+    "takes-cycles": _TakesCycles,
+    "takes-long-lists": _TakesLongLists,
     "refuses-second-role": _RefusesSecondRole,
     "keeps-events": _KeepsEvents,
     "remembers-compilations": _RemembersCompilations,

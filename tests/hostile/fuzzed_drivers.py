@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import NotVisible, ServiceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
@@ -15,10 +16,24 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
-"""The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `unprepared`, `hang` and `leak` do not.
+"""The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
-`invisible` is none: what stands between cannot say everything to the driver.
+`invisible` is none: what stands between cannot say everything to the driver. `fragile` raises once and then
+ends the process. `unsettles` makes the fuzzer itself fail.
 """
+
+
+_REPORT = b"""\
+==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x60
+    #0 0x55 in match /src/driver.c:459:20
+
+SUMMARY: AddressSanitizer: heap-use-after-free /src/driver.c:459:20 in match
+Shadow byte legend
+"""
+
+
+def _unsettled(coverage: NativeCoverage) -> frozenset[int]:
+    raise RuntimeError("the number of elements has changed")
 
 
 class FuzzedDevice(ReferenceDevice):
@@ -27,6 +42,7 @@ class FuzzedDevice(ReferenceDevice):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._bug = context.options.get("bug", "none")
+        self._met = 0
 
     def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
         if any(operand.zero_point == 6 for operand in model.main.operands):
@@ -56,6 +72,16 @@ class FuzzedDevice(ReferenceDevice):
             os._exit(0)
         if self._bug.startswith("exit-"):
             os._exit(int(self._bug.removeprefix("exit-")))
+        if self._bug == "sanitizer":
+            os.write(2, _REPORT)
+            os._exit(1)
+        if self._bug == "fragile":
+            self._met += 1
+            if self._met == 1:
+                raise ValueError("six")
+            os._exit(4)
+        if self._bug == "unsettles":
+            NativeCoverage.features = _unsettled  # type: ignore[assignment]
         if self._bug == "hang":
             time.sleep(3600)
         if self._bug == "leak":

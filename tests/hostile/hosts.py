@@ -128,6 +128,15 @@ def last_words(request_id: int) -> None:
     kill_self(signal.SIGABRT)
 
 
+def sanitized(request_id: int) -> None:
+    """Report as AddressSanitizer does, with its legend, and exit."""
+    frame = b"    #0 0x55 in match /src/driver.c:459:20\n"
+    head = b"==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60\n" + frame
+    legend = b"".join(b"  Redzone %d:       f%d\n" % (number, number % 10) for number in range(60))
+    os.write(2, head + b"\nSUMMARY: AddressSanitizer: heap-buffer-overflow /src/driver.c:459:20 in match\n" + legend)
+    os._exit(1)
+
+
 def raw(data: bytes) -> Callable[[int], None]:
     """Answer with these bytes."""
     return lambda request_id: CONNECTION.sendall(data.replace(b"ID", str(request_id).encode()))
@@ -139,6 +148,7 @@ MODES: dict[str, Callable[[int], None]] = {
     "exit_0": lambda _: os._exit(0),
     "exit_3": lambda _: os._exit(3),
     "last_words": last_words,
+    "sanitized": sanitized,
     "hang": hang,
     "flood": flood,
     "wrong_and_loud": wrong_and_loud,

@@ -163,7 +163,7 @@ class Campaign:
             self.inapplicable[arm.fuzzer] = result.inapplicable
             self._shares.drop(arm.fuzzer)
             self._due = [due for due in self._due if due[0].fuzzer != arm.fuzzer]
-        self._at += result.seconds + result.start_seconds
+        self._at += result.all_seconds
         self._shares.count(self.folder.add(result, job.seed, self._at, lost))
 
     def _lose(self, reason: str) -> None:

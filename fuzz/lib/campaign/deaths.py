@@ -9,6 +9,7 @@ from npu_conformance.fuzz.lib.campaign.documents import Sighting
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.findings import Kind
 from npu_conformance.fuzz.lib.worker import STACK
+from npu_conformance.specs.diagnostics import last_words
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.diagnostics.signal_name import signal_name
 
@@ -31,10 +32,12 @@ def sighting(folder: Path, returncode: int, data: bytes, execution: int, hanging
         kind, message, where = "memory", "the process took more memory than the limit", "the process"
     else:
         how = _manner(returncode)
-        words = last_words(folder)
-        message = f"the process ended with {how}" + (f"; last words: {words}" if words else "")
-        where = f"{how}{_place(folder)}"
-    return Sighting(kind=kind, where=one_line(where), message=message, data=data, execution=execution)
+        said = last_words.of_death(_output(folder), -returncode if returncode < 0 else returncode << 8)
+        words = one_line(said.what) if said else printed_last(folder)
+        at = f" at {said.place}" if said and said.place else ""
+        message = f"the process ended with {how}{at}" + (f"; last words: {words}" if words else "")
+        where = (said.cause if said else "") or f"{how}{_place(folder)}"
+    return Sighting(kind=kind, where=one_line(where), message=one_line(message), data=data, execution=execution)
 
 
 def at_start(plugin: str, returncode: int) -> str:
@@ -56,8 +59,12 @@ def _place(folder: Path) -> str:
     return ""
 
 
-def last_words(folder: Path) -> str:
+def _output(folder: Path) -> str:
+    return (folder / OUTPUT).read_text(errors="replace")
+
+
+def printed_last(folder: Path) -> str:
     """The end of what the process printed, without what libFuzzer says of itself, as one line."""
-    lines = (line.strip() for line in (folder / OUTPUT).read_text(errors="replace").splitlines())
+    lines = (line.strip() for line in _output(folder).splitlines())
     shown = [line for line in lines if line and not line.startswith(("INFO:", "#", "==", "NEW_FUNC"))]
     return one_line(" | ".join(shown[-_SHOWN_LINES:]))

@@ -99,6 +99,8 @@ class Tally(Document, frozen=True):
 class RoundResult(Document, frozen=True):
     """What came of a round. seconds: from the first input on; start_seconds: until then; start: None without any.
 
+    reducing_seconds: spent on making the inputs smaller that had ended a process.
+
     killers: digests of the inputs that ended a process. problem: why the round ended early, where that is nobody's
     finding.
     """
@@ -108,6 +110,7 @@ class RoundResult(Document, frozen=True):
     executions: Count
     seconds: Seconds
     start_seconds: Seconds
+    reducing_seconds: Seconds = 0.0
     kept: tuple[Kept, ...] = ()
     sightings: tuple[Sighting, ...] = ()
     repeats: dict[str, int] = field(default_factory=dict)
@@ -115,6 +118,11 @@ class RoundResult(Document, frozen=True):
     start: Start | None = None
     killers: tuple[str, ...] = ()
     problem: str = ""
+
+    @property
+    def all_seconds(self) -> float:
+        """How long it took."""
+        return self.start_seconds + self.seconds + self.reducing_seconds
 
 
 class Settings(Document, frozen=True):
@@ -130,7 +138,8 @@ class Settings(Document, frozen=True):
 class RoundLine(Document, frozen=True):
     """A line of rounds.jsonl. at: seconds of fuzzing in the campaign up to its end, of all jobs. inputs: newly kept.
 
-    lost: why nothing came of the round. killers: digests of the inputs that ended a process.
+    lost: why nothing came of the round. inapplicable: why the fuzzer cannot attack the subject, which is no loss.
+    killers: digests of the inputs that ended a process.
     """
 
     at: Seconds
@@ -145,6 +154,7 @@ class RoundLine(Document, frozen=True):
     findings: tuple[FileName, ...] = ()
     repeats: dict[str, int] = field(default_factory=dict)
     lost: str = ""
+    inapplicable: str = ""
     killers: tuple[Digest, ...] = ()
 
 

@@ -76,11 +76,11 @@ class CampaignFolder:
     def corpus(self, fuzzer: str) -> tuple[bytes, ...]:
         """The inputs that are kept for a fuzzer, the latest ones of them that may travel: LARGEST_CORPUS bytes.
 
-        A file that is gone or unreadable costs that input only.
+        A file that is gone, unreadable or changed costs that input only.
         """
         size, chosen = 0, []
         for name in reversed(self._index(fuzzer)):
-            if (data := _content(self.path / CORPUS / fuzzer / name)) is None:
+            if (data := _content(self.path / CORPUS / fuzzer / name)) is None or digest(data) != name:
                 continue
             size += len(data)
             if size > LARGEST_CORPUS:
@@ -116,7 +116,8 @@ class CampaignFolder:
             features=len(self.features(result.fuzzer)),
             findings=tuple(names),
             repeats=result.repeats,
-            lost=lost or result.inapplicable,
+            lost=lost,
+            inapplicable=result.inapplicable,
             killers=result.killers,
         )
         _append(self.path / ROUNDS, line)
@@ -186,7 +187,7 @@ class CampaignFolder:
             plugin=self._settings.plugin,
             hal_version=start.hal_version,
             seed=seed,
-            at=min(at, max(0.0, at - result.start_seconds - result.seconds + found.after)),
+            at=min(at, max(0.0, at - result.all_seconds + found.after)),
             bytes=len(found.data),
         )
         _append(self.path / FINDINGS, finding)
@@ -219,7 +220,7 @@ def read_lines(path: Path, kind: type[Line]) -> Iterator[Line]:
 
 
 def _damaged(path: Path) -> Iterator[str]:
-    """Files with lines that cannot be read, and inputs that are listed and are not there."""
+    """Files with lines that cannot be read, and inputs that are listed and are not there, or not what they were."""
     kinds: list[tuple[Path, type[Document]]] = [(path / ROUNDS, RoundLine), (path / FINDINGS, Finding)]
     kinds += [(index, CorpusLine) for index in sorted((path / CORPUS).glob("*.jsonl"))]
     for file, kind in kinds:
@@ -227,10 +228,15 @@ def _damaged(path: Path) -> Iterator[str]:
         read = list(read_lines(file, kind))
         if len(read) < written:
             yield f"{written - len(read)} lines of {file.relative_to(path)} cannot be read"
-        names = [line.name for line in read if isinstance(line, CorpusLine)]
-        gone = sum(not (path / CORPUS / file.stem / name).is_file() for name in names)
+        found = {
+            line.name: _content(path / CORPUS / file.stem / line.name) for line in read if isinstance(line, CorpusLine)
+        }
+        gone = sum(data is None for data in found.values())
         if gone:
             yield f"{counted(gone, 'input')} of {file.stem} gone"
+        changed = sum(data is not None and digest(data) != name for name, data in found.items())
+        if changed:
+            yield f"{counted(changed, 'input')} of {file.stem} emptied or changed"
 
 
 def minimal(index: Mapping[str, Sequence[int]]) -> list[str]:

@@ -18,7 +18,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 620.0, 12.0, 180.0
 
 @dataclass(frozen=True)
 class FuzzerRow:
-    """What one fuzzer did. last_new: seconds of the campaign at which an input showed something new; None for never."""
+    """What one fuzzer did. last_new: seconds of the campaign at which an input showed something new; None for never.
+
+    inapplicable: why it cannot attack the plug-in; empty where it can.
+    """
 
     name: str
     rounds: int
@@ -29,6 +32,7 @@ class FuzzerRow:
     findings: int
     last_new: float | None
     lost: int
+    inapplicable: str
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ def _row(name: str, lines: Sequence[RoundLine]) -> FuzzerRow:
         findings=sum(len(line.findings) for line in lines),
         last_new=max((line.at for line in lines if line.inputs), default=None),
         lost=sum(bool(line.lost) for line in lines),
+        inapplicable=next((line.inapplicable for line in lines if line.inapplicable), ""),
     )
 
 

@@ -115,13 +115,14 @@ def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
                 known.add(sighting.signature)
         for name, count in part.tally.repeats.items():
             repeats[name] = repeats.get(name, 0) + count
-        before += part.start_seconds + part.seconds
+        before += part.start_seconds + part.seconds + part.reducing_seconds
     return RoundResult(
         fuzzer=job.fuzzer,
         engine=job.engine,
         executions=sum(part.executions for part in parts),
         seconds=sum(part.seconds for part in parts),
         start_seconds=sum(part.start_seconds for part in parts),
+        reducing_seconds=sum(part.reducing_seconds for part in parts),
         kept=tuple(kept for part in parts for kept in part.kept),
         sightings=tuple(sightings),
         repeats=repeats,
@@ -139,6 +140,7 @@ class _Part:
     executions: int
     seconds: float
     start_seconds: float
+    reducing_seconds: float
     kept: tuple[Kept, ...]
     sightings: tuple[Sighting, ...]
     tally: Tally
@@ -159,9 +161,10 @@ class _Part:
         executions, data = process.current.read()
         ending = process.ending()
         process.current.close()
-        if ending == Ending.UNLOADED or not (folder / START).exists():
-            raise LoadError(deaths.last_words(folder) or deaths.at_start(job.plugin, process.returncode))
-        found = list(_lines(folder / FOUND, Sighting))
+        if (ending == Ending.UNLOADED and not executions) or not (folder / START).exists():
+            raise LoadError(deaths.printed_last(folder) or deaths.at_start(job.plugin, process.returncode))
+        found = list({sighting.signature: sighting for sighting in _lines(folder / FOUND, Sighting)}.values())
+        ended = time.monotonic()
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
@@ -170,12 +173,13 @@ class _Part:
             executions=executions,
             seconds=process.seconds,
             start_seconds=process.start_seconds,
+            reducing_seconds=time.monotonic() - ended,
             kept=tuple(_kept(folder)),
             sightings=tuple(found),
             tally=documents.read(folder / TALLY, Tally) if (folder / TALLY).exists() else Tally(),
             start=documents.read(folder / START, Start),
             killers=() if ending is not None else (digest(data),),
-            problem=deaths.last_words(folder) if ending == Ending.FULL else "",
+            problem=deaths.printed_last(folder) if ending in (Ending.FULL, Ending.UNLOADED) else "",
         )
 
 

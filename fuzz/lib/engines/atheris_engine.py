@@ -6,11 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError
+from npu_conformance.fuzz.lib.attack import CURRENT, Attack, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign.documents import MEMORY_LIMIT, RoundJob
 from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.current_input import CurrentInput
-from npu_conformance.fuzz.lib.ending import Ending
 
 CORPUS = "corpus"
 """The folder of a round where libFuzzer puts what it keeps."""
@@ -32,11 +31,11 @@ def search(attack: Attack, job: RoundJob, folder: Path) -> None:
     def attacked(data: bytes) -> None:
         try:
             attack(data)
-        except FullError as error:
+        except (FullError, Exception) as error:
             # Atheris would call it a crash, and end the process with a status of its own.
-            print(error, file=sys.stderr, flush=True)
-            CurrentInput(folder / CURRENT).end(Ending.FULL)
-            os._exit(Ending.FULL)
+            ending = ending_of(error, folder)
+            CurrentInput(folder / CURRENT).end(ending)
+            os._exit(ending)
 
     limit = f"-runs={job.runs}" if job.runs is not None else f"-max_total_time={int(job.seconds or 1)}"
     arguments = [

@@ -38,6 +38,16 @@ def test_a_crash_shows_signal_and_last_words() -> None:
     assert "  signal 11" not in explain(said).splitlines()
 
 
+def test_a_crash_shows_the_beginning_of_a_report_and_not_its_legend() -> None:
+    report = "==1==ERROR: AddressSanitizer: heap-use-after-free on 0x6\n    #0 0x5 in match a.c:6:8\n\nSUMMARY: "
+    stderr = f"{report}AddressSanitizer: heap-use-after-free a.c:6:8 in match\nShadow byte legend\n==1==ABORTING\n"
+    crashed = CaseResult(case="vts.a.b.c", outcome=Outcome.CRASH, message="died", stderr=stderr)
+    assert explain(crashed).splitlines()[1:3] == [
+        "  stderr: ==1==ERROR: AddressSanitizer: heap-use-after-free on 0x6",
+        "  stderr: #0 0x5 in match a.c:6:8",
+    ]
+
+
 def test_a_failure_that_is_replayed_alone_shows_all_that_was_printed() -> None:
     stack = "\n".join(f"#{number} in f{number}" for number in range(5))
     crashed = CaseResult(case="vts.a.b.c", outcome=Outcome.CRASH, message="died", stdout=stack, stderr="one\nlast")

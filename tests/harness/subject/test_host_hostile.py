@@ -35,6 +35,10 @@ VERDICTS: dict[str, tuple[type[CaseEnded], str]] = {
     "exit_0": (Crashed, "exited with status 0"),
     "exit_3": (Crashed, "exited with status 3"),
     "last_words": (Crashed, "last stderr: assertion failed: tile != 0"),
+    "sanitized": (
+        Crashed,
+        "exited with status 1 at driver.c:459 in match; last stderr: AddressSanitizer: heap-buffer-overflow",
+    ),
     "hang": (Hung, "no answer within 1 s"),
     "garbage": (Failed, r"not JSON"),
     "not_an_object": (Failed, "Expected `object`, got `array`"),
@@ -105,6 +109,13 @@ def test_signal_and_stderr_are_kept() -> None:
             device_of(subject).get_type()
         assert caught.value.signal == 6
         assert caught.value.stderr == "assertion failed: tile != 0\n"
+
+
+def test_what_a_sanitizer_found_is_the_cause() -> None:
+    with hostile("sanitized") as subject:
+        with pytest.raises(Crashed) as caught:
+            device_of(subject).get_type()
+        assert caught.value.cause == "AddressSanitizer: heap-buffer-overflow in match of driver.c"
 
 
 def test_stale_objects_are_dead_and_harmless() -> None:
