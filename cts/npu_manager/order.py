@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, CallbackRecorder
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, CallbackRecorder, Client
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
     MEDIUM,
@@ -24,6 +24,7 @@ from npu_conformance.specs.npu.types import EndReason, Importance, ModelPriority
 cases = CaseGroup("cts.npu_manager.order", interface="manager", group=Group.MANAGER_POLICIES)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+_SECOND_PROCESS = 7
 
 
 @cases.case("important_before_small", "NPU-POL-021", "NPU-LIF-008")
@@ -162,25 +163,102 @@ def _goes_and_comes_back(app: ClientApp) -> None:
     app.moves(VISIBLE)
 
 
-_BETWEEN: tuple[Callable[[ClientApp], None], ...] = (_nothing, _ends_its_last_request, _goes_and_comes_back)
+def _dies_and_comes_back(app: ClientApp) -> None:
+    app.dies()
+    app.restarts()
+
+
+def _dies_with_a_model(app: ClientApp) -> None:
+    app.loads(SMALL)
+    _dies_and_comes_back(app)
+
+
+def _ends_its_connection(app: ClientApp) -> None:
+    fixture, model = app.fixture, app.loads(LARGE)
+    parked = fixture.app(CACHED).asks(LARGE)
+    parked.receives(PARKED)
+    app.client.alive = False
+    app.client.process.close()
+    fixture.until(lambda: GRANT in parked.received)
+    checks.equal(model.received, [GRANT], f"callbacks of {model.name}, whose connection has ended")
+    parked.cancel()
+    app.restarts()
+
+
+def _loses_one_of_two_processes(app: ClientApp) -> None:
+    first = app.client
+    app.client = Client(app.fixture.context, app.uid, _SECOND_PROCESS)
+    app.fixture.clients.append(app.client)
+    app.loads(SMALL)
+    app.client.alive = False
+    app.fixture.control.kill_client(app.uid, _SECOND_PROCESS)
+    app.fixture.settle()
+    app.client = first
+
+
+_BETWEEN: Mapping[str, Callable[[ClientApp], None]] = {
+    "nothing": _nothing,
+    "last_request": _ends_its_last_request,
+    "importance": _goes_and_comes_back,
+    "death": _dies_and_comes_back,
+    "death_with_a_model": _dies_with_a_model,
+    "connection": _ends_its_connection,
+    "one_process": _loses_one_of_two_processes,
+}
+"""What may happen to an app that has completed work."""
 
 
 @cases.case("completion_is_remembered", "NPU-POL-017")
 def completion_is_remembered(context: CaseContext) -> None:
     """Work that an app has completed counts, though it had no model at the time, whatever it does before it holds one.
 
-    Its requests may end meanwhile, and its importance may be another one for a while.
+    Its requests, its processes and its connection may end meanwhile, and its importance may be another one for a while.
     """
-    for between in _BETWEEN:
-        fixture = ManagerFixture(context)
-        holder, other = (fixture.app(VISIBLE) for _ in range(2))
-        with recording_hal(fixture) as hal:
-            hal.works(holder.uid)
-            between(holder)
-            held = holder.loads(LARGE)
-            wanted = other.asks(LARGE)
-            held.receives(GRANT, UNLOAD)
-            wanted.receives(WAIT)
+    for name, between in _BETWEEN.items():
+        with context.configuration(name):
+            fixture = ManagerFixture(context)
+            holder, other = (fixture.app(VISIBLE) for _ in range(2))
+            with recording_hal(fixture) as hal:
+                hal.works(holder.uid)
+                between(holder)
+                held = holder.loads(LARGE)
+                wanted = other.asks(LARGE)
+                held.receives(GRANT, UNLOAD)
+                wanted.receives(WAIT)
+
+
+@cases.case("own_completion_is_remembered", "NPU-POL-017", "NPU-POL-023")
+def own_completion_is_remembered(context: CaseContext) -> None:
+    """So it does for who asks: it displaces no equal that has worked earlier, and is served behind one."""
+    for name, between in _BETWEEN.items():
+        with context.configuration(name):
+            fixture = ManagerFixture(context)
+            earlier, later = (fixture.app(VISIBLE) for _ in range(2))
+            with recording_hal(fixture) as hal:
+                for app in (earlier, later):
+                    hal.works(app.uid)
+                between(later)
+                held, wanted = earlier.loads(LARGE), later.asks(LARGE)
+                wanted.receives(PARKED)
+                held.receives(GRANT)
+                held.unload()
+                wanted.receives(PARKED, GRANT)
+                wanted.cancel()
+                _judge_served_first(fixture, earlier, later)
+
+
+def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientApp) -> None:
+    """Of two equals that wait for room the one that worked earlier gets it, whichever asked first."""
+    for order in ((first, last), (last, first)):
+        held = fixture.app(FOREGROUND).loads(LARGE)
+        wanted = {app.uid: app.asks(LARGE) for app in order}
+        for model in wanted.values():
+            model.receives(PARKED)
+        held.unload()
+        wanted[first.uid].receives(PARKED, GRANT)
+        wanted[last.uid].receives(PARKED)
+        for model in (wanted[last.uid], wanted[first.uid]):
+            model.cancel()
 
 
 @cases.case("other_ends_change_nothing", "NPU-POL-019", "NPU-POL-017")
