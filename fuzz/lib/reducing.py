@@ -19,7 +19,7 @@ from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Sighting
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.target import Target, fuzzer_named, minimised
 from npu_conformance.fuzz.lib.worker import attacked_by, patience
-from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.process_group import child_has_ended
 from npu_conformance.specs import documents
 
@@ -28,6 +28,8 @@ _ATTEMPTS = 400
 _LONGEST_TRY, _LONGEST_OF_ALL = 1.0, 20.0
 """Seconds, of hangs: inputs mostly take milliseconds. What is left in the end hangs for as long as calls may take."""
 _HANG = "hang"
+NO_HANG = "no_hang"
+"""A file of the round's folder, which says that the input came to its end."""
 
 
 def main(job_file: str) -> int:
@@ -41,12 +43,24 @@ def main(job_file: str) -> int:
     except LoadError as error:
         print(error, file=sys.stderr)
         return Ending.UNLOADED
-    smallest = _smallest(fuzzer.target(attacked), death, patience(attacked.subject.manifest))
+    smallest = _smallest(
+        fuzzer.target(attacked), death, patience(attacked.subject.manifest), is_sure=not knows_hangs(job)
+    )
+    if smallest is None:
+        (folder / NO_HANG).touch()
+        return Ending.OVER
     (folder / FOUND).write_bytes(msgspec.json.encode(replace(death, data=smallest)) + b"\n")
     return Ending.OVER
 
 
-def _smallest(target: Target, death: Sighting, seconds: float) -> bytes:
+def knows_hangs(job: RoundJob) -> bool:
+    """True where inputs are given a short time, since hangs are known that would cost a long one each."""
+    is_here = bool(job.plugin) and not is_elsewhere(job.plugin)
+    return is_here and any(name.startswith(f"{_HANG}: ") for name in job.known)
+
+
+def _smallest(target: Target, death: Sighting, seconds: float, *, is_sure: bool = True) -> bytes | None:
+    """is_sure: False for a hang that had a short time only; None where it is none."""
     is_hang = death.kind == _HANG
     patience = min(seconds, _LONGEST_TRY) if is_hang else seconds
 
@@ -54,8 +68,10 @@ def _smallest(target: Target, death: Sighting, seconds: float) -> bytes:
         return end_of(lambda: target.run(data), patience)
 
     smallest = minimised(death.data, target.pieces, fails, _ATTEMPTS, _LONGEST_OF_ALL if is_hang else math.inf)
-    if is_hang and smallest != death.data and end_of(lambda: target.run(smallest), seconds) != _HANG:
-        smallest = death.data  # it was only slow
+    if is_hang and not (is_sure and smallest == death.data) and end_of(lambda: target.run(smallest), seconds) != _HANG:
+        if not is_sure and (smallest == death.data or end_of(lambda: target.run(death.data), seconds) != _HANG):
+            return None
+        smallest = death.data  # a smaller one was only slow
     readable = target.readable(smallest)
     return readable if fails(readable) == fails(death.data) else smallest
 

@@ -337,4 +337,4 @@ def _boundaries() -> Iterator[list[Step]]:
     yield [Wired(operations=[[0, 1, 2, 3], [1, 0, 2, 3]]), Call("finish_model"), Call("add_operand")]
 
 
-SEEDS = tuple(map(encoded, (*_HISTORIES, *_LIVES, *_boundaries())))
+SEEDS = tuple(map(encoded, (*_boundaries(), *_HISTORIES, *_LIVES)))

@@ -146,6 +146,25 @@ def test_a_plug_in_that_cannot_be_loaded_again_costs_the_round_and_no_finding(
     assert (found.sightings, found.problem) == ((death,), "plug-in drv: gone")
 
 
+@pytest.mark.parametrize(
+    ("bug", "known", "found", "repeats"),
+    [
+        ("slow", "elsewhere", [], 0),
+        ("hang", "elsewhere", ["no end in fuzzed_drivers._meet_six"], 0),
+        ("hang", "no end in fuzzed_drivers._meet_six", [], 1),
+    ],
+)
+def test_once_a_hang_is_known_further_ones_cost_less(
+    bug: str, known: str, found: list[str], repeats: int, six: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is new has to hang for the whole time all the same."""
+    monkeypatch.setattr(rounds, "_AFTER_A_HANG", 0.3)
+    ended = run_round(job(bug, six, runs=1, known=(f"hang: {known}",)))
+    assert [one.where for one in ended.sightings] == found
+    assert len(ended.killers) == 1
+    assert sum(ended.repeats.values()) == repeats
+
+
 @pytest.mark.parametrize("status", [*Ending, 77])
 def test_a_driver_ends_with_a_status_that_the_fuzzer_has_a_meaning_for(
     status: int, six: bytes, monkeypatch: pytest.MonkeyPatch
@@ -316,14 +335,14 @@ class Slow:
         return data
 
 
-@pytest.mark.parametrize(("seconds", "smallest"), [(SECONDS, b"x"), (0.2, b"abcdefgxhijk")])
+@pytest.mark.parametrize(("seconds", "smallest"), [(SECONDS, b"x"), (0.8, b"abx")])
 def test_a_hang_is_made_as_small_as_a_crash_and_stays_a_hang(
     seconds: float, smallest: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is only slow hangs in short tries, and is left as it was."""
-    monkeypatch.setattr(reducing, "_LONGEST_TRY", 0.05)
-    death = Sighting(kind="hang", where="no end", message="no end", data=b"abcdefgxhijk", execution=1)
-    assert reducing._smallest(cast("Target", Slow(seconds)), death, 0.4 if seconds == SECONDS else SECONDS) == smallest
+    monkeypatch.setattr(reducing, "_LONGEST_TRY", 0.4)
+    death = Sighting(kind="hang", where="no end", message="no end", data=b"abx", execution=1)
+    assert reducing._smallest(cast("Target", Slow(seconds)), death, 0.5 if seconds == SECONDS else SECONDS) == smallest
 
 
 def test_results_travel() -> None:

@@ -23,7 +23,7 @@ IDENTIFY = "model_identify_inputs_and_outputs"
 @pytest.mark.parametrize(
     ("subject", "kind", "where", "steps", "seed"),
     [
-        ("takes-other-bursts", "invalid-accepted", "execution_burst_compute FW-EXE-014", 6, 1),
+        ("takes-other-bursts", "invalid-accepted", "execution_burst_compute FW-EXE-014", 6, 2),
         ("computes-stale", "wrong-result", "execution_compute FW-EXE-013", 4, 1),
         ("writes-behind", "wrong-result", "event_wait FW-EXE-007", 6, 1),
         ("copies-once", "wrong-result", "memory_copy FW-MEM-006", 6, 1),

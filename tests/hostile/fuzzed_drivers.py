@@ -18,8 +18,8 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 BUGS = ("answers", "twice", "zero_point", "status", "accepts", "refuses")
 """The bugs that leave the process as it is; `kill`, `exit`, `exit-N`, `sanitizer`, `unprepared`, `hang`, `leak` do not.
 
-`invisible` is none: what stands between cannot say everything to the driver. `fragile` raises once and then
-ends the process. `unsettles` makes the fuzzer itself fail.
+`invisible` is none: what stands between cannot say everything to the driver. `slow` is none, in the time that the
+manifest allows. `fragile` raises once and then ends the process. `unsettles` makes the fuzzer itself fail.
 """
 
 
@@ -82,6 +82,8 @@ class FuzzedDevice(ReferenceDevice):
             os._exit(4)
         if self._bug == "unsettles":
             NativeCoverage.features = _unsettled  # type: ignore[assignment]
+        if self._bug == "slow":
+            time.sleep(0.6)
         if self._bug == "hang":
             time.sleep(3600)
         if self._bug == "leak":
@@ -96,7 +98,7 @@ class FuzzedDevice(ReferenceDevice):
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
-    quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") == "hang" else Deadlines()
+    quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") in ("hang", "slow") else Deadlines()
     return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick, options={"bug": "which one"})
 
 

@@ -24,6 +24,7 @@ from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJ
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.inputs import digest
+from npu_conformance.fuzz.lib.reducing import NO_HANG, knows_hangs
 from npu_conformance.fuzz.lib.worker import JOB, START
 from npu_conformance.harness.run import commands
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
@@ -39,6 +40,8 @@ _START_SECONDS = 300.0
 """How long loading may take; instrumented imports are slow."""
 _LEAST_SECONDS = 1.0
 """A round that has less left than this, after a crash, is over."""
+_AFTER_A_HANG = 3.0
+"""How long one input may take once a hang is known, which may come again and again: what is new is tried once more."""
 _POLL_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 2.0
 _LAUNCHER = """import os
@@ -168,7 +171,8 @@ class _Part:
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
-            found.append(replace(_reduced(job, death, stop), after=process.seconds))
+            smaller = _reduced(job, death, stop)
+            found += [] if smaller is None else [replace(smaller, after=process.seconds)]
         return cls(
             executions=executions,
             seconds=process.seconds,
@@ -204,8 +208,11 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
             yield documents.decode(line, kind, path.name)
 
 
-def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting:
-    """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own."""
+def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting | None:
+    """The finding with a smaller input that kills in the same way, looked for in forks of a process of its own.
+
+    None where it was no hang, given the time.
+    """
     if death.signature in job.known or not job.plugin or is_elsewhere(job.plugin):
         return death
     with temporary_folder() as folder:
@@ -214,7 +221,7 @@ def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting:
         process = _Process(replace(job, engine=plain, inputs=()), folder, stop, module="reducing")
         process.watch()
         process.current.close()
-        return next(_lines(folder / FOUND, Sighting), death)
+        return None if (folder / NO_HANG).exists() else next(_lines(folder / FOUND, Sighting), death)
 
 
 class _Process:
@@ -277,7 +284,10 @@ class _Process:
                 return first
 
     def _patience(self, count: int) -> float:
-        return documents.read(self._folder / START, Start).seconds if count else _START_SECONDS
+        if not count:
+            return _START_SECONDS
+        seconds = documents.read(self._folder / START, Start).seconds
+        return min(seconds, _AFTER_A_HANG) if knows_hangs(self._job) else seconds
 
 
 def _make_it_tell(process: subprocess.Popen[bytes]) -> None:
