@@ -95,13 +95,16 @@ def in_memory(context: CaseContext) -> None:
 def overlapping(context: CaseContext) -> None:
     """Constants that begin at one byte, or within another, have each its own length, by pointer and in memory."""
     for name, columns in {"copied": 4, "kept": 40}.items():
-        for how in ("by_pointer", "in_memory"):
+        for how in ("by_pointer", "in_memory", "one_elsewhere"):
             with context.configuration(f"{name}.{how}"):
-                _judge_overlapping(RuntimeApp(context), columns, in_memory=how == "in_memory")
+                _judge_overlapping(RuntimeApp(context), columns, how)
 
 
-def _judge_overlapping(app: RuntimeApp, columns: int, *, in_memory: bool) -> None:
-    """Input + two rows, + the first of them, + the second, all of which lie where the two rows lie."""
+def _judge_overlapping(app: RuntimeApp, columns: int, how: str) -> None:
+    """Input + two rows, + the first of them, + the second, all of which lie where the two rows lie.
+
+    one_elsewhere: the second lies behind a pointer of its own, which is said between the others.
+    """
     rows, row = (OperandDescription(OperandType.TENSOR_FLOAT32, 2, (count, columns)) for count in (2, 1))
     size, model = 4 * columns, app.empty_model()
     for described in (rows, rows, row, row, ACTIVATION, rows, rows, rows):
@@ -110,9 +113,11 @@ def _judge_overlapping(app: RuntimeApp, columns: int, *, in_memory: bool) -> Non
     memory, _ = app.shared_memory(2 * size, packed(values))
     pointer = place(app.memory, packed(values))
     app.succeed("model_set_operand_value", model, 4, place(app.memory, bytes(4)), 4)
-    for index, offset, length in ((2, 0, size), (1, 0, 2 * size), (3, size, size)):
-        if in_memory:
+    for index, offset, length in ((2, 0, size), (3, size, size), (1, 0, 2 * size)):
+        if how == "in_memory":
             app.succeed("model_set_operand_value_from_memory", model, index, memory, offset, length)
+        elif how == "one_elsewhere" and index == 3:
+            app.succeed("model_set_operand_value", model, index, place(app.memory, packed(values[columns:])), length)
         else:
             at = Pointer(pointer.memory, pointer.offset + offset)
             app.succeed("model_set_operand_value", model, index, at, length)

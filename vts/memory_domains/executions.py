@@ -367,26 +367,6 @@ def scalar(fixture: BufferFixture) -> None:
         fixture.fails(model, (one, other, made), (result,), GENERAL, what)
 
 
-@cases.case("execute.unused", "NNHAL-MEMDOMAIN-032", "NNHAL-REQUEST-004", since=_SINCE)
-@by_each_executor
-def unused(fixture: BufferFixture) -> None:
-    """A buffer among the pools of a request that no argument uses is none of its business: pools keep their numbers."""
-    model, result = fixture.prepare(), fixture.pool()
-    one, other = (fixture.pool(fixture.chosen.packed(values)) for values in (A, B))
-    made, beside = (fixture.allocate(model, inputs=(0,), outputs=(0,)) for _ in range(2))
-    fixture.fill(made, B)
-    for unused_ones, (first, second), expected in (
-        ((made,), (one, other), SUM),
-        ((beside, made), (one, other), SUM),
-        ((beside,), (made, other), (2 * B[0], 2 * B[1])),
-    ):
-        request = request_of((first, second), (result,), unused=unused_ones)
-        result.write(0, b"\xa5" * SIZE)
-        run = bind(fixture.context, model, request, ExecutionOptions(), fixture.executor)
-        checks.status(run().status, {NONE}, "execution whose request has a buffer that no argument uses")
-        fixture.chosen.check(bytes(result.read(0, SIZE)), expected, "sum beside a buffer that no argument uses")
-
-
 @cases.case(
     "execute.emptied_and_filled_again", "NNHAL-MEMDOMAIN-014", "NNHAL-MEMDOMAIN-015", "NNHAL-EXECUTE-014", since=_SINCE
 )

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.harness.run.executing.execution import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
+    ExecutionOptions,
+    ExecutionRecorder,
+)
+from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import HIDL_LAST, Version
@@ -21,6 +27,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     NONE,
     BufferFixture,
     Place,
+    by_each_executor,
     in_each_type,
     request_of,
 )
@@ -75,6 +82,26 @@ def of_another_process(context: CaseContext) -> None:
             _spied_on(*(BufferFixture(context, chosen, application=one) for one in applications))
         for one in applications:
             one.close()  # with its models: a device may have room for two
+
+
+@cases.case("execute.unused", "NNHAL-MEMDOMAIN-032", "NNHAL-REQUEST-004", since=_SINCE)
+@by_each_executor
+def unused(fixture: BufferFixture) -> None:
+    """A buffer among the pools of a request that no argument uses is none of its business: pools keep their numbers."""
+    model, result = fixture.prepare(), fixture.pool()
+    one, other = (fixture.pool(fixture.chosen.packed(values)) for values in (A, B))
+    made, beside = (fixture.allocate(model, inputs=(0,), outputs=(0,)) for _ in range(2))
+    fixture.fill(made, B)
+    for unused_ones, (first, second), expected in (
+        ((made,), (one, other), SUM),
+        ((beside, made), (one, other), SUM),
+        ((beside,), (made, other), (2 * B[0], 2 * B[1])),
+    ):
+        request = request_of((first, second), (result,), unused=unused_ones)
+        result.write(0, b"\xa5" * SIZE)
+        run = bind(fixture.context, model, request, ExecutionOptions(), fixture.executor)
+        checks.status(run().status, {NONE}, "execution whose request has a buffer that no argument uses")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), expected, "sum beside a buffer that no argument uses")
 
 
 @cases.case("tokens.of_bursts", "NNHAL-MEMDOMAIN-023", "NNHAL-BURST-015", since=Version.FL5)
