@@ -66,6 +66,25 @@ def new_memories(context: CaseContext) -> None:
         app.close()
 
 
+@cases.case("measured_now_and_then", "FW-EXE-019", "FW-GEN-001", since=Version.V1_2)
+def measured_now_and_then(context: CaseContext) -> None:
+    """Whether an execution over a burst is measured is said for each, also where all arguments are those of before."""
+    for hal in (Version.V1_2, Version.V1_3, Version.FL8):
+        with context.configuration(hal.name.lower()):
+            app = ScriptedApp(context, driver("one", hal=hal, exec_time=FAST))
+            compiled = app.compiled(add(), "one")
+            burst, made = app.made("burst_create", compiled.handle, True), pending(app, compiled)
+            asked = (False, True, True, False, True)
+            for number, measure in enumerate(asked):
+                execution = made.again() if number else made.execution
+                app.succeed("execution_set_measure_timing", execution, measure)
+                app.succeed("execution_burst_compute", execution, burst)
+                made.check(compiled.net.inputs)
+            found = tuple(call.measure_timing for call in app.executions("one"))
+            checks.equal(found, asked, "whether the driver was asked to measure")
+            app.close()
+
+
 @cases.case("several", "FW-GEN-001", since=Version.V1_2)
 def several(context: CaseContext) -> None:
     """Two bursts of one compilation take turns; what one has computed the other does not touch."""

@@ -94,6 +94,22 @@ def read_only(context: CaseContext) -> None:
             checks.equal(unpacked(result.read(0, 8)), TOTAL, "the sum")
 
 
+@cases.case("twins", "FW-MEM-010", "FW-API-003")
+def twins(context: CaseContext) -> None:
+    """Objects that are made of one descriptor are objects each: one is freed, the others and their values stay."""
+    app = RuntimeApp(context)
+    compilation = compilation_of_sum(app)
+    pool = context.pool(24)
+    pool.write(0, _CONTENT)
+    twins = [object_of(app, pool.memory) for _ in range(3)]
+    for number, freed in enumerate(twins[:2], start=1):
+        app.free(freed)
+        pool.write(16, bytes(8))
+        left = twins[number]
+        app.expect("compute", app.compute(_execution(app, compilation, left, twins[-1], (0, 8, 16))))
+        checks.equal(unpacked(pool.read(16, 8)), TOTAL, "the sum behind the free of another object of the descriptor")
+
+
 @cases.case("own_duplicate", "FW-MEM-010")
 def own_duplicate(context: CaseContext) -> None:
     """An object stays usable when the app has closed the descriptor that it was made of."""

@@ -128,6 +128,13 @@ class Pending:
         for pool in self.pools[count:]:
             pool.write(0, b"\xa5" * pool.memory.size)
 
+    def again(self) -> int:
+        """A further execution with the very same arguments, whose outputs nothing was written to; returns it."""
+        self.fill(self.net.inputs)
+        execution = self.app.execution(self.compiled.handle)
+        _set_memories(self.app, execution, len(self.net.vector.inputs), self.memories, self.pools)
+        return execution
+
     def start(self, *dependencies: int) -> int:
         """Start it behind events; returns its event."""
         answer = start_with_dependencies(self.app, self.execution, dependencies)
@@ -161,13 +168,19 @@ def pending(app: ScriptedApp, compiled: Compiled, *inputs: tuple[int, Pool]) -> 
     for name in vector.outputs:
         size = compiled.net.expected()[name].nbytes
         places.append(app.shared_memory(size, b"\xa5" * size))
-    for number, (memory, pool) in enumerate(places):
-        role, index = ("input", number) if number < len(vector.inputs) else ("output", number - len(vector.inputs))
-        size = pool.memory.size
-        app.succeed(f"execution_set_{role}_from_memory", execution, index, None, memory, 0, size)
     memories, pools = zip(*places, strict=True)
+    _set_memories(app, execution, len(vector.inputs), memories, pools)
     _LettingGo(app)
     return Pending(app, compiled, execution, memories, pools)
+
+
+def _set_memories(
+    app: ScriptedApp, execution: int, inputs: int, memories: Sequence[int], pools: Sequence[Pool]
+) -> None:
+    """Set the arguments of an execution: the whole of each pool. inputs: how many there are."""
+    for number, (memory, pool) in enumerate(zip(memories, pools, strict=True)):
+        role, index = ("input", number) if number < inputs else ("output", number - inputs)
+        app.succeed(f"execution_set_{role}_from_memory", execution, index, None, memory, 0, pool.memory.size)
 
 
 def event_of(app: RuntimeApp, execution: int) -> int:
