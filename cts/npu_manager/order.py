@@ -261,6 +261,21 @@ def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientA
             model.cancel()
 
 
+@cases.case("completions_for_another", "NPU-POL-017", "NPU-POL-018")
+def completions_for_another(context: CaseContext) -> None:
+    """Work counts for the app for which it was done, whoever has submitted it: the holder, who asks, or a third."""
+    for submitter, worker in itertools.product(range(3), repeat=2):
+        with context.configuration(f"by{submitter}.for{worker}"):
+            fixture = ManagerFixture(context)
+            apps = [fixture.app(VISIBLE) for _ in range(3)]
+            with recording_hal(fixture) as hal:
+                held = apps[0].loads(LARGE)
+                hal.works(apps[submitter].uid, original=apps[worker].uid)
+                wanted = apps[1].asks(LARGE)
+                wanted.receives(WAIT if worker == 0 else PARKED)
+                held.receives(GRANT, *([UNLOAD] if worker == 0 else []))
+
+
 @cases.case("other_ends_change_nothing", "NPU-POL-019", "NPU-POL-017")
 def other_ends_change_nothing(context: CaseContext) -> None:
     """Who has completed work has, though later work of it fails, is cancelled or paused."""
