@@ -44,8 +44,7 @@ _HOLDERS: tuple[tuple[int, ...], ...] = (
 def whoever_holds(context: CaseContext) -> None:
     """The budget shrinks whoever holds it, and what was parked meanwhile is granted at the end, to whomever."""
     for (press, level), holders in itertools.product(_LEVELS, _HOLDERS):
-        with context.configuration(f"{press.__name__}{level}.{'_'.join(str(int(each)) for each in holders)}"):
-            _judge_holders(ManagerFixture(context), press, level, holders)
+        _judge_holders(ManagerFixture(context), press, level, holders)
 
 
 def _judge_holders(fixture: ManagerFixture, press: Press, level: int, holders: Sequence[int]) -> None:
@@ -99,12 +98,11 @@ def _declare(name: str, moves_of: Callable[[int, int, int], Moves]) -> None:
     def ranks(context: CaseContext) -> None:
         """A parked request is reconsidered where its app passes the holder, by whichever importances."""
         for press, level in ((heat, ThermalStatus.NONE), *((heat, each) for each in HEAT[:2]), *_SHORTAGES):
-            with context.configuration(f"{press.__name__}{level}"):
-                fixture = ManagerFixture(context, parameters=PolicyParameters(_ROOM))
-                apps = fixture.app(), fixture.app()
-                with pressed(fixture, press, level):
-                    for importances in _importances(context):
-                        _judge_rank(*apps, moves_of(*importances))
+            fixture = ManagerFixture(context, parameters=PolicyParameters(_ROOM))
+            apps = fixture.app(), fixture.app()
+            with pressed(fixture, press, level):
+                for importances in _importances(context):
+                    _judge_rank(*apps, moves_of(*importances))
 
 
 def _judge_rank(holder: ClientApp, asker: ClientApp, moves: Moves) -> None:
