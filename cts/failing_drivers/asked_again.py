@@ -17,6 +17,7 @@ from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.cts.lib.runtime.sums import TOTAL
 from npu_conformance.cts.lib.runtime.ways import compute, ways
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -139,6 +140,8 @@ def _judge_allocation(app: ScriptedApp, count: int, who: str) -> None:
     wanted = _descriptor(app, compilation)
     for _ in range(count):
         app.refused("memory_create_from_desc", ResultCode.OP_FAILED, wanted, True)
+    if not app.calls("moody", "allocate"):
+        raise NotApplicable("the runtime asks no driver for memory")
     if who == "model":
         model = app.finished_model()
     if who in ("model", "compilation"):

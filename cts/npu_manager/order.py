@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, CallbackRecorder, Client
 from npu_conformance.cts.lib.manager_fixture import (
@@ -196,15 +196,15 @@ def _loses_one_of_two_processes(app: ClientApp) -> None:
     app.client = first
 
 
-_BETWEEN: Mapping[str, Callable[[ClientApp], None]] = {
-    "nothing": _nothing,
-    "last_request": _ends_its_last_request,
-    "importance": _goes_and_comes_back,
-    "death": _dies_and_comes_back,
-    "death_with_a_model": _dies_with_a_model,
-    "connection": _ends_its_connection,
-    "one_process": _loses_one_of_two_processes,
-}
+_BETWEEN: tuple[Callable[[ClientApp], None], ...] = (
+    _nothing,
+    _ends_its_last_request,
+    _goes_and_comes_back,
+    _dies_and_comes_back,
+    _dies_with_a_model,
+    _ends_its_connection,
+    _loses_one_of_two_processes,
+)
 """What may happen to an app that has completed work."""
 
 
@@ -214,37 +214,35 @@ def completion_is_remembered(context: CaseContext) -> None:
 
     Its requests, its processes and its connection may end meanwhile, and its importance may be another one for a while.
     """
-    for name, between in _BETWEEN.items():
-        with context.configuration(name):
-            fixture = ManagerFixture(context)
-            holder, other = (fixture.app(VISIBLE) for _ in range(2))
-            with recording_hal(fixture) as hal:
-                hal.works(holder.uid)
-                between(holder)
-                held = holder.loads(LARGE)
-                wanted = other.asks(LARGE)
-                held.receives(GRANT, UNLOAD)
-                wanted.receives(WAIT)
+    for between in _BETWEEN:
+        fixture = ManagerFixture(context)
+        holder, other = (fixture.app(VISIBLE) for _ in range(2))
+        with recording_hal(fixture) as hal:
+            hal.works(holder.uid)
+            between(holder)
+            held = holder.loads(LARGE)
+            wanted = other.asks(LARGE)
+            held.receives(GRANT, UNLOAD)
+            wanted.receives(WAIT)
 
 
 @cases.case("own_completion_is_remembered", "NPU-POL-017", "NPU-POL-023")
 def own_completion_is_remembered(context: CaseContext) -> None:
     """So it does for who asks: it displaces no equal that has worked earlier, and is served behind one."""
-    for name, between in _BETWEEN.items():
-        with context.configuration(name):
-            fixture = ManagerFixture(context)
-            earlier, later = (fixture.app(VISIBLE) for _ in range(2))
-            with recording_hal(fixture) as hal:
-                for app in (earlier, later):
-                    hal.works(app.uid)
-                between(later)
-                held, wanted = earlier.loads(LARGE), later.asks(LARGE)
-                wanted.receives(PARKED)
-                held.receives(GRANT)
-                held.unload()
-                wanted.receives(PARKED, GRANT)
-                wanted.cancel()
-                _judge_served_first(fixture, earlier, later)
+    for between in _BETWEEN:
+        fixture = ManagerFixture(context)
+        earlier, later = (fixture.app(VISIBLE) for _ in range(2))
+        with recording_hal(fixture) as hal:
+            for app in (earlier, later):
+                hal.works(app.uid)
+            between(later)
+            held, wanted = earlier.loads(LARGE), later.asks(LARGE)
+            wanted.receives(PARKED)
+            held.receives(GRANT)
+            held.unload()
+            wanted.receives(PARKED, GRANT)
+            wanted.cancel()
+            _judge_served_first(fixture, earlier, later)
 
 
 def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientApp) -> None:
@@ -259,6 +257,20 @@ def _judge_served_first(fixture: ManagerFixture, first: ClientApp, last: ClientA
         wanted[last.uid].receives(PARKED)
         for model in (wanted[last.uid], wanted[first.uid]):
             model.cancel()
+
+
+@cases.case("completions_for_another", "NPU-POL-017", "NPU-POL-018")
+def completions_for_another(context: CaseContext) -> None:
+    """Work counts for the app for which it was done, whoever has submitted it: the holder, who asks, or a third."""
+    for submitter, worker in itertools.product(range(3), repeat=2):
+        fixture = ManagerFixture(context)
+        apps = [fixture.app(VISIBLE) for _ in range(3)]
+        with recording_hal(fixture) as hal:
+            held = apps[0].loads(LARGE)
+            hal.works(apps[submitter].uid, original=apps[worker].uid)
+            wanted = apps[1].asks(LARGE)
+            wanted.receives(WAIT if worker == 0 else PARKED)
+            held.receives(GRANT, *([UNLOAD] if worker == 0 else []))
 
 
 @cases.case("other_ends_change_nothing", "NPU-POL-019", "NPU-POL-017")
