@@ -71,12 +71,13 @@ def _forget_others(fixture: ManagerFixture) -> None:
                 fixture.control.remove_app(uid)
 
 
-def _importances(context: CaseContext) -> Iterator[tuple[int, int, int]]:
+def _importances(context: CaseContext, *, is_pressed: bool) -> Iterator[tuple[int, int, int]]:
     """A better importance, one in the middle and a worse one: near each other, and as far as pressure may weaken.
 
+    A manager may weaken them under pressure (NPU-PRI-015), where those near the worst that there is may become one.
     In real time every seventh: each answer takes its time.
     """
-    table = itertools.product((400, 960, 990, 1000), (10, 50, 100), (10, 50, 100))
+    table = itertools.product((400,) if is_pressed else (400, 960, 990, 1000), (10, 50, 100), (10, 50, 100))
     for worst, first, second in itertools.islice(table, 0, None, 1 if context.manifest.virtual_clock else 7):
         yield worst - first - second, worst - first, worst
 
@@ -101,7 +102,7 @@ def _declare(name: str, moves_of: Callable[[int, int, int], Moves]) -> None:
             fixture = ManagerFixture(context, parameters=PolicyParameters(_ROOM))
             apps = fixture.app(), fixture.app()
             with pressed(fixture, press, level):
-                for importances in _importances(context):
+                for importances in _importances(context, is_pressed=level > 0):
                     _judge_rank(*apps, moves_of(*importances))
 
 
