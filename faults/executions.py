@@ -211,10 +211,10 @@ class _SecondLoopWrong(FaultyPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         result = self.inner.execute_synchronously(request, *rest)
         model: Any = self.inner
-        if [one.type for one in model.model.main.operations] == [OperationType.WHILE] * 2:
+        if [one.type for one in model.model.main.operations].count(OperationType.WHILE) == 2:
             outputs = Outputs(self.context.memory, request)
-            first, *others = outputs.read()
-            outputs.write([first, *(struct.pack("<f", struct.unpack("<f", each)[0] + 1) for each in others)])
+            *others, last = outputs.read()
+            outputs.write([*others, struct.pack("<f", struct.unpack("<f", last)[0] + 1)])
         return result
 
 
