@@ -48,6 +48,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.write_scenario is not None:
         write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")
         return OK
+    if options.html is not None:
+        write_text(options.html, "")  # fails before the work where it cannot be written
     try:
         report = world.simulate(scenario, _Stopwatch().tell)
     except Violation as violation:

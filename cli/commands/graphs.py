@@ -159,6 +159,10 @@ def _check(options: argparse.Namespace) -> None:
     require_positive("-n", options.processes)
     if options.shard:
         parse_shard(options.shard)
+    if options.scheduler:
+        from npu_conformance.harness.run.workers import require_dask
+
+        require_dask()
     if options.processes or options.scheduler:
         for flag, value in (("--shard", options.shard), ("--wire-log", options.wire_log)):
             if value:

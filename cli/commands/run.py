@@ -106,6 +106,9 @@ def _require_sense(options: argparse.Namespace) -> None:
     if options.processes > 1 and options.shard:
         raise UsageError(f"--shard goes with one process: leave out -n {options.processes}")
     if options.scheduler:
+        from npu_conformance.harness.run.workers import require_dask
+
+        require_dask()
         for flag in ("shard", "trace", "log", "wire_log"):
             if getattr(options, flag):
                 raise UsageError(f"--{flag.replace('_', '-')}: not with --scheduler")

@@ -96,6 +96,8 @@ class Collection:
         try:
             with gzip.open(self.path) as file:
                 content = _at_most(file, LARGEST + 1)
+        except gzip.BadGzipFile:
+            raise DocumentError(str(self.path), "", f"expected gzipped JSON lines, a {SUFFIX} file") from None
         except (OSError, EOFError, zlib.error) as error:
             raise DocumentError(str(self.path), "", f"cannot be read: {error}") from None
         if len(content) > LARGEST:

@@ -80,14 +80,14 @@ def check_output(
             raise failure
         widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
         if widened.failing:
-            raise _failure(widened, about, "even with a waiver's tolerance, ")
+            raise _failure(widened, about, "; so even with a waiver's tolerance")
         context.excuse(failure)
     if comparison.warning:
         context.warn_quality(comparison.warning)
 
 
-def _failure(comparison: Comparison, about: tuple[str, ...], prefix: str = "") -> Failed:
-    failure = Failed(prefix + comparison.message, comparison.expected, comparison.found)
+def _failure(comparison: Comparison, about: tuple[str, ...], remark: str = "") -> Failed:
+    failure = Failed(comparison.message + remark, comparison.expected, comparison.found)
     failure.about = about
     return failure
 

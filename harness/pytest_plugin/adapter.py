@@ -58,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_EXPLAINER] = Explainer(config.stash[_SESSION])
     config.stash[_WORKER] = Worker()
     config.stash[SEEN] = {}
+    collecting.require_balanced(config)
     collecting.name_by_file(config)
 
 

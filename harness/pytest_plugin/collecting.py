@@ -32,10 +32,11 @@ def area_file(path: Path, parent: pytest.Collector) -> AreaFile | None:
     area = _areas(suite).get(path.resolve()) if suite else None
     if suite is None or (area is None and not parent.session.isinitpath(path)):
         return None
-    # For a file outside its root folder pytest would print only the end of the path, which cannot be asked for again.
-    nodeid = None if path.is_relative_to(parent.config.rootpath) else str(path)
     # -k looks at the names of collectors too: this one occurs in each id of the area, so that the ids alone decide.
     name = f"{suite}.{area}" if area else None
+    # For a file outside its root folder pytest would print only the end of the path, which cannot be asked for again.
+    # The name can, and in JUnit it is the same wherever the suite is installed.
+    nodeid = None if path.is_relative_to(parent.config.rootpath) else name or str(path)
     return AreaFile.from_parent(parent, path=path, name=name, nodeid=nodeid, suite=suite, area=area)
 
 
@@ -194,7 +195,33 @@ def name_by_file(config: pytest.Config) -> None:
 
     Raises UsageError for a word that begins like one of these and means none.
     """
+    has_others = bool(config.getoption("--npu-vectors") or config.getoption("--npu-catalogue"))
+    for word in config.args if not has_others else ():
+        _require_case(word)
     config.args[:] = [meant for word in config.args for meant in _by_file(word)]
+
+
+def require_balanced(config: pytest.Config) -> None:
+    """Refuse -k with brackets that do not match before anything is collected; UsageError."""
+    expression = config.getoption("keyword") or ""
+    if expression.count("(") != expression.count(")"):
+        raise pytest.UsageError(f"-k {expression!r}: the brackets do not match")
+
+
+def _require_case(word: str) -> None:
+    """Refuse a subject or an id that there is not: with -n, pytest would say nothing of it. UsageError."""
+    name = word.partition("::")[2] or word
+    suite, area, *rest = [*name.split("."), ""]
+    if (
+        suite not in suites.SUITES
+        or not any(rest)
+        or Path(word).exists()
+        or f"{suite}.{area}" not in suites.all_areas()
+    ):
+        return
+    known = (found for found, _ in index.cases_of(f"{suite}.{area}"))
+    if not any(found == name or found.startswith((f"{name}.", f"{name}[")) for found in known):
+        raise pytest.UsageError(f"{name}: no case is meant; {meant_by(name)}")
 
 
 def _by_file(word: str) -> list[str]:

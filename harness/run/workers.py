@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -30,6 +31,12 @@ class Workers:
     jobs: int
 
 
+def require_dask() -> None:
+    """Raise LoadError where Dask is not installed: before anything else is done."""
+    if importlib.util.find_spec("distributed") is None:
+        raise LoadError(f"--scheduler: Dask is not installed: {pip_install('cluster')}")
+
+
 @contextmanager
 def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
     """The workers of a Dask scheduler: one part a thread, unless `jobs` says fewer. A worker that dies costs its part.
@@ -37,10 +44,8 @@ def cluster(scheduler: str, jobs: int | None = None) -> Iterator[Workers]:
     The suite and the plug-in have to be installed on the workers. Raises LoadError where the scheduler cannot be
     reached, or has no workers.
     """
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError:
-        raise LoadError(f"--scheduler: Dask is not installed: {pip_install('cluster')}") from None
+    require_dask()
+    distributed: Any = importlib.import_module("distributed")
     try:
         client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -46,7 +46,14 @@ def read(path: Path, kind: type[Kind]) -> Kind:
         data = path.read_bytes()
     except OSError as error:
         raise DocumentError(str(path), "", error.strerror or str(error)) from None
-    return decode(data, kind, str(path))
+    try:
+        return decode(data, kind, str(path))
+    except DocumentError as error:
+        if error.path == "$" and error.rule.startswith("Expected `object`"):
+            raise DocumentError(
+                str(path), "", "is no such document: expected a JSON object, which begins with {"
+            ) from None
+        raise
 
 
 def explained(error: Exception, kind: Any) -> tuple[str, str]:

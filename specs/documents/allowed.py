@@ -16,6 +16,14 @@ _SHORTEST, _LONGEST = 3, 100
 """Characters of a name that somebody may have misspelt."""
 _STEP = re.compile(r"\.([^.\[]+)|\[[^\]]*\]")
 _VALUE = re.compile(r"Invalid enum value '?(?P<name>.*?)'?", re.DOTALL)
+_REGEX = "Expected `str` matching regex"
+_IN_WORDS = {
+    r"^[a-z0-9][a-z0-9_.-]*$(?!\n)": "small letters and digits, and behind the first of them also _ . and -",
+    r"^[^\x00-\x1f\x7f-\x9f]+$(?!\n)": "one line of text, with at least one character",
+    r"^[A-Z][A-Z0-9_]+$(?!\n)": "capital letters, digits and _, of which a letter stands first",
+    r"^[a-z0-9_]+(\.[a-z0-9_]+)+$(?!\n)": "words of small letters, digits and _, with dots between them",
+}
+"""Patterns of texts that people write."""
 _DATE = "Invalid RFC3339 encoded date"
 _FIELD = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 
@@ -29,6 +37,9 @@ def with_allowed(rule: str, path: str, kind: Any) -> str:
     if field := _FIELD.fullmatch(rule):
         known = dict.fromkeys(name for found in _at(path, kind) for name in _fields(found))
         return rule + _meant(field["name"], known)
+    if rule.startswith(_REGEX):
+        found = next((words for pattern, words in _IN_WORDS.items() if rule == f"{_REGEX} {pattern!r}"), "")
+        return f"expected {found}" if found else rule
     return f"{rule}; expected YYYY-MM-DD" if rule == _DATE else rule
 
 

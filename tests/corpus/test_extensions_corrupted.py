@@ -68,7 +68,10 @@ BAD: dict[str, tuple[Edit, str]] = {
     "no_file": (lambda folder: (folder / EXTENSION).unlink(), "extension.json: No such file or directory"),
     "no_json": (_text(EXTENSION, "{"), "extension.json: not JSON: "),
     "unknown_field": (_json(EXTENSION, lambda it: it.update(hints=[])), "extension.json: $: Object contains unknown"),
-    "bad_name": (_json(EXTENSION, lambda it: it.update(name="Npu")), "extension.json: $.name: Expected `str` matching"),
+    "bad_name": (
+        _json(EXTENSION, lambda it: it.update(name="Npu")),
+        "extension.json: $.name: expected words of small",
+    ),
     "no_operations": (_json(EXTENSION, lambda it: it.update(operations=[])), "$.operations: Expected `array` of len"),
     "standard_operation": (
         _json(EXTENSION, lambda it: _first(it, "operations").update(name="ADD")),

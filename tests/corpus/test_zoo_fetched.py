@@ -221,7 +221,7 @@ def test_bilinear_scaling_by_hand() -> None:
 
 def test_pictures_need_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "PIL", None)
-    with pytest.raises(data.DataError, match=r"pip install 'npu-conformance\[mlts\]'"):
+    with pytest.raises(data.DataError, match=r"pip install \"npu-conformance\[mlts\]"):
         data.pictures([b""], (1, 4, 4, 3), 1, 0)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.waivers import WaiverFile
@@ -37,6 +39,11 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             "$.claims[0]: Object contains unknown field `operatons` (did you mean operations?)",
         ),
         (Manifest, MANIFEST % '"x": 1', "$: Object contains unknown field `x`"),
+        (
+            Manifest,
+            MANIFEST.replace("mine", "My NPU") % '"restart": "fork"',
+            "$.name: expected small letters and digits, and behind the first of them also _ . and -",
+        ),
         (WaiverFile, '{"format": 2}', "$.format: Invalid enum value 2; expected one of 1"),
         (
             WaiverFile,
@@ -73,3 +80,11 @@ def test_a_name_of_any_kind_is_one_short_line(name: str) -> None:
         documents.decode(MANIFEST % f'"{name}": 1', Manifest, "file")
     assert len(str(caught.value)) < 800
     assert str(caught.value).isprintable()
+
+
+def test_a_file_of_another_kind_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "driver.py").write_text('"Not a document."')
+    with pytest.raises(DocumentError, match=r"driver\.py: is no such document: expected a JSON object"):
+        documents.read(tmp_path / "driver.py", WaiverFile)
+    with pytest.raises(DocumentError, match=r"driver\.py: expected gzipped JSON lines"):
+        list(jsonl_vectors.Collection(tmp_path / "driver.py").headers())

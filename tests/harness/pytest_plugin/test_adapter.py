@@ -323,6 +323,29 @@ def test_the_mistake_of_another_plug_in_loses_no_verdict(run: Run, pytester: pyt
     assert kept.counts["not-run"] > 1
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["vts.generated.TANHH"], "vts.generated.TANHH: no case is meant; did you mean vts.generated.TANH"),
+        (["vts.queries.liveness.pin", "-n", "2"], "no case is meant; did you mean vts.queries.liveness.ping"),
+        (["vts", "-k", "(ping"], "-k '(ping': the brackets do not match"),
+    ],
+)
+def test_what_means_no_case_is_told_before_anything_is_collected(run: Run, words: list[str], told: str) -> None:
+    result = run(*words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *{told.replace('[', '[[]')}*"])
+
+
+def test_junit_has_the_same_names_wherever_the_suite_is_installed(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]")
+    result = run("--rootdir", str(pytester.path), "vts.queries.liveness.ping", "--junitxml", "j.xml", "-v")
+    result.stdout.fnmatch_lines(["vts.queries::vts.queries.liveness.ping PASSED*"])
+    case = next(ElementTree.parse(pytester.path / "j.xml").getroot().iter("testcase"))
+    assert (case.get("classname"), case.get("name")) == ("vts.queries", "vts.queries.liveness.ping")
+    run("--rootdir", str(pytester.path), "vts.queries::vts.queries.liveness.ping").assert_outcomes(passed=1)
+
+
 def test_an_expression_that_leaves_nothing_of_what_is_named_deselects_it(run: Run) -> None:
     result = run("vts.generated.TANH", "-k", "ping")
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
