@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._options import (
     add_beside_options,
     add_catalogue_option,
@@ -36,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_catalogue_option(parser)
     add_wire_log_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
+    parser.add_argument(
+        "--repeat", metavar="N", type=int, default=1, help="run each failure N times, and tell what is flaky"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -56,14 +60,19 @@ def _replay(options: argparse.Namespace) -> int:
     from npu_conformance.harness.judge.outcome_table import exit_code
     from npu_conformance.harness.run import failures, replay
 
+    require_positive("--repeat", options.repeat)
     paths = failures.files(options.file)
     if not paths:
         raise UsageError(f"{options.file}: no failure file is here")
     console, ran = Console(sys.stdout), []
+    is_alone = not options.file.is_dir() and options.repeat == 1
     for replayed in _replays(options, [failures.load(path) for path in paths]):
         ran.append(replayed)
-        console.say(_line(replayed, console) if options.file.is_dir() else _explained(replayed, console))
-    if options.file.is_dir():
+        if options.repeat == 1:
+            console.say(_explained(replayed, console) if is_alone else _line(replayed, console))
+        elif len(ran) % options.repeat == 0:
+            console.say(_counted(ran[-options.repeat :]))
+    if options.file.is_dir() and options.repeat == 1:
         console.say(_sum(ran))
     if options.bisect:
         return replay.bisect_code(ran)
@@ -71,7 +80,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> Iterator[Replay]:
-    """Run the failures one after the other on one subject, which serves the HAL version of their run."""
+    """Run each failure as often as it is asked for, on one subject, which serves the HAL version of their run."""
     from npu_conformance.harness.run import replay
     from npu_conformance.harness.run.session_options import open_beside, open_by_options
 
@@ -86,7 +95,8 @@ def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> I
         if beside is not None:
             opened.enter_context(closing(beside))
         for failure, case in zip(documents, cases, strict=True):
-            yield replay.replay(failure, case, subject, beside=beside)
+            for _ in range(options.repeat):
+                yield replay.replay(failure, case, subject, beside=beside)
 
 
 def _explained(replayed: Replay, console: Console) -> str:
@@ -105,6 +115,16 @@ def _line(replayed: Replay, console: Console) -> str:
     from npu_conformance.harness.report.lines import headline
 
     return f"was {replayed.failure.result.outcome.value}, now {headline(replayed.told, console.paint)}"
+
+
+def _counted(replays: Sequence[Replay]) -> str:
+    """What became of one failure that was run several times."""
+    from npu_conformance.harness.judge.outcome_table import is_red
+
+    counts = Counter(replayed.outcome for replayed in replays)
+    told = ", ".join(f"{outcome.value} {number} of {len(replays)}" for outcome, number in counts.most_common())
+    is_flaky = len({is_red(outcome) for outcome in counts}) > 1
+    return f"{replays[0].case.id}: {told}" + (": flaky" if is_flaky else "")
 
 
 def _sum(replays: Sequence[Replay]) -> str:

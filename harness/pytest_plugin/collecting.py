@@ -136,7 +136,7 @@ def ignored(config: pytest.Config) -> Iterator[str]:
     if config.getoption("timeout", None) or (config.pluginmanager.hasplugin("timeout") and config.getini("timeout")):
         yield "npu-conformance: pytest-timeout leaves cases alone; their waits are bounded by --npu-longest-wait"
     if config.getoption("reruns", None):
-        yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay"
+        yield "npu-conformance: pytest-rerunfailures does not repeat cases: see npu-conformance replay --repeat"
 
 
 def targets(config: pytest.Config) -> tuple[str, ...]:

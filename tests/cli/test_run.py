@@ -77,6 +77,16 @@ def test_the_command_at_the_end_replays_the_failure(command: Command, tmp_path: 
     assert command(*words, "--bisect")[0] == 1
 
 
+def test_a_failure_that_comes_and_goes_is_flaky(command: Command) -> None:
+    moody = ("--plugin", "vendor_plugins:moody", "--isolation", "inprocess")
+    assert command("run", "vts.queries.status.available", *moody, "--report", "kept")[0] == 1
+    code, out, _ = command("replay", "kept", *moody, "--repeat", "4")
+    assert (code, out) == (1, "vts.queries.status.available: fail 2 of 4, pass 2 of 4: flaky\n")
+    code, out, _ = command("replay", "kept", "--plugin", "reference", "--isolation", "inprocess", "--repeat", "2")
+    assert (code, out) == (0, "vts.queries.status.available: pass 2 of 2\n")
+    assert "--repeat" in command("replay", "kept", *moody, "--repeat", "0")[2]
+
+
 def test_the_folder_tells_it_again(command: Command, tmp_path: Path) -> None:
     _, out, _ = command(*RED, "--report", "kept")
     held = {path.name for path in (tmp_path / "kept").iterdir()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -26,6 +28,16 @@ class FirstDay(hal.Device):
         return (False,) * len(model.main.operations)
 
 
+class Moody(FirstDay):
+    """Has a status that there is not in each second answer, the first of all among them."""
+
+    def __init__(self) -> None:
+        self._answers = itertools.cycle((77, 0))
+
+    def get_status(self) -> int:
+        return next(self._answers)
+
+
 class FirstDayScheduling(Scheduling):
     """Takes configs, and has no callback yet."""
 
@@ -41,6 +53,7 @@ _MANIFEST = Manifest(
 )
 
 first_day = Plugin(_MANIFEST, lambda context: Subject(device=FirstDay()))
+moody = Plugin(_MANIFEST, lambda context: Subject(device=Moody()))
 scheduling = Plugin(
     Manifest(name="first-scheduling", vendor="tests", version="1", interfaces=("scheduling",)),
     lambda context: Subject(scheduling=FirstDayScheduling()),
