@@ -21,7 +21,7 @@ SEEN = {
     "fuzz-models-rank-beyond-eight": "vts.messages.Device_getSupportedOperations.absurd_values",
     "fuzz-models-size-of-32-bits": "vts.validation.CAST.dimension",
     "fuzz-models-three-errors-carry": "vts.validation.AVERAGE_POOL_2D.lifetime_code",
-    "fuzz-requests-aliases-of-many": "vts.control_flow.WHILE.one_after_the_other",
+    "fuzz-requests-aliases-of-many": "vts.histories.driver.work",
     "fuzz-requests-end-by-one": "vts.requests.ADD.output_beyond_pool",
     "fuzz-requests-negative-padding": "vts.request_structure.R3.refuses_input_negative_padding",
     "fuzz-requests-omits-and-reshapes": "vts.request_mutations.LOCAL_RESPONSE_NORMALIZATION.arguments",
