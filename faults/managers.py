@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).parent / "npu_manager"
 _WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control", *INTERFACES)
 Profile = Literal["page", "aosp"]
 
-_SUBJECTS = ("faults", "requests", "policies", "priorities", "scenarios", "counts", "blind_npu_15", "mended_15")
+_SUBJECTS = ("faults", "requests", "policies", "priorities", "scenarios", "counts")
 EDITED = tuple(row for name in _SUBJECTS for row in source_edits.read(_FOLDER / f"{name}.json"))
 """The faults of the reference's source, in the public page's profile."""
 TOGETHER = source_edits.read(_FOLDER / "together.json")
