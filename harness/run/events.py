@@ -70,11 +70,16 @@ class Tee:
             sink.write(event)
 
 
+UNJUDGED = (Outcome.NOT_RUN, Outcome.SUITE_ERROR)
+"""What a resumption runs again: it says nothing of the subject. Memory may have been full."""
+
+
 class Log(msgspec.Struct):
     """What an event file holds.
 
-    headers: the first, and one for each resumption. results: the verdict of each case, a not-run one replaced by what a
-    resumption made of it. open_cases: started, no verdict. problems: lines that contradict each other or are no events.
+    headers: the first, and one for each resumption. results: the verdict of each case, an unjudged one replaced by what
+    a resumption made of it. open_cases: started, no verdict. problems: lines that contradict each other, or are no
+    events.
     """
 
     headers: list[RunStarted] = msgspec.field(default_factory=list)
@@ -106,7 +111,8 @@ class Log(msgspec.Struct):
 
     def _add_result(self, result: CaseResult) -> None:
         earlier = self.results.get(result.case)
-        if earlier is not None and earlier.outcome is not Outcome.NOT_RUN:
+        replaceable = UNJUDGED if len(self.headers) > 1 else (Outcome.NOT_RUN,)
+        if earlier is not None and earlier.outcome not in replaceable:
             self.problems.append(
                 f"{result.case} has two verdicts: {earlier.outcome.value}, then {result.outcome.value}"
             )

@@ -6,10 +6,9 @@ import hashlib
 import shlex
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.events import UNJUDGED, Log
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, RunStarted, Selection
-from npu_conformance.specs.outcomes import Outcome
 
 _DIGEST = 12
 """How much of a digest is shown."""
@@ -29,8 +28,8 @@ def require_same(before: RunStarted, now: RunStarted, document: str) -> None:
 
 
 def earlier_results(log: Log) -> dict[str, CaseResult]:
-    """The verdicts that a resumption keeps: all but not-run."""
-    return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
+    """The verdicts that a resumption keeps: all that say something of the subject."""
+    return {name: result for name, result in log.results.items() if result.outcome not in UNJUDGED}
 
 
 def identity(header: RunStarted) -> Iterator[tuple[str, str]]:

@@ -17,14 +17,14 @@ from npu_conformance.faults.fakes import FakeDevice, executing, stored_model
 from npu_conformance.harness.judge.outcome_table import exit_code, row
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import results, resuming
+from npu_conformance.harness.run import results
 from npu_conformance.harness.run.cases import MANDATORY, Case, Group
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import EventLog, Log, read_log
 from npu_conformance.harness.run.folders import RESULTS
 from npu_conformance.harness.run.results import build
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
+from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Event, RunFinished, Selection
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.plugin import Subject
@@ -276,62 +276,6 @@ os.kill(os.getpid(), signal.SIGKILL)
     ]
     assert not outcome.complete
     assert "the run was cut off" in outcome.reasons
-
-
-def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, path: Path) -> None:
-    ran = []
-
-    def cases(*broken: str) -> list[Case]:
-        def body(context: Any) -> None:
-            ran.append(context.case.id[-1])
-            if context.case.id[-1] in broken:
-                raise KeyboardInterrupt
-
-        return [make_case(name, body) for name in "abc"]
-
-    logged(cases("b"), subject, path)
-    with path.open("ab") as file:
-        file.write(b'{"event":"case-st')
-    earlier = resuming.earlier_results(read_log(path))
-    sink = EventLog(path, resume=True)
-    Engine(cases(), subject, sink, earlier=earlier).run()
-    sink.close()
-    assert ran == ["a", "b", "b", "c"]
-    log = read_log(path)
-    outcome = build(log)
-    assert (outcome.counts, outcome.problems, log.header.resumed) == ({"pass": 3}, (), True)
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"seed": 5}, "the seed was 0, and is 5 now"),
-        ({"shuffled": True}, "the order was not shuffled, and is shuffled now"),
-        ({"hal_version": "1.3"}, "the HAL version was 1.2, and is 1.3 now"),
-        (
-            {"manifest": Manifest(name="fake", vendor="nobody", version="2")},
-            "the plug-in was fake 1, and is fake 2 now",
-        ),
-        ({"plugin_words": "--plugin b"}, "the options of the plug-in were none, and are --plugin b now"),
-        ({"selection": Selection(patterns=("vts.a",))}, "the selection was everything, and is vts.a now"),
-        ({"selection": Selection(expression="a b")}, "the selection was everything, and is -k 'a b' now"),
-        ({"selection": Selection(scope="full")}, "the selection was everything, and is --scope full now"),
-        ({"selection": Selection(last_failed=True)}, "the selection was everything, and is --last-failed now"),
-        ({"digests": Digests(suite="2", vectors="1", subject="1")}, "the digest of the suite was 1, and is 2 now"),
-        ({"digests": Digests(suite="1", vectors="2", subject="1")}, "the digest of the vectors was 1, and is 2 now"),
-        ({"digests": Digests(suite="1", vectors="1", subject="2")}, "the digest of the subject was 1, and is 2 now"),
-        ({"waivers": "3"}, "the digest of the waivers was none, and is 3 now"),
-        ({"baseline": "4"}, "the digest of the baseline was none, and is 4 now"),
-        ({"cases": ("vts.area.subject.b",)}, r"the cases were 1 \(\w+\), and are 1 \(\w+\) now"),
-    ],
-)
-def test_a_run_of_something_else_is_not_resumed(
-    make_case: MakeCase, subject: Any, path: Path, changed: dict[str, Any], told: str
-) -> None:
-    log = logged([make_case("a")], subject, path, digests=Digests(suite="1", vectors="1", subject="1"))
-    resuming.require_same(log.header, msgspec.structs.replace(log.header, time="later"), "kept")
-    with pytest.raises(DocumentError, match=f"^kept: cannot be resumed: {told}$"):
-        resuming.require_same(log.header, msgspec.structs.replace(log.header, **changed), "kept")
 
 
 def test_a_broken_line_in_the_middle_costs_only_itself(make_case: MakeCase, subject: Any, path: Path) -> None:
