@@ -47,8 +47,11 @@ def guarded(work: Callable[[], bytes], folder: Path) -> bytes:
         os.close(reading)
         _work(work, writing)
     os.close(writing)
-    with open(reading, "rb") as answer:
-        told, is_over = _read(answer.fileno(), SECONDS)
+    is_over = False
+    try:
+        with open(reading, "rb") as answer:
+            told, is_over = _read(answer.fileno(), SECONDS)
+    finally:  # an interrupt leaves no process behind
         if not is_over:
             os.kill(process, signal.SIGKILL)
         status = os.waitpid(process, 0)[1]

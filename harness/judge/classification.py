@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -63,16 +64,22 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
     return details
 
 
-def _let_go(error: BaseException | None) -> None:
-    """Keep nothing alive that the exception has passed: a device may have no room beside a model of the case before.
+def _let_go(error: BaseException) -> None:
+    """Keep nothing alive that the exception has passed: a device may have no room beside a model of the case before."""
+    for passed in _with_earlier(error, lambda one: one.__cause__ or one.__context__):
+        traceback.clear_frames(passed.__traceback__)
 
-    Those of a plug-in may stand behind each other in a circle.
-    """
+
+def _with_earlier(
+    error: BaseException, earlier: Callable[[BaseException], BaseException | None]
+) -> Iterator[BaseException]:
+    """An error and those before it, each once: those of a plug-in may stand behind each other in a circle."""
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        traceback.clear_frames(error.__traceback__)
-        error = error.__cause__ or error.__context__
+    before: BaseException | None = error
+    while before is not None and id(before) not in seen:
+        seen.add(id(before))
+        yield before
+        before = earlier(before)
 
 
 def _presentable(details: OutcomeDetails) -> OutcomeDetails:
@@ -104,12 +111,10 @@ def _classified(error: Exception, *, behind_restart: bool) -> OutcomeDetails:
 
 def _what_came_first(error: Exception) -> Exception:
     """The crash or hang behind which something else, a `finally` for one, found the subject or its objects dead."""
-    first, before = error, error.__context__ if isinstance(error, DeadObject | Crashed) else None
-    while before is not None:
-        if isinstance(before, Crashed | Hung):
-            first = before
-        before = before.__context__
-    return first
+    if not isinstance(error, DeadObject | Crashed):
+        return error
+    found = [one for one in _with_earlier(error, lambda one: one.__context__) if isinstance(one, Crashed | Hung)]
+    return found[-1] if found else error
 
 
 def _of_interface_error(error: InterfaceError) -> OutcomeDetails:

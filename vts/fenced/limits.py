@@ -18,13 +18,12 @@ from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, finish, forms, launch
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
-from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
-from npu_conformance.vts.lib.fenced import FencedFixture, Sum, fenced_ways, launch_by
+from npu_conformance.vts.lib.fenced import FencedFixture, Sum, fenced_ways, launch_by, signal_all
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
@@ -156,11 +155,11 @@ def _in_time_behind_a_fence(
     """
     for _ in range(_TRIES):
         work, fences = new(), [context.fence() for _ in range(1 + is_behind_another)]
-        settle = partial(_signal, fences)
+        settle = partial(signal_all, fences)
         launched = launch_by(
             context, way, work.prepared_model, work.request, tuple(fences), options, settle=settle, held_by=fences[0]
         )
-        _signal(fences[1:])
+        signal_all(fences[1:])
         context.subject.wait_until(lambda: False, _HELD_SECONDS)
         signalled = time.monotonic_ns()
         launched.settle()
@@ -171,11 +170,6 @@ def _in_time_behind_a_fence(
             work.check()
             return
     raise NotApplicable(f"an execution may take longer than {_SHORT_NS} ns")
-
-
-def _signal(fences: list[SettableFence]) -> None:
-    for fence in fences:
-        fence.signal()
 
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import FencedOptions, forms
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import A, B
-from npu_conformance.vts.lib.fenced import FencedFixture, Sum
+from npu_conformance.vts.lib.fenced import BoundModel, FencedFixture, Sum, signal_all
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -42,7 +40,7 @@ def signalled_before(context: CaseContext) -> None:
     for count in (1, 3):
         with context.configuration(f"fences{count}"):
             total, fences = fixture.sum(), _fences(context, count)
-            _signal(fences)
+            signal_all(fences)
             total.succeeds(total.launch(*fences))
 
 
@@ -81,7 +79,7 @@ def one_open(context: CaseContext) -> None:
     for position in range(3):
         with context.configuration(f"position{position}"):
             total, fences = fixture.sum(), _fences(context, 3)
-            _signal(fences[:position] + fences[position + 1 :])
+            signal_all(fences[:position] + fences[position + 1 :])
             total.succeeds(total.waits(*fences, settle=fences[position].signal))
 
 
@@ -98,41 +96,21 @@ def many(context: CaseContext) -> None:
     fixture = FencedFixture(context)
     for number in (0, 9, 31):
         total, fences = fixture.sum(), _fences(context, 32)
-        _signal([fence for fence in fences if fence is not fences[number]])
+        signal_all([fence for fence in fences if fence is not fences[number]])
         total.succeeds(total.waits(*fences, settle=fences[number].signal))
 
 
 @cases.case("each_run_of_a_reusable", "NNHAL-FENCED-005", "NNHAL-EXECUTE-014", since=Version.FL8)
 def each_run_of_a_reusable(context: CaseContext) -> None:
     """Each run of one reusable execution waits for the fences that it was given."""
-    total = FencedFixture(context, _Reusing(addition.supported(context).prepared(context))).sum()
+    fixture = FencedFixture(context)
+    total = fixture.sum()
+    made = fixture.prepared_model.create_reusable_execution(total.request, config_of(ExecutionOptions()))
+    fixture.prepared_model = BoundModel(made)
     for _ in range(3):
         total.clear()
         fence = context.fence()
         total.succeeds(total.waits(fence, settle=fence.signal))
-
-
-class _Reusing(PreparedModel):
-    """A prepared model that executes its first request again and again, as a reusable execution."""
-
-    def __init__(self, inner: PreparedModel) -> None:
-        self._inner = inner
-        self._made: Execution | None = None
-
-    def execute_fenced(
-        self,
-        request: Request,
-        wait_for: tuple[Fence | None, ...],
-        measure_timing: bool,
-        deadline_ns: int,
-        loop_timeout_duration_ns: int,
-        duration_ns: int,
-    ) -> FencedExecutionResult:
-        """Run the reusable execution, which is made at the first call."""
-        config = ExecutionConfig(measure_timing, loop_timeout_duration_ns)
-        self._made = self._made or self._inner.create_reusable_execution(request, config)
-        fences = tuple(fence for fence in wait_for if fence is not None)
-        return self._made.execute_fenced(fences, deadline_ns, duration_ns)
 
 
 @cases.case("inputs_at_the_signal", "NNHAL-FENCED-005", since=_SINCE)
@@ -173,7 +151,7 @@ def others_meanwhile(context: CaseContext) -> None:
 
 
 def _released_one_by_one(total: Sum, fences: Sequence[SettableFence], order: Sequence[SettableFence]) -> None:
-    launched = total.launch(*fences, settle=lambda: _signal(order))
+    launched = total.launch(*fences, settle=lambda: signal_all(order))
     for fence in order if launched.is_waiting else ():
         total.check_nothing_happens(launched)
         fence.signal()
@@ -182,8 +160,3 @@ def _released_one_by_one(total: Sum, fences: Sequence[SettableFence], order: Seq
 
 def _fences(context: CaseContext, count: int) -> list[SettableFence]:
     return [context.fence() for _ in range(count)]
-
-
-def _signal(fences: Sequence[SettableFence]) -> None:
-    for fence in fences:
-        fence.signal()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -176,6 +176,12 @@ class Sum:
 
     def _output(self) -> bytes:
         return bytes(self._pool.read(self._places[2], SIZE))
+
+
+def signal_all(fences: Iterable[SettableFence]) -> None:
+    """Signal fences of the client, one after the other."""
+    for fence in fences:
+        fence.signal()
 
 
 class BoundModel(PreparedModel):

@@ -359,3 +359,9 @@ def test_errors_that_stand_behind_each_other_end_a_case_like_any() -> None:
     first, second = ValueError("first"), KeyError("second")
     first.__cause__, second.__context__ = second, first  # as of `raise first from second`, which had come behind it
     assert classify_exception(first).outcome is Outcome.SUITE_ERROR
+
+
+def test_crashes_that_stand_behind_each_other_end_a_case_like_any() -> None:
+    first, second = Crashed("first"), Crashed("second")
+    first.__context__, second.__context__ = second, first
+    assert classify_exception(first).outcome is Outcome.CRASH
