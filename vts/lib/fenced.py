@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from npu_conformance.harness.run.executing.launching import (
 )
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Execution, Fence, FencedExecutionResult, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -53,8 +54,15 @@ class FencedFixture:
         self.context = context
         self.chosen = addition.supported(context)
         self.prepared_model = prepared_model or self.chosen.prepared(context)
-        self.in_flight = 0
+        self.in_flight: list[weakref.ref[Launched]] = []
         """Executions that have been launched and were not seen to end: there may be no room beside them."""
+
+    def let_end(self) -> None:
+        """Wait for what is in flight and still known, so that nothing is refused for it in the next case."""
+        for launched in [found for one in self.in_flight if (found := one())]:
+            launched.settle()
+            if launched.fence is not None:
+                wait(self.context, launched.fence)
 
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
@@ -112,15 +120,18 @@ class Sum:
         fixture = self._fixture
         model, context = fixture.prepared_model, fixture.context
         launched = launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
-        if fixture.in_flight:
+        if fixture.in_flight and launched.status in EXHAUSTED:
+            fixture.let_end()
             takes_several(launched.status)
-        fixture.in_flight += launched.fence is not None
+        if launched.fence is not None:
+            fixture.in_flight.append(weakref.ref(launched))
         return launched
 
     def end(self, launched: Launched, *, measured: bool = False) -> Outcome:
         """Wait for the end; see launching.finish."""
         outcome = finish(self._fixture.context, launched, measured=measured)
-        self._fixture.in_flight -= launched.fence is not None
+        flying = self._fixture.in_flight
+        flying[:] = [one for one in flying if one() is not launched]
         return outcome
 
     def waits(

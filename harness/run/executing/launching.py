@@ -48,7 +48,7 @@ class FencedOptions(msgspec.Struct, frozen=True):
     form: str = PLAIN
 
 
-class Launched(msgspec.Struct):
+class Launched(msgspec.Struct, weakref=True):
     """What a call came to. is_waiting: it returned before any of its open wait fences was settled."""
 
     status: int
