@@ -43,7 +43,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst import call
 from npu_conformance.harness.run.executing.burst_channel import Channel
 from npu_conformance.harness.run.executing.burst_packets import request_elements
-from npu_conformance.harness.run.executing.execution import Execution, answer_of
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, answer_of
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.burst_packets import pack
@@ -250,8 +250,8 @@ class _Play:
         if burst.channel is not None and not step.plain:
             return burst.channel.exchange(packet)
         if not step.plain and burst.calls is not None:
-            times = (step.measure, step.deadline, step.loop)
-            return call(burst.calls, request, tuple(step.tokens), *times, with_config=with_config)
+            options = ExecutionOptions(step.measure, step.loop, step.deadline)
+            return call(burst.calls, request, tuple(step.tokens), options, with_config=with_config)
         if with_config:
             config = ExecutionConfig(step.measure, step.loop)
             return answer_of(lambda: prepared.execute_synchronously_with_config(request, config, step.deadline))

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
-from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
@@ -52,7 +52,9 @@ def _without_room(fixture: BurstFixture) -> Fail:
 
 def _late(fixture: BurstFixture, *, with_config: bool) -> Fail:
     def fail(burst: Burst, pool: Pool, name: int) -> None:
-        execution = burst.execute(fixture.request(pool), [name], deadline=_PASSED, with_config=with_config)
+        execution = burst.execute(
+            fixture.request(pool), [name], ExecutionOptions(deadline=_PASSED), with_config=with_config
+        )
         checks.status(execution.status, LATE, "execution whose deadline has passed")
 
     return fail

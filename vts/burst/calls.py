@@ -14,7 +14,7 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY, call, configure_burst
-from npu_conformance.harness.run.executing.execution import timing_rules
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -104,7 +104,7 @@ def any_tokens(context: CaseContext) -> None:
         with context.configuration(f"list_{turn}"):
             for first in PAIRS[:2]:
                 fixture.fill(first, PAIRS[2])
-                execution = call(burst, request, tokens, turn % 2 == 0)
+                execution = call(burst, request, tokens, ExecutionOptions(measure=turn % 2 == 0))
                 fixture.succeeded(execution, added(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
                 timing_rules(context, execution, measured=turn % 2 == 0)
 
@@ -195,10 +195,12 @@ def deadline(context: CaseContext) -> None:
         with context.configuration(name):
             for limit in (-1, far, _LARGE):
                 fixture.fill(*PAIRS[:2])
-                execution = call(burst, fixture.request(), (0,), deadline=limit, with_config=with_config)
+                execution = call(
+                    burst, fixture.request(), (0,), ExecutionOptions(deadline=limit), with_config=with_config
+                )
                 fixture.succeeded(execution, added(*PAIRS[:2]), f"execution with deadline {limit}")
             fixture.fill(*PAIRS[1:3])
-            execution = call(burst, fixture.request(), (0,), deadline=0, with_config=with_config)
+            execution = call(burst, fixture.request(), (0,), ExecutionOptions(deadline=0), with_config=with_config)
             checks.status(execution.status, {ErrorStatus.NONE, *MISSED}, "execution after its deadline")
             if execution.status == ErrorStatus.NONE:
                 fixture.succeeded(execution, added(*PAIRS[1:3]), "execution that is late")
@@ -212,10 +214,14 @@ def below_none(context: CaseContext) -> None:
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for limit in (-2, -(2**63)):
-                execution = call(burst, fixture.request(), (0,), deadline=limit, with_config=with_config)
+                execution = call(
+                    burst, fixture.request(), (0,), ExecutionOptions(deadline=limit), with_config=with_config
+                )
                 checks.status(execution.status, _INVALID, f"execution with deadline {limit}")
             for timeout in (-2, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1):
-                execution = call(burst, fixture.request(), (0,), loop_timeout=timeout, with_config=with_config)
+                execution = call(
+                    burst, fixture.request(), (0,), ExecutionOptions(loop_timeout=timeout), with_config=with_config
+                )
                 checks.status(execution.status, _INVALID, f"execution with a loop timeout of {timeout} ns")
 
 
@@ -231,7 +237,7 @@ def loop_timeout(context: CaseContext) -> None:
             for offset, value in zip(_PLACES, _FOR_EVER, strict=False):
                 pool.write(offset, struct.pack("<f", value))
             started = time.monotonic()
-            execution = call(burst, request, (0,), loop_timeout=MILLISECOND, with_config=with_config)
+            execution = call(burst, request, (0,), ExecutionOptions(loop_timeout=MILLISECOND), with_config=with_config)
             expect_aborted(execution)
             latest = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9 * max(context.manifest.time_scale, 1.0)
             elapsed = time.monotonic() - started

@@ -11,7 +11,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.burst_channel import CAPACITY, SlotTable, configured, queue_memory
-from npu_conformance.harness.run.executing.execution import in_pools, request_of, timing_rules
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, in_pools, request_of, timing_rules
 from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
@@ -134,7 +134,9 @@ def own_results(context: CaseContext) -> None:
         first, second = PAIRS[turn % 4], PAIRS[(turn // 4 + turn) % 4]
         fixture.fill(first, second)
         fixture.succeeded(
-            burst.execute(fixture.request(), measure=bool(turn % 2)), added(first, second), f"execution {turn}"
+            burst.execute(fixture.request(), options=ExecutionOptions(measure=bool(turn % 2))),
+            added(first, second),
+            f"execution {turn}",
         )
         if turn % 8 == 3:
             invalid = EDITS[0].apply(fixture.request(), fixture.chosen.elements)
@@ -154,7 +156,7 @@ def invalid_request(context: CaseContext) -> None:
             with context.configuration(invalid.name, requirements=invalid.requirements):
                 context.about("NNHAL-BURST-012", *invalid.requirements)
                 request = invalid.apply(fixture.request(), fixture.chosen.elements)
-                execution = burst.execute(request, measure=True)
+                execution = burst.execute(request, options=ExecutionOptions(measure=True))
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {invalid.name}")
                 checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
                 timing_rules(context, execution, measured=True)
@@ -169,7 +171,9 @@ def output_too_small(context: CaseContext) -> None:
         raise NotApplicable("the device does not add float32")
     prepared_model = addition.prepared(context, build_model(vector, context.version).model)
     built = build_request(vector, vector.examples[0], context.version, insufficient_output=True)
-    execution = Burst(context, prepared_model).execute(request_of(context, built), measure=True)
+    execution = Burst(context, prepared_model).execute(
+        request_of(context, built), options=ExecutionOptions(measure=True)
+    )
     timing_rules(context, execution, measured=True)
     allowed = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, ErrorStatus.GENERAL_FAILURE}
     checks.status(execution.status, allowed, "execution with an output that is a byte short")

@@ -34,12 +34,11 @@ class _Ways:
 
     def run(self, executor: str, request: Request, *, measure: bool = False, deadline: int = -1) -> Execution:
         """Execute once."""
+        options = ExecutionOptions(measure, deadline=deadline)
         if not executor.startswith("burst"):
-            options = ExecutionOptions(measure, deadline=deadline)
             return bind(self._context, self._prepared, request, options, executor)()
         self._burst = self._burst or Burst(self._context, self._prepared)
-        with_config = executor == "burst_with_config"
-        return self._burst.execute(request, measure=measure, deadline=deadline, with_config=with_config)
+        return self._burst.execute(request, options=options, with_config=executor == "burst_with_config")
 
 
 @cases.case(

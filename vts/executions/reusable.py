@@ -94,7 +94,7 @@ def other_deadlines(context: CaseContext) -> None:
             reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
             for deadline in (_PASSED, NO_DEADLINE, _PASSED, NO_DEADLINE):
                 asked.clear()
-                execution = run_reusable(context, reusable, executor, deadline)
+                execution = run_reusable(context, reusable, executor, ExecutionOptions(deadline=deadline))
                 if deadline == NO_DEADLINE:
                     asked.check(execution, "run without a deadline after one whose deadline had passed")
                     continue
@@ -113,10 +113,10 @@ def open_outputs(context: CaseContext) -> None:
             prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), dimensions))
             reusable = prepared_model.create_reusable_execution(asked.request, config_of(ExecutionOptions()))
             for turn in range(2):
-                execution = run_reusable(context, reusable, "reusable_fenced", NO_DEADLINE)
+                execution = run_reusable(context, reusable, "reusable_fenced", ExecutionOptions())
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "fenced run with an open output")
                 asked.clear()
-                execution = run_reusable(context, reusable, "reusable", NO_DEADLINE)
+                execution = run_reusable(context, reusable, "reusable", ExecutionOptions())
                 if turn == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
                     raise NotSupported("the device does not execute with outputs that are not fully specified")
                 asked.check(execution, "run without fences")

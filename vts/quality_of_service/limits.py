@@ -7,11 +7,12 @@ import struct
 import time
 from collections.abc import Iterator, Mapping
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -22,7 +23,7 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, Re
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
-from npu_conformance.vts.lib.limits import Limits, Way, ways
+from npu_conformance.vts.lib.limits import HINTED, Way, unusual, ways
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import Sum, sum_of
@@ -34,10 +35,10 @@ _HOUR = 3600 * 1000 * MILLISECOND
 _LONGEST = MAXIMUM_LOOP_TIMEOUT_DURATION_NS
 _FOR_EVER, _ONE_ROUND, _OUTPUT_OF_LOOP = (-1.0, 0.0), (0.0, 1.0), 32
 _WRONG = {
-    "deadline": ("NNHAL-QOS-008", Limits(deadline=-2)),
-    "loop_timeout": ("NNHAL-CONTROLFLOW-014", Limits(loop_timeout=-2)),
-    "long_loop_timeout": ("NNHAL-CONTROLFLOW-013", Limits(loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)),
-    "duration": ("NNHAL-FENCED-016", Limits(duration=-2)),
+    "deadline": ("NNHAL-QOS-008", ExecutionOptions(deadline=-2)),
+    "loop_timeout": ("NNHAL-CONTROLFLOW-014", ExecutionOptions(loop_timeout=-2)),
+    "long_loop_timeout": ("NNHAL-CONTROLFLOW-013", ExecutionOptions(loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)),
+    "duration": ("NNHAL-FENCED-016", ExecutionOptions(duration=-2)),
 }
 
 
@@ -68,7 +69,7 @@ def loop_beside_others(context: CaseContext) -> None:
     _, request = _request_of_loop(context, _FOR_EVER)
     found = ways(context, addition.prepared(context, LOOP), request)
     for beside, other in _neighbours(context).items():
-        limits = _together(Limits(loop_timeout=MILLISECOND), other)
+        limits = _together(ExecutionOptions(loop_timeout=MILLISECOND), other)
         for name, way in _taking(found, limits):
             with context.configuration(f"{name}.beside_{beside}"):
                 started = time.monotonic()
@@ -106,12 +107,19 @@ def distant_for_a_loop(context: CaseContext) -> None:
                 checks.equal(struct.unpack("<f", pool.read(_OUTPUT_OF_LOOP, 4)), (1.0,), f"output, {what}")
 
 
-def _distant_limits(context: CaseContext, timeouts: dict[str, int]) -> Iterator[tuple[tuple[str, ...], Limits]]:
+def _distant_limits(
+    context: CaseContext, timeouts: dict[str, int]
+) -> Iterator[tuple[tuple[str, ...], ExecutionOptions]]:
     """Every mixture: the names of deadline, duration and loop timeout, and the limits."""
     deadlines = {name: deadline(name, context.version) for name in ("none", "maximum", "hour")}
     durations = {"none": -1, "hour": _HOUR, "maximum": 2**63 - 1}
     for names in itertools.product(deadlines, durations, timeouts):
-        yield names, Limits(deadlines[names[0]], timeouts[names[2]], durations[names[1]])
+        yield (
+            names,
+            ExecutionOptions(
+                deadline=deadlines[names[0]], loop_timeout=timeouts[names[2]], duration=durations[names[1]]
+            ),
+        )
 
 
 def _request_of_loop(context: CaseContext, values: tuple[float, float]) -> tuple[Pool, Request]:
@@ -128,11 +136,11 @@ def afterwards(context: CaseContext) -> None:
     """What limited one execution does not limit the next one, be it of the same object."""
     asked, found = _sum(context)
     kinds = {
-        "deadline": Limits(deadline=1),
-        "duration": Limits(duration=1),
-        "both": Limits(deadline=1, duration=1),
-        "deadline_before_duration": Limits(deadline=1, duration=_HOUR),
-        "duration_before_deadline": Limits(deadline=deadline("hour", context.version), duration=1),
+        "deadline": ExecutionOptions(deadline=1),
+        "duration": ExecutionOptions(duration=1),
+        "both": ExecutionOptions(deadline=1, duration=1),
+        "deadline_before_duration": ExecutionOptions(deadline=1, duration=_HOUR),
+        "duration_before_deadline": ExecutionOptions(deadline=deadline("hour", context.version), duration=1),
     }
     for what, limits in kinds.items():
         for name, way in _taking(found, limits):
@@ -140,7 +148,7 @@ def afterwards(context: CaseContext) -> None:
                 checks.status(way.run(limits).status, LATE, f"{name} execution with a {what} that is too short")
                 for after, other in found.items():
                     asked.clear()
-                    asked.check(other.run(Limits()), f"{after} execution without limits after a {name} one")
+                    asked.check(other.run(ExecutionOptions()), f"{after} execution without limits after a {name} one")
 
 
 def _sum(context: CaseContext) -> tuple[Sum, Mapping[str, Way]]:
@@ -149,24 +157,23 @@ def _sum(context: CaseContext) -> tuple[Sum, Mapping[str, Way]]:
     return asked, ways(context, chosen.prepared(context), asked.request)
 
 
-def _neighbours(context: CaseContext) -> dict[str, Limits]:
+def _neighbours(context: CaseContext) -> dict[str, ExecutionOptions]:
     """What may stand beside a limit, and changes nothing of it."""
     return {
-        "nothing": Limits(),
-        "timing": Limits(measure=True),
-        "a_deadline": Limits(deadline=deadline("hour", context.version)),
-        "a_duration": Limits(duration=_HOUR),
-        "both": Limits(deadline=deadline("hour", context.version), duration=2 * _HOUR),
-        "a_loop_timeout": Limits(loop_timeout=2 * MILLISECOND),
-        "a_hint": Limits(hinted=True),
+        "nothing": ExecutionOptions(),
+        "timing": ExecutionOptions(measure=True),
+        "a_deadline": ExecutionOptions(deadline=deadline("hour", context.version)),
+        "a_duration": ExecutionOptions(duration=_HOUR),
+        "both": ExecutionOptions(deadline=deadline("hour", context.version), duration=2 * _HOUR),
+        "a_loop_timeout": ExecutionOptions(loop_timeout=2 * MILLISECOND),
+        "a_hint": HINTED,
     }
 
 
-def _together(limits: Limits, other: Limits) -> Limits:
+def _together(limits: ExecutionOptions, other: ExecutionOptions) -> ExecutionOptions:
     """Both; what the first one says stands."""
-    usual = asdict(Limits())
-    return replace(other, **{name: value for name, value in asdict(limits).items() if value != usual[name]})
+    return replace(other, **unusual(limits))
 
 
-def _taking(found: Mapping[str, Way], limits: Limits) -> Iterator[tuple[str, Way]]:
+def _taking(found: Mapping[str, Way], limits: ExecutionOptions) -> Iterator[tuple[str, Way]]:
     return ((name, way) for name, way in found.items() if way.can(limits))

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.executing.burst_channel import Channel
-from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution, Surroundings
-from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError
+from npu_conformance.harness.run.executing.execution import (
+    Execution,
+    ExecutionOptions,
+    Surroundings,
+    answer_of,
+    config_of,
+)
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible
 from npu_conformance.specs.neuralnetworks import hal
-from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.specs.neuralnetworks.types import Request
 
 NO_IDENTITY = -1
 
@@ -30,18 +36,17 @@ class Burst:
         self,
         request: Request,
         names: Sequence[int] | None = None,
+        options: ExecutionOptions | None = None,
         *,
-        measure: bool = False,
-        deadline: int = NO_DEADLINE,
-        loop_timeout: int = NO_LOOP_TIMEOUT,
         with_config: bool = False,
     ) -> Execution:
-        """Execute. names: of the pools, 0, 1, ... where not given. Times and with_config are AIDL's alone."""
+        """Execute. names: of the pools, 0, 1, ... where not given. HIDL's packets say `measure` alone."""
+        asked = options or ExecutionOptions()
         if self._channel is not None:
-            return self._channel.execute(request, names, measure=measure)
+            return self._channel.execute(request, names, measure=asked.measure)
         assert self._calls is not None
         tokens = default_tokens(request) if names is None else tuple(names)
-        return call(self._calls, request, tokens, measure, deadline, loop_timeout, with_config=with_config)
+        return call(self._calls, request, tokens, asked, with_config=with_config)
 
     def release(self, name: int) -> None:
         """Let the driver forget a memory. Raises ServiceError."""
@@ -71,19 +76,14 @@ def call(
     burst: hal.Burst,
     request: Request,
     tokens: tuple[int, ...],
-    measure: bool = False,
-    deadline: int = NO_DEADLINE,
-    loop_timeout: int = NO_LOOP_TIMEOUT,
+    options: ExecutionOptions | None = None,
     *,
     with_config: bool = False,
 ) -> Execution:
     """AIDL's executeSynchronously of a burst; a failure is an answer here, not an exception."""
-    try:
-        if with_config:
-            config = ExecutionConfig(measure, loop_timeout)
-            result = burst.execute_synchronously_with_config(request, tokens, config, deadline)
-        else:
-            result = burst.execute_synchronously(request, tokens, measure, deadline, loop_timeout)
-    except ServiceError as error:
-        return Execution(error.status, (), None)
-    return Execution(result.status, result.output_shapes, result.timing)
+    asked = options or ExecutionOptions()
+    if with_config:
+        config = config_of(asked)
+        return answer_of(lambda: burst.execute_synchronously_with_config(request, tokens, config, asked.deadline))
+    times = (asked.measure, asked.deadline, asked.loop_timeout)
+    return answer_of(lambda: burst.execute_synchronously(request, tokens, *times))

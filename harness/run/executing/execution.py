@@ -20,10 +20,12 @@ from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, Prepared
 from npu_conformance.specs.neuralnetworks.types import (
     ExecutionConfig,
     ExecutionResult,
+    ExtensionNameAndPrefix,
     OutputShape,
     Request,
     RequestMemoryPool,
     Timing,
+    TokenValuePair,
 )
 from npu_conformance.specs.versions import Version
 
@@ -83,11 +85,18 @@ class ExecutionRecorder(ExecutionCallback):
 
 
 class ExecutionOptions(msgspec.Struct, frozen=True):
-    """How to execute. measure: ask for times. loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME."""
+    """How to execute; what a way to execute cannot say is left out.
+
+    measure: ask for times. loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME. duration: nanoseconds,
+    of fenced executions. hints, extensions: of a configuration.
+    """
 
     measure: bool = False
     loop_timeout: int = NO_LOOP_TIMEOUT
     deadline: int = NO_DEADLINE
+    duration: int = NO_DURATION
+    hints: tuple[TokenValuePair, ...] = ()
+    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
 
 
 def in_pools(context: Surroundings, built: BuiltRequest) -> tuple[Request, Pool]:
@@ -163,8 +172,8 @@ def _notified(context: Surroundings, recorder: ExecutionRecorder, launched: int)
 
 
 def config_of(options: ExecutionOptions) -> ExecutionConfig:
-    """The options as AIDL's ExecutionConfig, without hints."""
-    return ExecutionConfig(measure_timing=options.measure, loop_timeout_duration_ns=options.loop_timeout)
+    """What of the options AIDL's ExecutionConfig says."""
+    return ExecutionConfig(options.measure, options.loop_timeout, options.hints, options.extensions)
 
 
 @checks.about("NNHAL-SHAPE-007")

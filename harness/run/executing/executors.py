@@ -14,7 +14,6 @@ from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
-    NO_DURATION,
     NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
@@ -141,22 +140,25 @@ def _bind_reusable(
     except ServiceError as error:
         rejected = Execution(error.status, (), None)
         return lambda: rejected
-    return lambda: run_reusable(context, reusable, executor, options.deadline, measured=options.measure)
+    return lambda: run_reusable(context, reusable, executor, options)
 
 
 def run_reusable(
-    context: Surroundings, reusable: ReusableExecution, executor: str, deadline: int, *, measured: bool = False
+    context: Surroundings, reusable: ReusableExecution, executor: str, options: ExecutionOptions
 ) -> Execution:
-    """Run a reusable execution once; with executor `reusable_fenced` without wait fences, and its end is waited for."""
+    """Run a reusable execution once; with executor `reusable_fenced` without wait fences, and its end is waited for.
+
+    options: those with which it was made; deadline and duration are of this run.
+    """
     if executor == "reusable":
-        return answer_of(lambda: reusable.execute_synchronously(deadline))
+        return answer_of(lambda: reusable.execute_synchronously(options.deadline))
     try:
-        result = reusable.execute_fenced((), deadline, NO_DURATION)
+        result = reusable.execute_fenced((), options.deadline, options.duration)
     except ServiceError as error:
         return Execution(error.status, (), None)
     checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
     launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
-    return launching.execution_of(context, launched, measured=measured)
+    return launching.execution_of(context, launched, measured=options.measure)
 
 
 def _bind_burst(
@@ -171,13 +173,7 @@ def _bind_burst(
     if not context.version.is_aidl and any(pool.pool is None for pool in request.pools):
         raise NotApplicable("HIDL's packets cannot name memory of the device")
     burst = Burst(context, prepared_model)
-    return lambda: burst.execute(
-        request,
-        measure=options.measure,
-        deadline=options.deadline,
-        loop_timeout=options.loop_timeout,
-        with_config=with_config,
-    )
+    return lambda: burst.execute(request, options=options, with_config=with_config)
 
 
 def _bind_fenced(
@@ -189,10 +185,8 @@ def _bind_fenced(
     with_config: bool = False,
 ) -> Run:
     """Without wait fences; the end is waited for."""
-    loop_timeout = None if options.loop_timeout == NO_LOOP_TIMEOUT else options.loop_timeout
-    deadline = None if options.deadline == NO_DEADLINE else options.deadline
     form = launching.WITH_CONFIG if with_config else launching.PLAIN
-    fenced = launching.FencedOptions(options.measure, deadline, loop_timeout, form=form)
+    fenced = launching.fenced_options(options, form)
 
     def run() -> Execution:
         launched = launching.launch(context, prepared_model, request, options=fenced)

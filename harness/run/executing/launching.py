@@ -10,7 +10,7 @@ import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.executing.execution import Execution, Surroundings, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, Surroundings, timing_rules
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -21,7 +21,13 @@ from npu_conformance.specs.neuralnetworks.hal import (
     PreparedModel,
     documented_statuses,
 )
-from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request, Timing
+from npu_conformance.specs.neuralnetworks.types import (
+    ExecutionConfig,
+    ExtensionNameAndPrefix,
+    Request,
+    Timing,
+    TokenValuePair,
+)
 from npu_conformance.specs.versions import Version
 
 PLAIN, WITH_CONFIG = "executeFenced", "executeFencedWithConfig"
@@ -39,13 +45,26 @@ def forms(version: Version) -> tuple[str, ...]:
 
 
 class FencedOptions(msgspec.Struct, frozen=True):
-    """What a fenced execution is asked for, beside request and fences. Times in ns, None for none of them."""
+    """What a fenced execution is asked for, beside request and fences. Times in ns, None for none of them.
+
+    hints, extensions: of the form with a configuration.
+    """
 
     measure: bool = False
     deadline: int | None = None
     loop_timeout: int | None = None
     duration: int | None = None
     form: str = PLAIN
+    hints: tuple[TokenValuePair, ...] = ()
+    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
+
+
+def fenced_options(options: ExecutionOptions, form: str = PLAIN) -> FencedOptions:
+    """The options of any execution in the form of fenced ones."""
+    deadline, loop_timeout, duration = (
+        None if time_ns == -1 else time_ns for time_ns in (options.deadline, options.loop_timeout, options.duration)
+    )
+    return FencedOptions(options.measure, deadline, loop_timeout, duration, form, options.hints, options.extensions)
 
 
 class Launched(msgspec.Struct, weakref=True):
@@ -183,7 +202,7 @@ def _call(
     if options.form == PLAIN:
         return prepared_model.execute_fenced(request, wait_for, options.measure, deadline, loop_timeout, duration)
     fences = tuple(fence for fence in wait_for if fence is not None)
-    config = ExecutionConfig(options.measure, loop_timeout)
+    config = ExecutionConfig(options.measure, loop_timeout, options.hints, options.extensions)
     return prepared_model.execute_fenced_with_config(request, fences, config, deadline, duration)
 
 
