@@ -20,17 +20,17 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.histories.history import History, Known, known
-from npu_conformance.vts.lib.histories.recipes import RECIPES, WITH_GRAPHS
+from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, WITH_GRAPHS
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
-_GRAPHS = "vts.histories.driver.graphs"
-"""The case whose models have graphs in graphs."""
+_RECIPES = {"vts.histories.driver.graphs": WITH_GRAPHS, "vts.histories.driver.shapes": OPEN}
+"""The models of a case, where they are not the usual ones."""
 
 _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
-_CACHES = ("save", "save_again", "save_again", "restore", "spoil")
+_CACHES = ("save", "save_again", "save_again", "restore", "spoil", "wrong_token")
 _WORK = (*_ALWAYS, *("bind", "run_bound", "run_bound", "together") * 3, *_CACHES, *("drop",) * 2)
 _BUFFERS = (
     *_ALWAYS,
@@ -41,12 +41,14 @@ _BUFFERS = (
 _FENCES = (*_ALWAYS, *("launch",) * 18, *("settle",) * 3, "bind", *("allocate", "fill") * 6, *("read",) * 3)
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
-    "late", "empty_buffer", "buffer_twice", "without_role", "pixels",
+    "late", "empty_buffer", "buffer_twice", "without_role", "pixels", "wrong_copy", "unknown_token", "refused_launch",
     "in_burst",
 )  # fmt: skip
-_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", "save", *("restore",) * 2)
+_RESTORING = ("save", "wrong_token", "restore", "restore")
+_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", *_RESTORING)
 
 _OF_ALL = (*_WORK, *_BUFFERS, *_FENCES)
+_SHAPES = (*_WORK, *_BUFFERS * 3, *("launch",) * 9, *("settle",) * 2, *_DISTURBANCES * 2, *("contradiction",) * 3)
 
 _REQUIREMENTS = (
     "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",
@@ -108,6 +110,15 @@ def graphs(context: CaseContext) -> None:
     _search(context, _OF_ALL)
 
 
+@cases.case(
+    "shapes", *_REQUIREMENTS, *_OF_BUFFERS, *_OF_FENCES, "NNHAL-PREPARE-014", "NNHAL-MEMDOMAIN-029",
+    "NNHAL-MEMDOMAIN-033", since=Version.V1_2,
+)  # fmt: skip
+def shapes(context: CaseContext) -> None:
+    """All this with models that leave the number of rows to the request, and with failures in between."""
+    _search(context, _SHAPES)
+
+
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
     return case_of_steps(cases(), listed, Step, {"start", *STEPS}, _replay_listed)
@@ -157,4 +168,4 @@ def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
 
 
 def _known(context: CaseContext) -> Known:
-    return known(context, WITH_GRAPHS if context.case.id == _GRAPHS else RECIPES)
+    return known(context, _RECIPES.get(context.case.id, RECIPES))

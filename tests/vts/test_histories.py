@@ -14,7 +14,8 @@ from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import histories
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
-from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+from npu_conformance.vts.lib.histories.recipe_models import model_of
+from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 CASES = {case.id: case for case in histories.cases()}
@@ -23,10 +24,12 @@ CASES = {case.id: case for case in histories.cases()}
 @pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.operand_type.name)
 def test_recipes_are_valid_models(chosen: Addition) -> None:
     pool = Memory("ashmem", SIZE, 1)
-    for recipe, version in itertools.product(RECIPES, (chosen.since, Version.V1_3, NEWEST)):
+    recipes = {*RECIPES, *WITH_GRAPHS, *OPEN}
+    for recipe, version in itertools.product(recipes, (chosen.since, Version.V1_3, NEWEST)):
         memory = Memory("ashmem", SIZE, 1) if not version.is_aidl else pool
         pools = [memory] * len(recipe.constants) if recipe.in_pool else []
-        assert not validate_model(recipe.model(chosen, *pools), version), (recipe, version)
+        if recipe.since <= version:
+            assert not validate_model(model_of(recipe, chosen, *pools), version), (recipe, version)
 
 
 def test_what_recipes_give() -> None:
@@ -35,10 +38,20 @@ def test_what_recipes_give() -> None:
     assert Recipe(1, ((0, 1), (0, 0)), constants=((4.0, 8.0),)).expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 4.0)]
     in_order = Recipe(1, ((0, 1), (0, 2)), constants=((4.0, 8.0), (1.0, 0.0)))
     assert in_order.expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 2.0)]
+    assert Recipe(2, ((0, 1),), rounds=0).expected([(1.0, 2.0), (3.0, 4.0)]) == [(1.0, 2.0)]
+    assert Recipe(2, ((0, 1),), rounds=2).expected([(1.0, 2.0), (3.0, 4.0)]) == [(7.0, 10.0)]
+
+
+def test_a_row_is_added_to_each_row() -> None:
+    """As ADD broadcasts [1, n] and [n] to [2, n]."""
+    recipe = Recipe(2, ((0, 1), (1, 2)), constants=((10.0, 20.0),), is_open=True)
+    assert recipe.expected([(1.0, 2.0), (3.0, 4.0, 5.0, 6.0)]) == [(4.0, 6.0, 6.0, 8.0), (13.0, 24.0, 15.0, 26.0)]
+    assert recipe.rows([1, 2]) == [2, 2]
+    assert recipe.rows([3, 1]) == [3, 1]
 
 
 def test_every_step_that_is_drawn_exists() -> None:
-    drawn = {*histories._WORK, *histories._BUFFERS, *histories._FENCES, *histories._DISTURBED}
+    drawn = {*histories._OF_ALL, *histories._DISTURBED, *histories._SHAPES}
     assert drawn | {"settle"} == set(STEPS)
 
 

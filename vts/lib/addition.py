@@ -39,6 +39,9 @@ POOL, _SECOND, OUTPUT = 64, 16, 32
 Pair = tuple[float, float]
 """Two values; a tensor repeats them until it is full."""
 
+Values = tuple[float, ...]
+"""Two values for each SIZE bytes of a larger tensor, which repeats all of them until it is full."""
+
 A, B, SUM = (1.5, -2.0), (0.25, 4.0), (1.75, 2.0)
 """Values that all types of `ADDITIONS` represent."""
 
@@ -61,23 +64,31 @@ class Addition:
         """Number of elements of each tensor, which has one dimension."""
         return SIZE // struct.calcsize(self.code)
 
-    def packed(self, values: Pair) -> bytes:
-        """Contents of a tensor with these values, of SIZE bytes."""
+    def shape(self, rows: int, *, is_open: bool) -> tuple[int, ...]:
+        """Dimensions of so many times SIZE bytes: in rows where a model leaves their number open, else in one row."""
+        return (rows, self.elements) if is_open else (rows * self.elements,)
+
+    def packed(self, values: Values) -> bytes:
+        """Contents of a tensor with these values, of SIZE bytes for each two."""
         filled = self._filled(values)
         if not self.scale:
-            return struct.pack(self._format, *filled)
-        return struct.pack(self._format, *(round(value / self.scale) + self.zero_point for value in filled))
+            return struct.pack(f"<{len(filled)}{self.code}", *filled)
+        stored = (round(value / self.scale) + self.zero_point for value in filled)
+        return struct.pack(f"<{len(filled)}{self.code}", *stored)
 
-    def unpacked(self, data: bytes) -> tuple[float, ...]:
-        """All values of a tensor of SIZE bytes."""
-        stored = struct.unpack(self._format, data)
+    def unpacked(self, data: bytes) -> Values:
+        """All values of a tensor."""
+        stored = struct.unpack(f"<{len(data) // struct.calcsize(self.code)}{self.code}", data)
         return tuple((one - self.zero_point) * self.scale for one in stored) if self.scale else stored
 
-    def matches(self, found: tuple[float, ...], expected: Pair) -> bool:
-        """True where all values are as near to the expected ones as the public floor demands (NNHAL-ACCURACY-001)."""
+    def matches(self, found: Values, expected: Values, additions: int = 1) -> bool:
+        """True where all values are as near to the expected ones as the public floor demands (NNHAL-ACCURACY-001).
+
+        additions: how many, one on the other, gave them.
+        """
         filled = self._filled(expected)
         return len(found) == len(filled) and all(
-            abs(one - other) <= self.allowed(other) for one, other in zip(found, filled, strict=True)
+            abs(one - other) <= self.allowed(other, additions) for one, other in zip(found, filled, strict=True)
         )
 
     def allowed(self, expected: float, additions: float = 1.0) -> float:
@@ -85,10 +96,10 @@ class Addition:
         judged = floor(self.operand_type, ORDINARY).judged
         return additions * (judged.atol * (self.scale or 1.0) + judged.rtol * abs(expected))
 
-    def check(self, data: bytes, expected: Pair, what: str) -> None:
+    def check(self, data: bytes, expected: Values, what: str, additions: int = 1) -> None:
         """Fail unless the contents of a tensor match."""
         found = self.unpacked(data)
-        if not self.matches(found, expected):
+        if not self.matches(found, expected, additions):
             checks.fail(what, checks.format_value(self._filled(expected)), checks.format_value(found))
 
     def model(self) -> Model:
@@ -127,11 +138,7 @@ class Addition:
         checks.status(execution.status, {ErrorStatus.NONE}, what)
         self.check(result(pool, start), (A[0] + second[0], A[1] + second[1]), f"{what}, sum of {A} and {second}")
 
-    @property
-    def _format(self) -> str:
-        return f"<{self.elements}{self.code}"
-
-    def _filled(self, values: Pair) -> tuple[float, ...]:
+    def _filled(self, values: Values) -> Values:
         return values * (self.elements // 2)
 
     def _tensor(self, lifetime: OperandLifeTime, consumers: int = 0, location: DataLocation | None = None) -> Operand:

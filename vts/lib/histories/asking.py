@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SIZE, Pair
+from npu_conformance.vts.lib.addition import SIZE, Values
 from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
-from npu_conformance.vts.lib.histories.memory import LARGEST, Place
+from npu_conformance.vts.lib.histories.memory import ROWS, Place, is_input, rows_of
 
 
-def drawn_values(chance: random.Random) -> Pair:
-    """Values that every type adds exactly, of either sign."""
-    return chance.randrange(-20, 21) / 4, chance.randrange(-20, 21) / 4
+def drawn_values(chance: random.Random, rows: int = 1) -> Values:
+    """Values that every type adds exactly, of either sign: two for each row."""
+    return tuple(chance.randrange(-20, 21) / 4 for _ in range(2 * rows))
 
 
 def ask(
@@ -27,31 +27,50 @@ def ask(
     *,
     with_buffers: bool = True,
     given: Mapping[int, Place | Held] = MappingProxyType({}),
+    rows: int | None = None,
+    may_hide: bool = False,
 ) -> Ask | None:
-    """Draw an execution, and write what it reads; None where there is no room. given: inputs that are not drawn."""
+    """Draw an execution, and write what it reads; None where there is no room.
+
+    given: inputs that are not drawn. rows: of the inputs, where the model leaves it open; drawn if None. may_hide: the
+    request need not say the shapes of outputs.
+    """
     memories, recipe = history.memories, living.recipe
     if len(memories.free()) < recipe.inputs + len(recipe.terms):
         return None
     if not given and living.number in history.asked and chance.random() < 0.2:
-        moved = _moved(history, history.asked[living.number], chance)
+        before = history.asked[living.number]
+        moved = None if before.hides_shapes else _moved(history, before, chance)
         if moved is not None:
             return moved
     usable = [one for one in history.buffers if one not in history.busy] if with_buffers else []
+    wanted = (rows or chance.choice(ROWS)) if recipe.is_open else 1
     inputs: list[Place | Held] = []
     for index in range(recipe.inputs):
+        its = 1 if recipe.is_open and chance.random() < 0.15 else wanted
         own = given.get(index)
-        inputs.append(own or _input(history, _with_role(usable, living, "input", index), chance))
+        inputs.append(own or _input(history, with_role(usable, living, "input", index), its, chance))
+    counts = [_rows(history, one, wanted) for one in inputs]
     outputs: list[Place | Held] = []
-    for index in range(len(recipe.terms)):
-        unused = [one for one in _with_role(usable, living, "output", index) if one not in (*inputs, *outputs)]
+    for index, count in enumerate(recipe.rows(counts)):
+        unused = [one for one in with_role(usable, living, "output", index) if one not in (*inputs, *outputs)]
+        unused = [one for one in unused if one.rows in (None, count)]
         if unused and chance.random() < 0.6:
             outputs.append(chance.choice(unused))
             continue
         taken = [one for one in (*inputs, *outputs) if isinstance(one, Place)]
         outputs.append(chance.choice(memories.free(taken)))
     clear(history, outputs)
-    history.asked[living.number] = _requested(history, living, inputs, outputs, chance)
+    history.asked[living.number] = _requested(history, living, inputs, outputs, counts, chance, may_hide=may_hide)
     return history.asked[living.number]
+
+
+def _rows(history: History, argument: Place | Held, wanted: int) -> int:
+    """The number of rows of an input; what it is to be where nothing is known of it yet."""
+    values = argument.values if isinstance(argument, Held) else history.memories.values.get(argument)
+    if values is not None:
+        return rows_of(values)
+    return argument.rows or wanted if isinstance(argument, Held) else wanted
 
 
 def clear(history: History, outputs: Sequence[Place | Held]) -> None:
@@ -69,33 +88,41 @@ def _moved(history: History, before: Ask, chance: random.Random) -> Ask | None:
     if len(places) < len(before.inputs) + len(before.outputs) or not are_free:
         return None
     inputs, outputs = places[: len(before.inputs)], places[len(before.inputs) :]
-    for place in inputs:
-        history.memories.write(place, drawn_values(chance))
+    for place, rows in zip(inputs, before.rows, strict=True):
+        history.memories.write(place, drawn_values(chance, rows))
     clear(history, outputs)
     entries = [pools[entry] if isinstance(entry, int) else entry for entry in before.entries]
     request = replace(before.request, pools=tuple(_pool(history, entry) for entry in entries))
-    return Ask(before.living, inputs, outputs, request, entries)
+    return Ask(before.living, inputs, outputs, before.rows, request, entries)
 
 
-def _with_role(buffers: list[Held], living: Living, direction: str, index: int) -> list[Held]:
+def with_role(buffers: Sequence[Held], living: Living, direction: str, index: int) -> list[Held]:
+    """The buffers that were allocated for an argument of a model."""
     return [one for one in buffers if (living.number, direction, index) in one.roles]
 
 
-def _input(history: History, buffers: Sequence[Held], chance: random.Random) -> Place | Held:
+def _input(history: History, buffers: Sequence[Held], rows: int, chance: random.Random) -> Place | Held:
     """A buffer with content, a tensor that somebody has left, or a new one."""
-    filled = [one for one in buffers if one.values is not None and max(map(abs, one.values)) <= LARGEST]
+    filled = [one for one in buffers if one.values and is_input(one.values) and rows_of(one.values) == rows]
     if filled and chance.random() < 0.6:
         return chance.choice(filled)
-    known = history.memories.known()
+    known = history.memories.known(rows)
     if known and chance.random() < 0.4:
         return chance.choice(known)
     place = chance.choice(history.memories.free())
-    history.memories.write(place, drawn_values(chance))
+    history.memories.write(place, drawn_values(chance, rows))
     return place
 
 
 def _requested(
-    history: History, living: Living, inputs: list[Place | Held], outputs: list[Place | Held], chance: random.Random
+    history: History,
+    living: Living,
+    inputs: list[Place | Held],
+    outputs: list[Place | Held],
+    rows: list[int],
+    chance: random.Random,
+    *,
+    may_hide: bool,
 ) -> Ask:
     """Lay out the pools of the request: in any order, some twice, some that no argument names."""
     entries: list[int | Held] = []
@@ -105,12 +132,22 @@ def _requested(
         entries.append(chance.randrange(len(history.memories.pools)))
     order = chance.sample(range(len(entries)), len(entries))
     entries = [entries[at] for at in order]
+    counts = [*rows, *living.recipe.rows(rows)]
     arguments = [
-        _argument(history, one, order.index(at), chance) for one, at in zip((*inputs, *outputs), wanted, strict=True)
+        _argument(one, order.index(at), history.chosen.shape(count, is_open=living.recipe.is_open), count, chance)
+        for one, at, count in zip((*inputs, *outputs), wanted, counts, strict=True)
     ]
-    pools = tuple(_pool(history, entry) for entry in entries)
-    request = Request(tuple(arguments[: len(inputs)]), tuple(arguments[len(inputs) :]), pools)
-    return Ask(living, inputs, outputs, request, entries)
+    asked, given = arguments[: len(inputs)], arguments[len(inputs) :]
+    if may_hide and living.recipe.is_open and history.known.finds_shapes is not False:
+        given = [_hidden(one, chance) for one in given]
+    request = Request(tuple(asked), tuple(given), tuple(_pool(history, entry) for entry in entries))
+    return Ask(living, inputs, outputs, rows, request, entries)
+
+
+def _hidden(output: RequestArgument, chance: random.Random) -> RequestArgument:
+    """An output of open shape of which the request says less, sometimes."""
+    said = chance.choice((output.dimensions, output.dimensions, (), (0, *output.dimensions[1:])))
+    return replace(output, dimensions=said)
 
 
 def _entry(entries: list[int | Held], argument: Place | Held, joined: float, chance: random.Random) -> int:
@@ -123,9 +160,13 @@ def _entry(entries: list[int | Held], argument: Place | Held, joined: float, cha
     return len(entries) - 1
 
 
-def _argument(history: History, argument: Place | Held, pool: int, chance: random.Random) -> RequestArgument:
-    place = DataLocation(pool) if isinstance(argument, Held) else DataLocation(pool, argument.offset, SIZE)
-    return RequestArgument(False, place, (history.chosen.elements,) if chance.random() < 0.3 else ())
+def _argument(
+    argument: Place | Held, pool: int, shape: tuple[int, ...], rows: int, chance: random.Random
+) -> RequestArgument:
+    """An argument in a pool of the request. shape: said where the model leaves it open, and now and then else."""
+    place = DataLocation(pool) if isinstance(argument, Held) else DataLocation(pool, argument.offset, SIZE * rows)
+    is_said = len(shape) > 1 or chance.random() < 0.3
+    return RequestArgument(False, place, shape if is_said else ())
 
 
 def _pool(history: History, entry: int | Held) -> RequestMemoryPool:

@@ -32,7 +32,7 @@ def save(history: History, chance: random.Random) -> None:
     if client is None or len(history.saved) >= _MOST_SAVED:
         return
     likes = history.saved[-1].recipe if history.saved else None
-    saved = Saved(_drawn(history, likes, chance), client.cache(), _token(chance))
+    saved = Saved(_drawn(history, likes, chance), client.cache(), _token(history, chance))
     history.saved.append(saved)
     _save(history, client, saved, chance)
     if chance.random() < 0.7:
@@ -46,7 +46,7 @@ def save_again(history: History, chance: random.Random) -> None:
         return
     saved = chance.choice(mine)
     _settle(client, saved)
-    saved.recipe, saved.token = _drawn(history, saved.recipe, chance), _token(chance)
+    saved.recipe, saved.token = _drawn(history, saved.recipe, chance), _token(history, chance)
     _save(history, client, saved, chance)
     _restore(history, client, saved, chance)
 
@@ -83,14 +83,48 @@ def spoil(history: History, chance: random.Random) -> None:
     _restore(history, client, saved, chance)
 
 
+def wrong_token(history: History, chance: random.Random) -> None:
+    """Ask for a cache by a token that is nearly its own, or of another cache, and then by its own."""
+    client, mine = history.cache_client(), _kept(history)
+    if client is None or not mine:
+        return
+    saved = chance.choice(mine)
+    others = [one.token for one in history.saved if one.token != saved.token]
+    token = chance.choice([_near(saved.token, chance), *others])
+    history.say(f"a wrong token for {saved}")
+    with checks.about("NNHAL-CACHE-018"):
+        status = outcome(client.restore(saved.cache.handles(), token))
+        checks.status(status, {_GENERAL}, "prepareModelFromCache by a wrong token")
+    _restore(history, client, saved, chance)
+
+
 def _kept(history: History) -> list[Saved]:
     """The caches of models that the device does cache."""
     return [one for one in history.saved if one.recipe in history.cached]
 
 
-def _token(chance: random.Random) -> bytes:
-    """A token that names one model: two of one token a driver need not tell apart."""
-    return chance.randbytes(BYTE_SIZE_OF_CACHE_TOKEN)
+def _token(history: History, chance: random.Random) -> bytes:
+    """A token that names one model, since two of one token a driver need not tell apart: often nearly another one."""
+    known = [one.token for one in history.saved]
+    near = [_near(one, chance) for one in known]
+    drawn = chance.choice([_with_a_zero(chance), *near])
+    return drawn if drawn not in known else _with_a_zero(chance)
+
+
+def _with_a_zero(chance: random.Random) -> bytes:
+    """A token with a byte of zero in its first half, where who takes tokens for text sees their ends."""
+    drawn = bytearray(chance.randbytes(BYTE_SIZE_OF_CACHE_TOKEN))
+    drawn[chance.randrange(len(drawn) // 2)] = 0
+    return bytes(drawn)
+
+
+def _near(token: bytes, chance: random.Random) -> bytes:
+    """A token that differs in one bit, or behind a byte of zero that both have, where there is one."""
+    at = chance.randrange(len(token))
+    zero = token.find(b"\0", 0, -1)
+    if zero >= 0 and chance.random() < 0.5:
+        at = chance.randrange(zero + 1, len(token))
+    return token[:at] + bytes([token[at] ^ 1 << chance.randrange(8)]) + token[at + 1 :]
 
 
 def _drawn(history: History, other: Recipe | None, chance: random.Random) -> Recipe:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY
-from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
@@ -16,9 +17,10 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories import bursts
-from npu_conformance.vts.lib.histories.asking import ask, has_buffers
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers, with_role
 from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living, OpenBurst
-from npu_conformance.vts.lib.histories.memory import Place
+from npu_conformance.vts.lib.histories.memory import ROWS, Place, rows_of
+from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
@@ -101,7 +103,7 @@ def wrong_data(history: History, chance: random.Random) -> None:
 def refused_model(history: History, chance: random.Random) -> None:
     """An operation of a model reads an operand that does not exist."""
     recipe = chance.choice([one for one in history.recipes if not one.in_pool])
-    model = recipe.model(history.chosen)
+    model = model_of(recipe, history.chosen)
     first, *others = model.main.operations
     wrong = replace(first, inputs=(len(model.main.operands), *first.inputs[1:]))
     history.say("prepare a wrong model")
@@ -150,9 +152,9 @@ def no_room(history: History, chance: random.Random) -> None:
         with checks.about("NNHAL-SHAPE-005"):
             expected = [place != at for place in range(len(outputs))]
             checks.equal(found, expected, "which of the outputs have room enough")
-        for shape in execution.output_shapes:
+        for shape, right in zip(execution.output_shapes, history.shapes(asked), strict=True):
             with checks.about("NNHAL-SHAPE-006"):
-                possible = [(history.chosen.elements,), (0,)]
+                possible = list(itertools.product(*((size, 0) for size in right)))
                 checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
     history.forget_outputs(asked)
 
@@ -170,7 +172,7 @@ def late(history: History, chance: random.Random) -> None:
     if mine is not None and executor == "open burst":
         names = bursts.named(mine, asked, chance, may_hide=True)
         with_config = history.version >= Version.FL8 and chance.random() < 0.3
-        execution = mine.burst.execute(asked.request, names, deadline=past, with_config=with_config)
+        execution = mine.burst.execute(asked.request, names, ExecutionOptions(deadline=past), with_config=with_config)
         _release_one(history, mine, chance)
     else:
         execution = execute(
@@ -199,8 +201,9 @@ def empty_buffer(history: History, chance: random.Random) -> None:
     if not wanted:
         return
     living, held, index = chance.choice(sorted(wanted, key=lambda one: (one[0].number, one[1].number, one[2])))
-    given = {other: one for other in range(living.recipe.inputs) for one in _usable(history, living, other)}
-    asked = ask(history, living, chance, with_buffers=False, given={**given, index: held})
+    rows = held.rows or chance.choice(ROWS)
+    given = {other: one for other in range(living.recipe.inputs) for one in _usable(history, living, other, rows)}
+    asked = ask(history, living, chance, with_buffers=False, given={**given, index: held}, rows=rows)
     if asked is None:
         return
     history.say(f"without content: {asked}")
@@ -214,10 +217,10 @@ def empty_buffer(history: History, chance: random.Random) -> None:
             history.read(one, f"another input of an execution with {held}, uninitialised")
 
 
-def _usable(history: History, living: Living, index: int) -> list[Held]:
-    """Buffers with content that can be an input of a model."""
-    role = (living.number, "input", index)
-    return [one for one in history.buffers if one.values is not None and role in one.roles and one not in history.busy]
+def _usable(history: History, living: Living, index: int, rows: int) -> list[Held]:
+    """Buffers with content that can be an input of a model with so many rows."""
+    free = [one for one in with_role(history.buffers, living, "input", index) if one not in history.busy]
+    return [one for one in free if one.values is not None and rows_of(one.values) == rows]
 
 
 def buffer_twice(history: History, chance: random.Random) -> None:
@@ -234,7 +237,8 @@ def buffer_twice(history: History, chance: random.Random) -> None:
     if not wanted:
         return
     living, held, index, result = chance.choice(wanted)
-    asked = ask(history, living, chance, with_buffers=False, given={index: held})
+    assert held.values is not None
+    asked = ask(history, living, chance, with_buffers=False, given={index: held}, rows=rows_of(held.values))
     if asked is None:
         return
     outputs = list(asked.request.outputs)
@@ -280,7 +284,9 @@ def without_role(history: History, chance: random.Random) -> None:
     living, held, (direction, index) = chance.choice(like if like and chance.random() < 0.7 else wanted)
     legal = [other for number, kind, other in held.roles if (number, kind) == (living.number, "input")]
     legal = [] if direction == "output" or chance.random() < 0.3 else sorted(legal)
-    asked = ask(history, living, chance, with_buffers=False, given={chance.choice(legal): held} if legal else {})
+    assert held.values is not None
+    given = {chance.choice(legal): held} if legal else {}
+    asked = ask(history, living, chance, with_buffers=False, given=given, rows=rows_of(held.values))
     if asked is None:
         return
     history.say(f"{held} as {direction} {index}, which it is not for: {asked}")
@@ -333,7 +339,7 @@ def _executed(
     if mine and chance.random() < 0.6:
         names = bursts.named(mine[0], asked, chance, may_hide=history.version.is_aidl)
         names += [NO_IDENTITY] * (len(request.pools) - len(names))
-        execution = mine[0].burst.execute(request, names, measure=measured)
+        execution = mine[0].burst.execute(request, names, ExecutionOptions(measure=measured))
         _release_one(history, mine[0], chance)
         return execution
     executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=finding_shapes))

@@ -10,12 +10,12 @@ import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run import preparation
 from npu_conformance.harness.run.caching import Cache
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
-from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
 from npu_conformance.harness.run.executing.launching import Launched
-from npu_conformance.harness.run.preparation import model_of
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
@@ -28,15 +28,15 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
-from npu_conformance.vts.lib.histories.memory import Memories, Place
+from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
+from npu_conformance.vts.lib.histories.options import HINTS, NOBODY
+from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
 from npu_conformance.vts.lib.load import too_much
 
-_HINTS = (TokenValuePair(1 << 16, b"?"),)
-_NOBODY = (ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", 1),)
 MOST = 6
 """Of each kind that live at once."""
 
@@ -61,12 +61,17 @@ class Living(msgspec.Struct, eq=False):
 
 
 class Held(msgspec.Struct, eq=False):
-    """A buffer of the driver. roles: model number, direction and index. values: None where it is uninitialised."""
+    """A buffer of the driver. roles: model number, direction and index. values: None where it is uninitialised.
+
+    is_open: its models leave the number of rows open. rows: their number, None where it follows from the content.
+    """
 
     number: int
     made: DeviceBuffer
     roles: frozenset[tuple[int, str, int]]
-    values: Pair | None = None
+    is_open: bool = False
+    rows: int | None = 1
+    values: Values | None = None
 
     def __str__(self) -> str:
         return f"buffer {self.number}"
@@ -82,17 +87,27 @@ class OpenBurst(msgspec.Struct, eq=False):
 
 
 class Ask(msgspec.Struct, eq=False):
-    """An execution that is asked for. entries: number of the pool, or the buffer, that each pool of the request is."""
+    """An execution that is asked for.
+
+    rows: of each input. entries: number of the pool, or the buffer, that each pool of the request is.
+    """
 
     living: Living
     inputs: Sequence[Place | Held]
     outputs: Sequence[Place | Held]
+    rows: Sequence[int]
     request: Request
     entries: Sequence[int | Held]
 
+    @property
+    def hides_shapes(self) -> bool:
+        """True where neither the model nor the request says the shapes of all outputs."""
+        return self.living.recipe.is_open and any(0 in (one.dimensions or (0,)) for one in self.request.outputs)
+
     def __str__(self) -> str:
         inputs, outputs = (", ".join(map(str, places)) for places in (self.inputs, self.outputs))
-        return f"{self.living} from {inputs} to {outputs}"
+        rows = f" of {', '.join(map(str, self.rows))} rows" if self.living.recipe.is_open else ""
+        return f"{self.living} from {inputs}{rows} to {outputs}"
 
 
 class Bound(msgspec.Struct, eq=False):
@@ -100,7 +115,7 @@ class Bound(msgspec.Struct, eq=False):
 
     ask: Ask
     execution: ReusableExecution
-    is_measured: bool
+    options: ExecutionOptions
     is_busy: bool = False
 
 
@@ -136,7 +151,7 @@ class Pending(msgspec.Struct, eq=False):
     ask: Ask
     launched: Launched
     roots: list[Root]
-    late: dict[Place, Pair]
+    late: dict[Place, Values]
     is_measured: bool
     bound: Bound | None = None
 
@@ -144,19 +159,24 @@ class Pending(msgspec.Struct, eq=False):
 class Known(msgspec.Struct):
     """What all histories of a case share.
 
-    recipes: those that the device supports. waits: how often a call has waited for a fence of the client.
+    recipes: those that the device supports. waits: how often a call has waited for a fence of the client. finds_shapes:
+    the device executes with outputs whose shapes nobody says, None where that is not known yet.
     """
 
     chosen: Addition
     recipes: tuple[Recipe, ...]
     waits: int = 0
+    finds_shapes: bool | None = None
 
 
 def known(context: CaseContext, recipes: Sequence[Recipe] = RECIPES) -> Known:
     """Ask the device what it supports of these models. NotSupported where it is less than two."""
     chosen, pool = addition.supported(context), context.pool(SIZE)
-    pools = {one: [pool.memory] * len(one.constants) if one.in_pool else () for one in recipes}
-    found = [one for one in recipes if all(context.supported_operations(one.model(chosen, *pools[one])))]
+    found = []
+    for one in recipes:
+        model = model_of(one, chosen, *(pool.memory for _ in (one.constants if one.in_pool else ())))
+        if one.since <= context.version and all(context.supported_operations(model)):
+            found.append(one)
     if len(found) < 2:
         raise NotSupported("no two of the models are supported")
     return Known(chosen, tuple(found))
@@ -171,7 +191,7 @@ class History:
         self.version = context.version
         self.chosen = subject.chosen
         self.memories = Memories(context, self.chosen, chance)
-        self.copies = context.pool(SIZE)
+        self.copies = {rows: context.pool(rows * SIZE) for rows in ROWS}
         self.models: list[Living] = []
         self.buffers: list[Held] = []
         self.bursts: list[OpenBurst] = []
@@ -208,7 +228,8 @@ class History:
     def model(self, recipe: Recipe) -> Model:
         """The model of a recipe, with a pool for each constant that lies in one."""
         constants = recipe.constants if recipe.in_pool else ()
-        return recipe.model(self.chosen, *(self.context.filled_pool(self.chosen.packed(one)) for one in constants))
+        pools = (self.context.filled_pool(self.chosen.packed(one)) for one in constants)
+        return model_of(recipe, self.chosen, *pools)
 
     def prepare(self, chance: random.Random) -> Living | None:
         """Prepare one more model, which is supported; None where its deadline was missed."""
@@ -218,23 +239,23 @@ class History:
             with checks.about("NNHAL-SUPPORT-004"):
                 checks.that(all(self.context.supported_operations(model)), "a supported model is no longer supported")
         name = "short" if self.version >= Version.V1_3 and chance.random() < 0.2 else "none"
-        preparation = self.context.prepare(
+        answer = self.context.prepare(
             model,
             priority=chance.randrange(3),
             preference=chance.randrange(3),
             deadline=deadline(name, self.version),
             **self.beside(chance),
         )
-        if name == "short" and preparation.prepared_model is None:
-            checks.member(preparation.status, LATE, "status of a preparation with a deadline")
+        if name == "short" and answer.prepared_model is None:
+            checks.member(answer.status, LATE, "status of a preparation with a deadline")
             return None
-        return self.add(recipe, model_of(preparation))
+        return self.add(recipe, preparation.model_of(answer))
 
     def beside(self, chance: random.Random) -> Beside:
         """Mostly nothing more; or a config, with or without hints that nobody knows, since feature level 8."""
         if self.version < Version.FL8 or chance.random() < 0.6:
             return {}
-        return {"with_config": True, **({"hints": _HINTS, "extensions": _NOBODY} if chance.random() < 0.7 else {})}
+        return {"with_config": True, **({"hints": HINTS, "extensions": NOBODY} if chance.random() < 0.7 else {})}
 
     @property
     def busy(self) -> set[Held]:
@@ -242,7 +263,7 @@ class History:
         used = [one for pending in self.pending for one in (*pending.ask.inputs, *pending.ask.outputs)]
         return {one for one in used if isinstance(one, Held)}
 
-    def value(self, argument: Place | Held) -> Pair:
+    def value(self, argument: Place | Held) -> Values:
         """What an input holds."""
         values = argument.values if isinstance(argument, Held) else self.memories.values[argument]
         assert values is not None
@@ -250,17 +271,35 @@ class History:
 
     def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
         """See that an execution succeeded, and that its outputs are what its inputs give."""
-        if self.is_refused_for_others(ask, execution):
+        if self.is_refused_for_others(ask, execution) or self._is_declined(ask, execution):
             return
         timing_rules(self.context, execution, measured=measured)
         shape_rules(execution)
         with checks.about("NNHAL-EXECUTE-001"):
             checks.status(execution.status, {ErrorStatus.NONE}, what)
-        for shape in execution.output_shapes:
-            found = (shape.dimensions, shape.is_sufficient)
-            with checks.about("NNHAL-SHAPE-002"):
-                checks.equal(found, ((self.chosen.elements,), True), f"shape of an output, {what}")
+        self._judge_shapes(ask, execution, what)
         self.take(ask, what)
+
+    def shapes(self, ask: Ask) -> list[tuple[int, ...]]:
+        """Dimensions of each output."""
+        recipe = ask.living.recipe
+        return [self.chosen.shape(rows, is_open=recipe.is_open) for rows in recipe.rows(list(ask.rows))]
+
+    def _is_declined(self, ask: Ask, execution: Execution) -> bool:
+        """True where the device finds no shapes, which it may decline from the first time on (NNHAL-SHAPE-009)."""
+        if not ask.hides_shapes or self.known.finds_shapes:
+            return False
+        self.known.finds_shapes = execution.status != ErrorStatus.GENERAL_FAILURE
+        if not self.known.finds_shapes:
+            self.leave_outputs(ask)
+        return not self.known.finds_shapes
+
+    @checks.about("NNHAL-SHAPE-002")
+    def _judge_shapes(self, ask: Ask, execution: Execution, what: str) -> None:
+        """Shapes need not be told where model and request say all of them."""
+        if execution.output_shapes or ask.hides_shapes:
+            found = [(shape.dimensions, shape.is_sufficient) for shape in execution.output_shapes]
+            checks.equal(found, [(shape, True) for shape in self.shapes(ask)], f"shapes of the outputs, {what}")
 
     def let_go(self) -> None:
         """Signal all fences of the client: nothing waits for it any longer."""
@@ -283,14 +322,15 @@ class History:
     @checks.about("NNHAL-PREPARE-013")
     def take(self, ask: Ask, what: str) -> None:
         """See that the outputs are right, and know them from now on."""
-        expected = ask.living.recipe.expected([self.value(one) for one in ask.inputs])
+        recipe = ask.living.recipe
+        expected = recipe.expected([self.value(one) for one in ask.inputs])
         for number, (output, values) in enumerate(zip(ask.outputs, expected, strict=True)):
             if isinstance(output, Held):
                 output.values = values
                 if self.chosen.scale:  # it may be off by a step, from which further sums begin
-                    output.values = self.read(output, f"output {number}, {what}")
+                    output.values = self.read(output, f"output {number}, {what}", recipe.additions)
             else:
-                self.memories.take(output, values, f"output {number}, {what}")
+                self.memories.take(output, values, f"output {number}, {what}", recipe.additions)
 
     def forget_outputs(self, ask: Ask) -> None:
         """An execution has failed: what its outputs hold is not said, and its buffers are uninitialised."""
@@ -301,12 +341,13 @@ class History:
                 self.memories.clear(output)
 
     @checks.about("NNHAL-MEMDOMAIN-022")
-    def read(self, held: Held, what: str) -> Pair:
-        """See that a buffer holds its values; returns them as they are."""
+    def read(self, held: Held, what: str, additions: int = 1) -> Values:
+        """See that a buffer holds its values; returns them as they are. additions: that they may be off by."""
         assert held.values is not None
-        self.copies.write(0, b"\xa5" * SIZE)
-        checks.succeeds(lambda: held.made.buffer.copy_to(self.copies.memory), f"copyTo, {what}")
-        data = bytes(self.copies.read(0, SIZE))
-        self.chosen.check(data, held.values, f"{held}, {what}")
-        first, second, *_ = self.chosen.unpacked(data)
-        return first, second
+        rows = rows_of(held.values)
+        pool = self.copies[rows]
+        pool.write(0, b"\xa5" * rows * SIZE)
+        checks.succeeds(lambda: held.made.buffer.copy_to(pool.memory), f"copyTo, {what}")
+        data = bytes(pool.read(0, rows * SIZE))
+        self.chosen.check(data, held.values, f"{held}, {what}", additions)
+        return self.chosen.unpacked(data)[: len(held.values)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.vts.lib.addition import SIZE, Addition, Pair
+from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 
 _CELL, _CELLS = 64, 6
 _FAR = 1 << 16
@@ -18,9 +18,21 @@ _SHIFTS = (0, 0, 4, 8, 20)
 """Where in its cell a place may lie; the same in all pools, so that requests can differ in nothing but their pools."""
 _POOLS = ("ashmem", "ashmem", "ashmem", "mmap_fd", "ashmem")
 """Kinds of the pools. The last one is large, and has half of its places behind 64 KiB."""
-FILL = b"\xa5" * SIZE
-LARGEST = 10.0
+ROWS = (1, 2, 3, 5)
+"""Numbers of rows of SIZE bytes that a tensor has: those of recipes that are not open have one."""
+_FILL = b"\xa5" * SIZE * ROWS[-1]
+_LARGEST = 10.0
 """What was computed is an input again up to here: sums of four more fit the types of 8 bits."""
+
+
+def rows_of(values: Values) -> int:
+    """The number of rows of a tensor with these values."""
+    return len(values) // 2
+
+
+def is_input(values: Values) -> bool:
+    """True for what can be added to again."""
+    return max(map(abs, values)) <= _LARGEST
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -50,7 +62,7 @@ class Memories:
             for start, length in spans
             for cell in range(length // _CELL)
         ]
-        self.values: dict[Place, Pair] = {}
+        self.values: dict[Place, Values] = {}
         """What lies where there is a tensor."""
         self.busy: set[Place] = set()
         """Places of executions that are under way."""
@@ -58,37 +70,35 @@ class Memories:
             for start, length in self._spans[number]:
                 self._put(pool, number, start, b"\xa5" * length)
 
-    def write(self, place: Place, values: Pair) -> None:
+    def write(self, place: Place, values: Values) -> None:
         """Store a tensor."""
         self._put(self.pools[place.pool], place.pool, place.offset, self._chosen.packed(values))
         self.values[place] = values
 
     def clear(self, place: Place) -> None:
-        """Store what no sum is."""
-        self._put(self.pools[place.pool], place.pool, place.offset, FILL)
+        """Store what no sum is, as far as the largest tensor reaches."""
+        self._put(self.pools[place.pool], place.pool, place.offset, _FILL)
         self.values.pop(place, None)
 
-    def take(self, place: Place, expected: Pair, what: str) -> None:
+    def take(self, place: Place, expected: Values, what: str, additions: int) -> None:
         """See that a tensor was computed, and know it from now on: as it is, since types of 8 bits round."""
-        data = bytes(self.pools[place.pool].read(place.offset, SIZE))
-        self._chosen.check(data, expected, what)
-        self._copies[place.pool][place.offset : place.offset + SIZE] = data
-        first, second, *_ = self._chosen.unpacked(data)
-        if data == self._chosen.packed((first, second)):
-            self.values[place] = (first, second)
+        size = SIZE * rows_of(expected)
+        data = bytes(self.pools[place.pool].read(place.offset, size))
+        self._chosen.check(data, expected, what, additions)
+        self._copies[place.pool][place.offset : place.offset + size] = data
+        values = self._chosen.unpacked(data)[: len(expected)]
+        if data == self._chosen.packed(values):
+            self.values[place] = values
 
     def free(self, without: Iterable[Place] = ()) -> list[Place]:
         """Places that nobody uses."""
         taken = {*self.busy, *without}
         return [place for place in self.places if place not in taken]
 
-    def known(self, without: Collection[Place] = ()) -> list[Place]:
-        """Places with a tensor that can be added to again."""
-        return [
-            place
-            for place in self.free(without)
-            if place in self.values and max(map(abs, self.values[place])) <= LARGEST
-        ]
+    def known(self, rows: int) -> list[Place]:
+        """Places with a tensor that can be added to again, and has this number of rows."""
+        found = ((place, self.values.get(place)) for place in self.free())
+        return [place for place, values in found if values and is_input(values) and rows_of(values) == rows]
 
     def check(self, what: str) -> None:
         """See that no byte has changed but those that a request has named."""

@@ -7,20 +7,18 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.executing.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
-    ExecutionOptions,
-    ExecutionRecorder,
-    config_of,
-)
-from npu_conformance.harness.run.executing.executors import execute, run_reusable
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder, config_of
+from npu_conformance.harness.run.executing.executors import bind as bind_once
+from npu_conformance.harness.run.executing.executors import executors, run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, waiting
+from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, refusals, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import MOST, Ask, Bound, Held, History, Living, OpenBurst
 from npu_conformance.vts.lib.histories.memory import Place
+from npu_conformance.vts.lib.histories.options import drawn_options
 
 Does = Callable[[History, random.Random], None]
 
@@ -37,16 +35,15 @@ def run(history: History, chance: random.Random) -> None:
     living = chance.choice(history.models)
     executor = chance.choice(bursts.ways(history, living))
     is_hidl_burst = executor == "burst" and not history.version.is_aidl
-    asked = ask(history, living, chance, with_buffers=has_buffers(history) and not is_hidl_burst)
+    may_hide = executor in executors(history.version, finding_shapes=True)
+    asked = ask(history, living, chance, with_buffers=has_buffers(history) and not is_hidl_burst, may_hide=may_hide)
     if asked is None:
         return
-    measured = chance.random() < 0.3
+    options = drawn_options(history.version, living.recipe, chance)
     what = f"{executor} execution of {asked}"
     history.say(what)
-    execution = execute(
-        history.context, asked.living.prepared_model, asked.request, measure=measured, executor=executor
-    )
-    history.judge(asked, execution, measured=measured, what=what)
+    execution = bind_once(history.context, asked.living.prepared_model, asked.request, options, executor)()
+    history.judge(asked, execution, measured=options.measure, what=what)
 
 
 def in_burst(history: History, chance: random.Random) -> None:
@@ -56,15 +53,16 @@ def in_burst(history: History, chance: random.Random) -> None:
     if not history.bursts:
         return
     burst = chance.choice(history.bursts)
-    asked = ask(history, burst.living, chance, with_buffers=history.version.is_aidl)
+    asked = ask(history, burst.living, chance, with_buffers=history.version.is_aidl, may_hide=True)
     if asked is None:
         return
     names = bursts.named(burst, asked, chance, may_hide=history.version.is_aidl)
-    measured = chance.random() < 0.3
+    options = drawn_options(history.version, burst.living.recipe, chance)
     what = f"burst execution with names {names} of {asked}"
     history.say(what)
-    execution = burst.burst.execute(asked.request, names, measure=measured)
-    history.judge(asked, execution, measured=measured, what=what)
+    with_config = history.version >= Version.FL8 and chance.random() < 0.3
+    execution = burst.burst.execute(asked.request, names, options, with_config=with_config)
+    history.judge(asked, execution, measured=options.measure, what=what)
 
 
 def release(history: History, chance: random.Random) -> None:
@@ -86,16 +84,17 @@ def together(history: History, chance: random.Random) -> None:
     history.launched = sum(one is not None for one in launched)
     in_burst(history, chance)
     seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
-    for asked, recorder in filter(None, launched):
+    for asked, options, recorder in filter(None, launched):
         history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
         with checks.about("NNHAL-EXECUTE-003"):
             checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
         _let_go(history, asked)
-        history.judge(asked, recorder.answers[0], measured=False, what=f"asynchronous execution of {asked}")
+        what = f"asynchronous execution of {asked}"
+        history.judge(asked, recorder.answers[0], measured=options.measure, what=what)
     history.launched = 0
 
 
-def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRecorder] | None:
+def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOptions, ExecutionRecorder] | None:
     """Launch an asynchronous execution."""
     asked = _of_any_model(history, chance)
     if asked is None:
@@ -104,9 +103,10 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionRe
     history.say(f"launch {asked}")
     _hold(history, asked)
     launch = asked.living.prepared_model.execute
-    arguments = (asked.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    options = drawn_options(history.version, asked.living.recipe, chance)
+    arguments = (asked.request, options.measure, options.deadline, options.loop_timeout, recorder)
     checks.succeeds(lambda: launch(*arguments), "execute")
-    return asked, recorder
+    return asked, options, recorder
 
 
 def _hold(history: History, asked: Ask) -> None:
@@ -122,13 +122,13 @@ def bind(history: History, chance: random.Random) -> None:
     asked = _of_any_model(history, chance) if history.version >= Version.FL8 and len(history.bound) < MOST else None
     if asked is None:
         return
-    measured = chance.random() < 0.3
-    config = config_of(ExecutionOptions(measured))
+    options = drawn_options(history.version, asked.living.recipe, chance)
     history.say(f"bind {asked}")
     execution = checks.succeeds(
-        lambda: asked.living.prepared_model.create_reusable_execution(asked.request, config), "createReusableExecution"
+        lambda: asked.living.prepared_model.create_reusable_execution(asked.request, config_of(options)),
+        "createReusableExecution",
     )
-    history.bound.append(Bound(asked, execution, measured))
+    history.bound.append(Bound(asked, execution, options))
     run_bound(history, chance)
 
 
@@ -142,8 +142,10 @@ def run_bound(history: History, chance: random.Random) -> None:
     waiting.refill(history, bound.ask, chance)
     executor = "reusable" if history.pending else chance.choice(("reusable", "reusable_fenced"))
     history.say(f"run the {executor} execution of {bound.ask}")
-    execution = run_reusable(history.context, bound.execution, executor, NO_DEADLINE, measured=bound.is_measured)
-    history.judge(bound.ask, execution, measured=bound.is_measured, what=f"{executor} execution of {bound.ask}")
+    limits = drawn_options(history.version, bound.ask.living.recipe, chance)
+    options = replace(bound.options, deadline=limits.deadline, duration=limits.duration)
+    execution = run_reusable(history.context, bound.execution, executor, options)
+    history.judge(bound.ask, execution, measured=options.measure, what=f"{executor} execution of {bound.ask}")
 
 
 def drop(history: History, chance: random.Random) -> None:
@@ -184,6 +186,7 @@ STEPS: Mapping[str, Does] = {
     "save_again": caches.save_again,
     "restore": caches.restore,
     "spoil": caches.spoil,
+    "wrong_token": caches.wrong_token,
     "drop": drop,
     "allocate": buffers.allocate,
     "fill": buffers.fill,
@@ -199,5 +202,9 @@ STEPS: Mapping[str, Does] = {
     "buffer_twice": disturbances.buffer_twice,
     "without_role": disturbances.without_role,
     "pixels": disturbances.pixels,
+    "wrong_copy": refusals.wrong_copy,
+    "unknown_token": refusals.unknown_token,
+    "contradiction": refusals.contradiction,
+    "refused_launch": refusals.refused_launch,
 }
 """What a step does, by its name."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
-from npu_conformance.harness.run.executing.launching import FencedOptions
+from npu_conformance.harness.run.executing.launching import Launched
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.addition import Values
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
-from npu_conformance.vts.lib.histories.memory import LARGEST, Place
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, Pending, Root
+from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
+from npu_conformance.vts.lib.histories.options import drawn_options
 
 _MOST = 8
 """That wait at once."""
@@ -28,13 +31,14 @@ def is_free(history: History, bound: Bound) -> bool:
     held = [one for one in arguments if isinstance(one, Held)]
     if any(one in history.busy or one not in history.buffers for one in held):
         return False
-    if any(not _is_input(one) for one in bound.ask.inputs if isinstance(one, Held)):
+    inputs = zip(bound.ask.inputs, bound.ask.rows, strict=True)
+    if any(not _is_input(one, rows) for one, rows in inputs if isinstance(one, Held)):
         return False
     return not bound.is_busy and not any(one in history.memories.busy for one in arguments)
 
 
-def _is_input(held: Held) -> bool:
-    return held.values is not None and max(map(abs, held.values)) <= LARGEST
+def _is_input(held: Held, rows: int) -> bool:
+    return held.values is not None and is_input(held.values) and rows_of(held.values) == rows
 
 
 def is_droppable(history: History, one: object) -> bool:
@@ -46,9 +50,9 @@ def is_droppable(history: History, one: object) -> bool:
 def refill(history: History, asked: Ask, chance: random.Random) -> None:
     """Give the inputs of an execution new values, mostly, and overwrite its outputs."""
     memories = history.memories
-    for place in asked.inputs:
-        if isinstance(place, Place) and (place not in memories.known() or chance.random() < 0.7):
-            memories.write(place, drawn_values(chance))
+    for place, rows in zip(asked.inputs, asked.rows, strict=True):
+        if isinstance(place, Place) and (place not in memories.known(rows) or chance.random() < 0.7):
+            memories.write(place, drawn_values(chance, rows))
     clear(history, asked.outputs)
 
 
@@ -86,7 +90,8 @@ def _launch(
 ) -> None:
     if history.known.waits >= _WAITS:
         _signal(roots)
-    measured = bound.is_measured if bound is not None else chance.random() < 0.3
+    drawn = drawn_options(history.version, asked.living.recipe, chance)
+    measured = bound.options.measure if bound is not None else drawn.measure
     form = chance.choice(launching.forms(history.version))
     model = BoundModel(bound.execution) if bound is not None else asked.living.prepared_model
     what = f"{'reusable ' if bound else ''}{form} with {len(fences)} fences of {asked}"
@@ -96,7 +101,7 @@ def _launch(
         model,
         asked.request,
         tuple(fences),
-        FencedOptions(measured, form=form),
+        launching.fenced_options(replace(drawn, measure=measured), form),
         settle=lambda: _signal(roots),
         held_by=None if own else roots[0].fence,
     )
@@ -112,6 +117,16 @@ def _launch(
     if not launched.is_waiting or launched.fence is None:
         history.known.waits += 1
         finish(history, chance, may_fail=False)
+    elif chance.random() < 0.3:
+        _asked_too_early(launched)
+
+
+@checks.about("NNHAL-FENCED-013")
+def _asked_too_early(launched: Launched) -> None:
+    """Ask how an execution that waits has ended."""
+    assert launched.callback is not None
+    status = launched.callback.get_execution_info().status
+    checks.status(status, {ErrorStatus.GENERAL_FAILURE}, "getExecutionInfo while a wait fence is open")
 
 
 def _signal(roots: list[Root]) -> None:
@@ -119,12 +134,12 @@ def _signal(roots: list[Root]) -> None:
         root.signal()
 
 
-def _late(history: History, asked: Ask, chance: random.Random) -> dict[Place, Pair]:
+def _late(history: History, asked: Ask, chance: random.Random) -> dict[Place, Values]:
     """Inputs that the client writes once more before it signals: nobody may have read them yet."""
     produced = {one for pending in history.pending for one in pending.ask.outputs if isinstance(one, Place)}
     return {
-        place: drawn_values(chance)
-        for place in asked.inputs
+        place: drawn_values(chance, rows)
+        for place, rows in zip(asked.inputs, asked.rows, strict=True)
         if isinstance(place, Place) and place not in produced and chance.random() < 0.7
     }
 
@@ -148,32 +163,44 @@ def _with_a_buffer(history: History, before: list[Pending], chance: random.Rando
 
 def _reading_earlier_results(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
     """An execution that reads what one before it writes, where its sum is not too large."""
-    written = [
-        place
+    coming = {
+        place: values
         for one in before
         for place, values in zip(one.ask.outputs, _coming(history, one), strict=True)
-        if values is not None and max(map(abs, values)) <= LARGEST
-    ]
+        if values is not None and is_input(values)
+    }
     in_buffers = [
-        (living, index, one)
+        (living, index, held)
         for living in history.models
-        for one in written
-        if isinstance(one, Held) and one.values is not None  # a driver may look for content at the launch
+        for held, values in coming.items()
+        if isinstance(held, Held) and _has_as_many(held, values)  # a driver may look for content at the launch
         for index in range(living.recipe.inputs)
-        if (living.number, "input", index) in one.roles
+        if (living.number, "input", index) in held.roles
     ]
     if in_buffers and chance.random() < 0.7:
         living, index, held = chance.choice(in_buffers)
-        return ask(history, living, chance, given={index: held})
+        return ask(history, living, chance, given={index: held}, rows=rows_of(coming[held]))
     living = chance.choice(history.models)
-    places = [one for one in written if isinstance(one, Place)]
-    given = {chance.randrange(living.recipe.inputs): chance.choice(places)} if places else {}
-    return ask(history, living, chance, given=given)
+    places = [one for one, values in coming.items() if isinstance(one, Place) and _takes(living, rows_of(values))]
+    if not places:
+        return ask(history, living, chance)
+    place = chance.choice(places)
+    given = {chance.randrange(living.recipe.inputs): place}
+    return ask(history, living, chance, given=given, rows=rows_of(coming[place]))
 
 
-def _coming(history: History, pending: Pending) -> list[Pair | None]:
+def _has_as_many(held: Held, values: Values) -> bool:
+    """True for a buffer that has content of as many rows already."""
+    return held.values is not None and len(held.values) == len(values)
+
+
+def _takes(living: Living, rows: int) -> bool:
+    return living.recipe.is_open or rows == 1
+
+
+def _coming(history: History, pending: Pending) -> list[Values | None]:
     """What an execution that waits is going to give."""
-    known: dict[Place | Held, Pair | None] = dict((*history.memories.values.items(), *pending.late.items()))
+    known: dict[Place | Held, Values | None] = dict((*history.memories.values.items(), *pending.late.items()))
     for one in history.pending:
         if one is pending:
             break

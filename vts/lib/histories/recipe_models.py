@@ -1,0 +1,134 @@
+"""Makes the models of recipes: sums in the main graph, in the branches of IF, or in the body of WHILE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
+from npu_conformance.vts.lib.addition import SIZE, Addition
+from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, reference, tensor
+
+_RELU = 1
+_NUMBER = 4
+"""Bytes of an INT32: the activation is the first of the values of a model."""
+
+
+def model_of(recipe: Recipe, chosen: Addition, *pools: Memory) -> Model:
+    """The model in a type. pools: hold a constant each in their first bytes, where the recipe has them there."""
+    values = (_RELU if recipe.is_clipped else 0).to_bytes(_NUMBER, "little")
+    if not recipe.in_pool:
+        values += b"".join(map(chosen.packed, recipe.constants))
+    maker = _Maker(recipe, chosen, len(values))
+    if recipe.rounds is not None:
+        values += b"".join(number.to_bytes(_NUMBER, "little") for number in (0, 1, recipe.rounds))
+        main, referenced = maker.loop()
+    elif recipe.branch is not None:
+        values += bytes([recipe.branch])
+        main, referenced = maker.branches()
+    else:
+        main, referenced = maker.sums(recipe.terms), ()
+    return Model(main, referenced, operand_values=values, pools=pools)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes the graphs of a recipe. more: where values of IF or WHILE follow the constants."""
+
+    recipe: Recipe
+    chosen: Addition
+    more: int
+
+    def sums(self, terms: tuple[tuple[int, int], ...]) -> Subgraph:
+        """The sums as a graph: operands are the inputs, the constants, the activation and the outputs."""
+        recipe, is_turned = self.recipe, self.recipe.is_turned
+        used = [tuple(map(self._operand, pair)) for pair in (terms[::-1] if is_turned else terms)]
+        code = recipe.inputs + len(recipe.constants)
+        operands = [*self._inputs(), *self._constants(), self._activation(), *(self._tensor(OUTPUT) for _ in used)]
+        operations = [
+            Operation(OperationType.ADD, (*pair, code), (code + 1 + number,)) for number, pair in enumerate(used)
+        ]
+        made = graph(operands, operations)
+        if not is_turned:
+            return made
+        return replace(made, input_indexes=made.input_indexes[::-1], output_indexes=made.output_indexes[::-1])
+
+    def branches(self) -> tuple[Subgraph, tuple[Subgraph, ...]]:
+        """IF whose arguments are those of its branches; in the one that is not taken all terms are the first ones."""
+        sums = self.sums(self.recipe.terms)
+        others = self.sums(tuple((first, first) for first, _ in self.recipe.terms))
+        condition = constant(OperandType.TENSOR_BOOL8, (1,), self.more, 1)
+        inputs, outputs = self._inputs(), [self._tensor(OUTPUT) for _ in self.recipe.terms]
+        taken = tuple(range(3, 3 + len(inputs)))
+        given = tuple(range(3 + len(inputs), 3 + len(inputs) + len(outputs)))
+        operands = [condition, reference(0), reference(1), *inputs, *outputs]
+        main = graph(operands, [Operation(OperationType.IF, (0, 1, 2, *taken), given)])
+        return main, (sums, others) if self.recipe.branch else (others, sums)
+
+    def loop(self) -> tuple[Subgraph, tuple[Subgraph, ...]]:
+        """WHILE that carries the sums, and a counter which is no output; the inputs are the same in each round."""
+        inputs, terms = self._inputs(), self.recipe.terms
+        operands = [reference(0), reference(1), self._number(0), *inputs, *(self._tensor(OUTPUT) for _ in terms)]
+        sums, taken = tuple(3 + first for first, _ in terms), tuple(range(3, 3 + len(inputs)))
+        given = tuple(range(3 + len(inputs), len(operands)))
+        main = graph(operands, [Operation(OperationType.WHILE, (0, 1, *sums, 2, *taken), given)])
+        return main, (self._condition(), self._body())
+
+    def _condition(self) -> Subgraph:
+        """The counter is less than the number of rounds."""
+        carried = self._carried()
+        operands = [*carried, self._number(2), tensor(OperandType.TENSOR_BOOL8, (1,), OUTPUT)]
+        counter = len(self.recipe.terms)
+        return graph(operands, [Operation(OperationType.LESS, (counter, len(carried)), (len(carried) + 1,))])
+
+    def _body(self) -> Subgraph:
+        """Each sum grows by its second term, and the counter by 1."""
+        carried, terms = self._carried(), self.recipe.terms
+        counter, code = len(terms), len(carried) + len(self.recipe.constants)
+        operands = [*carried, *self._constants(), self._activation(), self._number(1)]
+        results = [*(self._tensor(OUTPUT) for _ in terms), tensor(OperandType.TENSOR_INT32, (1,), OUTPUT)]
+        added = [(number, counter + 1 + other) for number, (_, other) in enumerate(terms)] + [(counter, code + 1)]
+        first = len(operands)
+        operations = [
+            Operation(OperationType.ADD, (*pair, code), (first + number,)) for number, pair in enumerate(added)
+        ]
+        return graph([*operands, *results], operations)
+
+    def _carried(self) -> list[Operand]:
+        """What both graphs of a loop get: the sums, the counter, the inputs."""
+        counter = tensor(OperandType.TENSOR_INT32, (1,), INPUT)
+        return [*(self._tensor(INPUT) for _ in self.recipe.terms), counter, *self._inputs()]
+
+    def _inputs(self) -> list[Operand]:
+        return [self._tensor(INPUT) for _ in range(self.recipe.inputs)]
+
+    def _operand(self, term: int) -> int:
+        is_turned = self.recipe.is_turned and term < self.recipe.inputs
+        return self.recipe.inputs - 1 - term if is_turned else term
+
+    def _tensor(self, lifetime: int) -> Operand:
+        chosen = self.chosen
+        shape = (0, chosen.elements) if self.recipe.is_open else (chosen.elements,)
+        return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point)
+
+    def _constants(self) -> list[Operand]:
+        return [self._constant(number) for number in range(len(self.recipe.constants))]
+
+    def _constant(self, number: int) -> Operand:
+        in_pool, chosen = self.recipe.in_pool, self.chosen
+        place = DataLocation(number, length=SIZE) if in_pool else DataLocation(0, _NUMBER + number * SIZE, SIZE)
+        return replace(
+            tensor(chosen.operand_type, (chosen.elements,), POOL if in_pool else COPY, location=place),
+            scale=chosen.scale,
+            zero_point=chosen.zero_point,
+        )
+
+    def _activation(self) -> Operand:
+        return constant(OperandType.INT32, (), 0, _NUMBER)
+
+    def _number(self, at: int) -> Operand:
+        """One of the numbers of a loop, as a tensor."""
+        return constant(OperandType.TENSOR_INT32, (1,), self.more + at * _NUMBER, _NUMBER)

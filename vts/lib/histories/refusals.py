@@ -1,0 +1,159 @@
+"""What a driver must refuse in the middle of a history, and what it must leave as it was."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing import launching
+from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.histories.asking import ask, has_buffers
+from npu_conformance.vts.lib.histories.history import Held, History, Root
+from npu_conformance.vts.lib.histories.memory import ROWS, rows_of
+from npu_conformance.vts.lib.memory_domains.fixture import status_of
+
+_INVALID = {ErrorStatus.INVALID_ARGUMENT}
+_IN_ERROR = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
+"""NNHAL-FENCED-004."""
+
+
+def wrong_copy(history: History, chance: random.Random) -> None:
+    """A copy has another size than its buffer: into the buffer, which has no content then, or out of it."""
+    free = [one for one in history.buffers if one not in history.busy]
+    if not free:
+        return
+    held = chance.choice(free)
+    if held.values is not None and chance.random() < 0.5:
+        _copy_out(history, held, chance.choice([one for one in ROWS if one != rows_of(held.values)]))
+    else:
+        right = held.rows or chance.choice(ROWS)
+        _copy_in(history, held, right, chance.choice([one for one in ROWS if one != right]))
+
+
+def _copy_out(history: History, held: Held, rows: int) -> None:
+    history.say(f"copy {held} into memory of {rows} rows")
+    with checks.about("NNHAL-MEMDOMAIN-020"):
+        status = status_of(lambda: held.made.buffer.copy_to(history.copies[rows].memory))
+        checks.status(status, _INVALID, f"copyTo of {held} into memory of another size")
+    history.read(held, "read after a refused copyTo")
+
+
+def _copy_in(history: History, held: Held, right: int, rows: int) -> None:
+    history.say(f"copy memory of {rows} rows into {held} as {right} rows")
+    shape = history.chosen.shape(right, is_open=held.is_open)
+    with checks.about("NNHAL-MEMDOMAIN-017"):
+        status = status_of(lambda: held.made.buffer.copy_from(history.copies[rows].memory, shape))
+        checks.status(status, _INVALID, f"copyFrom of memory of another size into {held}")
+    held.values = None  # NNHAL-MEMDOMAIN-016
+
+
+def unknown_token(history: History, chance: random.Random) -> None:
+    """An input or output lies in a buffer that nobody has allocated."""
+    if not has_buffers(history):
+        return
+    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    if asked is None:
+        return
+    known = [one.made.token for one in history.buffers]
+    token = chance.choice((0, max(known, default=0) + (1 << 20)))
+    request = _from_token(asked.request, token, chance)
+    ways = [one for one in executors(history.version) if history.version.is_aidl or one != "burst"]
+    executor = chance.choice(ways)
+    history.say(f"{executor} execution with token {token}: {asked}")
+    execution = execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
+    if not history.is_refused_for_others(asked, execution):
+        with checks.about("NNHAL-MEMDOMAIN-023"):
+            checks.status(execution.status, _INVALID, f"{executor} execution with token {token}, of no buffer")
+    history.forget_outputs(asked)
+
+
+def _from_token(request: Request, token: int, chance: random.Random) -> Request:
+    """The request with one argument in a pool of its own, a buffer of that token."""
+    inputs, outputs = list(request.inputs), list(request.outputs)
+    arguments = chance.choice((inputs, outputs))
+    at = chance.randrange(len(arguments))
+    place = DataLocation(len(request.pools))
+    arguments[at] = RequestArgument(location=place, dimensions=arguments[at].dimensions)
+    pools = (*request.pools, RequestMemoryPool(token=token))
+    return replace(request, inputs=tuple(inputs), outputs=tuple(outputs), pools=pools)
+
+
+def contradiction(history: History, chance: random.Random) -> None:
+    """An output has another number of rows than its buffer can have, whether the request says so or not."""
+    wanted = [
+        (living, held, index)
+        for living in history.models
+        for held in history.buffers
+        if held.is_open and held.rows is not None and held not in history.busy
+        for index in range(len(living.recipe.terms))
+        if (living.number, "output", index) in held.roles
+    ]
+    if not wanted:
+        return
+    living, held, index = chance.choice(wanted)
+    asked = ask(history, living, chance, with_buffers=False)
+    if asked is None or history.shapes(asked)[index][0] == held.rows:
+        return
+    is_said = chance.random() < 0.5
+    ways = executors(history.version, finding_shapes=not is_said)
+    executor = chance.choice([one for one in ways if history.version.is_aidl or one != "burst"])
+    request = _into(asked.request, index, held, is_said=is_said)
+    history.say(f"{executor} execution into {held}, of {held.rows} rows, as output {index}: {asked}")
+    execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
+    if not history.is_refused_for_others(asked, execution):
+        allowed = _INVALID if is_said else {ErrorStatus.GENERAL_FAILURE}
+        with checks.about("NNHAL-MEMDOMAIN-027" if is_said else "NNHAL-MEMDOMAIN-028"):
+            checks.status(
+                execution.status, allowed, f"{executor} execution into {held}, which cannot hold output {index}"
+            )
+    history.forget_outputs(asked)
+    if is_said:  # whether a refused execution empties the buffers of its outputs is free
+        history.buffers.remove(held)
+    else:
+        held.values = None
+
+
+def _into(request: Request, index: int, held: Held, *, is_said: bool) -> Request:
+    """The request with an output in a buffer, of which it says the dimensions or not."""
+    outputs = list(request.outputs)
+    shape = outputs[index].dimensions if is_said else ()
+    outputs[index] = RequestArgument(location=DataLocation(len(request.pools)), dimensions=shape)
+    return replace(request, outputs=tuple(outputs), pools=(*request.pools, RequestMemoryPool(token=held.made.token)))
+
+
+def refused_launch(history: History, chance: random.Random) -> None:
+    """A fenced execution is refused while others wait: for its request, or for a fence that has failed already."""
+    if history.version < Version.V1_3:
+        return
+    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    if asked is None:
+        return
+    is_wrong, own = chance.random() < 0.5, Root(history.context.fence())
+    if not is_wrong:
+        own.is_settled = True
+        own.fence.fail()
+    roots = [*(one for one in history.roots if not one.is_settled), own]
+    fences = [one.fence for one in chance.sample(roots, len(roots))]
+    request = replace(asked.request, inputs=asked.request.inputs[1:]) if is_wrong else asked.request
+    history.say(f"a fenced execution to be refused, {'an input less' if is_wrong else 'a fence in error'}: {asked}")
+    launched = launching.launch(
+        history.context, asked.living.prepared_model, request, tuple(fences), settle=partial(_signal, roots)
+    )
+    allowed = {*(_INVALID if is_wrong else _IN_ERROR), *(EXHAUSTED if history.pending else ())}
+    with checks.about("NNHAL-FENCED-001" if is_wrong else "NNHAL-FENCED-004"):
+        checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
+    _signal([own])
+    history.forget_outputs(asked)
+
+
+def _signal(roots: list[Root]) -> None:
+    """Signal those that are open."""
+    for root in roots:
+        if not root.is_settled:
+            root.signal()
