@@ -19,13 +19,18 @@ from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.histories.history import History, Known, known
-from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, WITH_GRAPHS
+from npu_conformance.vts.lib.histories.recipes import OF_EACH_TYPE, OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
-_RECIPES = {"vts.histories.driver.graphs": WITH_GRAPHS, "vts.histories.driver.shapes": OPEN}
-"""The models of a case, where they are not the usual ones."""
+_MODELS: dict[str, tuple[Sequence[Recipe], Sequence[Addition]]] = {
+    "vts.histories.driver.graphs": (WITH_GRAPHS, ()),
+    "vts.histories.driver.shapes": (OPEN, ()),
+    "vts.histories.driver.types": (OF_EACH_TYPE, TYPES),
+}
+"""The models of a case where they are not the usual ones, and types beside each other."""
 
 _EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
@@ -112,10 +117,16 @@ def graphs(context: CaseContext) -> None:
 
 @cases.case(
     "shapes", *_REQUIREMENTS, *_OF_BUFFERS, *_OF_FENCES, "NNHAL-PREPARE-014", "NNHAL-MEMDOMAIN-029",
-    "NNHAL-MEMDOMAIN-033", since=Version.V1_2,
+    "NNHAL-MEMDOMAIN-033",
 )  # fmt: skip
 def shapes(context: CaseContext) -> None:
     """All this with models that leave the number of rows to the request, and with failures in between."""
+    _search(context, _SHAPES)
+
+
+@cases.case("types", *_REQUIREMENTS, *_OF_BUFFERS, *_OF_FENCES)
+def types(context: CaseContext) -> None:
+    """All this with models that differ in their type, or in a zero point, beside each other."""
     _search(context, _SHAPES)
 
 
@@ -168,4 +179,4 @@ def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
 
 
 def _known(context: CaseContext) -> Known:
-    return known(context, _RECIPES.get(context.case.id, RECIPES))
+    return known(context, *_MODELS.get(context.case.id, (RECIPES, ())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -13,23 +14,23 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import histories
-from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
+from npu_conformance.vts.lib.addition import SIZE, Addition
 from npu_conformance.vts.lib.histories.recipe_models import model_of
-from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, WITH_GRAPHS, Recipe
+from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 CASES = {case.id: case for case in histories.cases()}
 
 
-@pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.operand_type.name)
+@pytest.mark.parametrize("chosen", TYPES, ids=str)
 def test_recipes_are_valid_models(chosen: Addition) -> None:
     pool = Memory("ashmem", SIZE, 1)
-    recipes = {*RECIPES, *WITH_GRAPHS, *OPEN}
+    recipes = {replace(one, chosen=chosen) for one in (*RECIPES, *WITH_GRAPHS, *OPEN)}
     for recipe, version in itertools.product(recipes, (chosen.since, Version.V1_3, NEWEST)):
         memory = Memory("ashmem", SIZE, 1) if not version.is_aidl else pool
         pools = [memory] * len(recipe.constants) if recipe.in_pool else []
         if recipe.since <= version:
-            assert not validate_model(model_of(recipe, chosen, *pools), version), (recipe, version)
+            assert not validate_model(model_of(recipe, *pools), version), (recipe, version)
 
 
 def test_what_recipes_give() -> None:

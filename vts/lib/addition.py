@@ -59,6 +59,10 @@ class Addition:
     zero_point: int = 0
     since: Version = OLDEST
 
+    def __str__(self) -> str:
+        points = f" with zero point {self.zero_point}" if self.scale else ""
+        return f"{OperandType(self.operand_type).name}{points}"
+
     @property
     def elements(self) -> int:
         """Number of elements of each tensor, which has one dimension."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SIZE, Values
+from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
 from npu_conformance.vts.lib.histories.memory import ROWS, Place, is_input, rows_of
 
@@ -49,7 +49,7 @@ def ask(
     for index in range(recipe.inputs):
         its = 1 if recipe.is_open and chance.random() < 0.15 else wanted
         own = given.get(index)
-        inputs.append(own or _input(history, with_role(usable, living, "input", index), its, chance))
+        inputs.append(own or _input(history, recipe.chosen, with_role(usable, living, "input", index), its, chance))
     counts = [_rows(history, one, wanted) for one in inputs]
     outputs: list[Place | Held] = []
     for index, count in enumerate(recipe.rows(counts)):
@@ -89,7 +89,7 @@ def _moved(history: History, before: Ask, chance: random.Random) -> Ask | None:
         return None
     inputs, outputs = places[: len(before.inputs)], places[len(before.inputs) :]
     for place, rows in zip(inputs, before.rows, strict=True):
-        history.memories.write(place, drawn_values(chance, rows))
+        history.memories.write(place, drawn_values(chance, rows), before.living.recipe.chosen)
     clear(history, outputs)
     entries = [pools[entry] if isinstance(entry, int) else entry for entry in before.entries]
     request = replace(before.request, pools=tuple(_pool(history, entry) for entry in entries))
@@ -101,16 +101,18 @@ def with_role(buffers: Sequence[Held], living: Living, direction: str, index: in
     return [one for one in buffers if (living.number, direction, index) in one.roles]
 
 
-def _input(history: History, buffers: Sequence[Held], rows: int, chance: random.Random) -> Place | Held:
+def _input(
+    history: History, chosen: Addition, buffers: Sequence[Held], rows: int, chance: random.Random
+) -> Place | Held:
     """A buffer with content, a tensor that somebody has left, or a new one."""
     filled = [one for one in buffers if one.values and is_input(one.values) and rows_of(one.values) == rows]
     if filled and chance.random() < 0.6:
         return chance.choice(filled)
-    known = history.memories.known(rows)
+    known = history.memories.known(rows, chosen)
     if known and chance.random() < 0.4:
         return chance.choice(known)
     place = chance.choice(history.memories.free())
-    history.memories.write(place, drawn_values(chance, rows))
+    history.memories.write(place, drawn_values(chance, rows), chosen)
     return place
 
 
@@ -134,11 +136,11 @@ def _requested(
     entries = [entries[at] for at in order]
     counts = [*rows, *living.recipe.rows(rows)]
     arguments = [
-        _argument(one, order.index(at), history.chosen.shape(count, is_open=living.recipe.is_open), count, chance)
+        _argument(one, order.index(at), living.recipe.shape(count), count, chance)
         for one, at, count in zip((*inputs, *outputs), wanted, counts, strict=True)
     ]
     asked, given = arguments[: len(inputs)], arguments[len(inputs) :]
-    if may_hide and living.recipe.is_open and history.known.finds_shapes is not False:
+    if may_hide and living.recipe.is_open and history.may_hide_shapes:
         given = [_hidden(one, chance) for one in given]
     request = Request(tuple(asked), tuple(given), tuple(_pool(history, entry) for entry in entries))
     return Ask(living, inputs, outputs, rows, request, entries)

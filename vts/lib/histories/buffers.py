@@ -10,6 +10,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.histories.asking import drawn_values, has_buffers
 from npu_conformance.vts.lib.histories.history import Held, History
 from npu_conformance.vts.lib.histories.memory import ROWS
+from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, status_of
 
@@ -20,14 +21,16 @@ def allocate(history: History, chance: random.Random) -> None:
     """Allocate for inputs and outputs of one to three models; the device may decline."""
     if not has_buffers(history) or len(history.buffers) >= _MOST:
         return
-    is_open = chance.choice(history.models).recipe.is_open
-    alike = [one for one in history.models if one.recipe.is_open == is_open]
+    first = chance.choice(history.models).recipe
+    alike = [
+        one for one in history.models if one.recipe.shape(1) == first.shape(1) and one.recipe.chosen == first.chosen
+    ]
     models = chance.sample(alike, chance.randint(1, min(3, len(alike))))
     inputs = [(at, index) for at, one in enumerate(models) for index in range(one.recipe.inputs)]
     outputs = [(at, index) for at, one in enumerate(models) for index in range(len(one.recipe.terms))]
     inputs = chance.sample(inputs, min(len(inputs), chance.randint(0, 3)))
     outputs = chance.sample(outputs, min(len(outputs), chance.randint(0 if inputs else 1, 3)))
-    rows, dimensions = _drawn_shape(history, chance, is_open=is_open)
+    rows, dimensions = _drawn_shape(first, chance)
     prepared = tuple(one.prepared_model for one in models)
     try:
         made = Allocation(prepared, tuple(inputs), tuple(outputs), dimensions).ask(history.context.device)
@@ -40,19 +43,23 @@ def allocate(history: History, chance: random.Random) -> None:
     roles = [(models[at].number, "input", index) for at, index in inputs]
     roles += [(models[at].number, "output", index) for at, index in outputs]
     history.allocated += 1
-    held = Held(history.allocated, made, frozenset(roles), is_open, rows)
+    held = Held(history.allocated, made, frozenset(roles), first, rows)
     history.buffers.append(held)
     history.say(f"allocate {held}, of {rows or 'any number of'} rows, as {roles}")
 
 
-def _drawn_shape(history: History, chance: random.Random, *, is_open: bool) -> tuple[int | None, tuple[int, ...]]:
+def _have_tensors_alike(one: Recipe, other: Recipe) -> bool:
+    return (one.chosen, one.is_open) == (other.chosen, other.is_open)
+
+
+def _drawn_shape(recipe: Recipe, chance: random.Random) -> tuple[int | None, tuple[int, ...]]:
     """The number of rows of a buffer, None for an open one, and the dimensions that its description says."""
-    if not is_open:
-        return 1, chance.choice(((), history.chosen.shape(1, is_open=False)))
+    if not recipe.is_open:
+        return 1, chance.choice(((), recipe.shape(1)))
     if chance.random() < 0.4:
         rows = chance.choice(ROWS)
-        return rows, history.chosen.shape(rows, is_open=True)
-    return None, chance.choice(((), (0, 0), (0, history.chosen.elements)))
+        return rows, recipe.shape(rows)
+    return None, chance.choice(((), (0, 0), (0, recipe.chosen.elements)))
 
 
 def fill(history: History, chance: random.Random) -> None:
@@ -63,9 +70,9 @@ def fill(history: History, chance: random.Random) -> None:
     rows = held.rows or chance.choice(ROWS)
     values = drawn_values(chance, rows)
     pool = history.copies[rows]
-    pool.write(0, history.chosen.packed(values))
+    pool.write(0, held.chosen.packed(values))
     is_said = held.rows is None or chance.random() < 0.5
-    dimensions = history.chosen.shape(rows, is_open=held.is_open) if is_said else ()
+    dimensions = held.shape(rows) if is_said else ()
     history.say(f"copy {values} into {held}")
     with checks.about("NNHAL-MEMDOMAIN-015"):
         status = status_of(lambda: held.made.buffer.copy_from(pool.memory, dimensions))

@@ -75,7 +75,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
 def wrong_data(history: History, chance: random.Random) -> None:
     """An execution gets an activation that does not exist."""
     if history.failing is None:
-        model = addition_with_activation(history.chosen)
+        model = addition_with_activation(history.recipes[0].chosen)
         if not all(history.context.supported_operations(model)):
             return
         history.failing = history.context.prepare(model).prepared_model
@@ -84,7 +84,7 @@ def wrong_data(history: History, chance: random.Random) -> None:
         return
     first, second, code, output = chance.sample(free, 4)
     for place in (first, second, code):
-        history.memories.write(place, _NO_ACTIVATION)
+        history.memories.write(place, _NO_ACTIVATION, history.recipes[0].chosen)
     history.memories.clear(output)
     arguments = [
         RequestArgument(location=DataLocation(at, place.offset, 4 if place is code else SIZE))
@@ -103,7 +103,7 @@ def wrong_data(history: History, chance: random.Random) -> None:
 def refused_model(history: History, chance: random.Random) -> None:
     """An operation of a model reads an operand that does not exist."""
     recipe = chance.choice([one for one in history.recipes if not one.in_pool])
-    model = model_of(recipe, history.chosen)
+    model = model_of(recipe)
     first, *others = model.main.operations
     wrong = replace(first, inputs=(len(model.main.operands), *first.inputs[1:]))
     history.say("prepare a wrong model")

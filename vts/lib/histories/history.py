@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from typing import TypedDict
@@ -34,7 +35,7 @@ from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
 from npu_conformance.vts.lib.histories.options import HINTS, NOBODY
 from npu_conformance.vts.lib.histories.recipe_models import model_of
-from npu_conformance.vts.lib.histories.recipes import RECIPES, Recipe
+from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.load import too_much
 
 MOST = 6
@@ -63,18 +64,27 @@ class Living(msgspec.Struct, eq=False):
 class Held(msgspec.Struct, eq=False):
     """A buffer of the driver. roles: model number, direction and index. values: None where it is uninitialised.
 
-    is_open: its models leave the number of rows open. rows: their number, None where it follows from the content.
+    like: a model whose tensors are of its type and rank. rows: their number, None where it follows from the content.
     """
 
     number: int
     made: DeviceBuffer
     roles: frozenset[tuple[int, str, int]]
-    is_open: bool = False
-    rows: int | None = 1
+    like: Recipe
+    rows: int | None
     values: Values | None = None
 
     def __str__(self) -> str:
         return f"buffer {self.number}"
+
+    @property
+    def chosen(self) -> Addition:
+        """The type of its content."""
+        return self.like.chosen
+
+    def shape(self, rows: int) -> tuple[int, ...]:
+        """Its dimensions with so many rows."""
+        return self.like.shape(rows)
 
 
 class OpenBurst(msgspec.Struct, eq=False):
@@ -159,27 +169,33 @@ class Pending(msgspec.Struct, eq=False):
 class Known(msgspec.Struct):
     """What all histories of a case share.
 
-    recipes: those that the device supports. waits: how often a call has waited for a fence of the client. finds_shapes:
-    the device executes with outputs whose shapes nobody says, None where that is not known yet.
+    recipes: those that the device supports, each in its type. waits: how often a call has waited for a fence of the
+    client. finds_shapes: the device executes with outputs whose shapes nobody says, None where that is not known yet.
     """
 
-    chosen: Addition
     recipes: tuple[Recipe, ...]
     waits: int = 0
     finds_shapes: bool | None = None
 
 
-def known(context: CaseContext, recipes: Sequence[Recipe] = RECIPES) -> Known:
-    """Ask the device what it supports of these models. NotSupported where it is less than two."""
-    chosen, pool = addition.supported(context), context.pool(SIZE)
+def known(context: CaseContext, recipes: Sequence[Recipe], types: Sequence[Addition] = ()) -> Known:
+    """Ask the device what it supports of these models. NotSupported where it is less than two.
+
+    types: in which the models are asked for; the first that the device has if none are given.
+    """
+    pool = context.pool(SIZE)
     found = []
-    for one in recipes:
-        model = model_of(one, chosen, *(pool.memory for _ in (one.constants if one.in_pool else ())))
-        if one.since <= context.version and all(context.supported_operations(model)):
+    for one in (
+        dataclasses.replace(recipe, chosen=chosen)
+        for chosen in types or (addition.supported(context),)
+        for recipe in recipes
+    ):
+        pools = (pool.memory for _ in (one.constants if one.in_pool else ()))
+        if one.since <= context.version and all(context.supported_operations(model_of(one, *pools))):
             found.append(one)
     if len(found) < 2:
         raise NotSupported("no two of the models are supported")
-    return Known(chosen, tuple(found))
+    return Known(tuple(found))
 
 
 class History:
@@ -189,8 +205,7 @@ class History:
         """chance: says where tensors lie."""
         self.context, self.known, self.recipes = context, subject, subject.recipes
         self.version = context.version
-        self.chosen = subject.chosen
-        self.memories = Memories(context, self.chosen, chance)
+        self.memories = Memories(context, chance)
         self.copies = {rows: context.pool(rows * SIZE) for rows in ROWS}
         self.models: list[Living] = []
         self.buffers: list[Held] = []
@@ -228,8 +243,7 @@ class History:
     def model(self, recipe: Recipe) -> Model:
         """The model of a recipe, with a pool for each constant that lies in one."""
         constants = recipe.constants if recipe.in_pool else ()
-        pools = (self.context.filled_pool(self.chosen.packed(one)) for one in constants)
-        return model_of(recipe, self.chosen, *pools)
+        return model_of(recipe, *(self.context.filled_pool(recipe.chosen.packed(one)) for one in constants))
 
     def prepare(self, chance: random.Random) -> Living | None:
         """Prepare one more model, which is supported; None where its deadline was missed."""
@@ -283,7 +297,7 @@ class History:
     def shapes(self, ask: Ask) -> list[tuple[int, ...]]:
         """Dimensions of each output."""
         recipe = ask.living.recipe
-        return [self.chosen.shape(rows, is_open=recipe.is_open) for rows in recipe.rows(list(ask.rows))]
+        return [recipe.shape(rows) for rows in recipe.rows(list(ask.rows))]
 
     def _is_declined(self, ask: Ask, execution: Execution) -> bool:
         """True where the device finds no shapes, which it may decline from the first time on (NNHAL-SHAPE-009)."""
@@ -307,6 +321,11 @@ class History:
             if not root.is_settled:
                 root.signal()
 
+    @property
+    def may_hide_shapes(self) -> bool:
+        """True where an execution may leave the shapes of its outputs open, since HAL 1.2 (NNHAL-REQUEST-010)."""
+        return self.version >= Version.V1_2 and self.known.finds_shapes is not False
+
     def is_refused_for_others(self, ask: Ask, execution: Execution) -> bool:
         """True where a device takes no execution beside those that it has; what the outputs hold is not known then."""
         if not (self.pending or self.launched) or execution.status not in too_much(self.context):
@@ -327,10 +346,10 @@ class History:
         for number, (output, values) in enumerate(zip(ask.outputs, expected, strict=True)):
             if isinstance(output, Held):
                 output.values = values
-                if self.chosen.scale:  # it may be off by a step, from which further sums begin
+                if recipe.chosen.scale:  # it may be off by a step, from which further sums begin
                     output.values = self.read(output, f"output {number}, {what}", recipe.additions)
             else:
-                self.memories.take(output, values, f"output {number}, {what}", recipe.additions)
+                self.memories.take(output, values, recipe.chosen, f"output {number}, {what}", recipe.additions)
 
     def forget_outputs(self, ask: Ask) -> None:
         """An execution has failed: what its outputs hold is not said, and its buffers are uninitialised."""
@@ -349,5 +368,5 @@ class History:
         pool.write(0, b"\xa5" * rows * SIZE)
         checks.succeeds(lambda: held.made.buffer.copy_to(pool.memory), f"copyTo, {what}")
         data = bytes(pool.read(0, rows * SIZE))
-        self.chosen.check(data, held.values, f"{held}, {what}", additions)
-        return self.chosen.unpacked(data)[: len(held.values)]
+        held.chosen.check(data, held.values, f"{held}, {what}", additions)
+        return held.chosen.unpacked(data)[: len(held.values)]

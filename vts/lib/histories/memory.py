@@ -48,8 +48,7 @@ class Place(msgspec.Struct, frozen=True):
 class Memories:
     """Pools, and what is known of their bytes. pools: of the client's; the driver may write what a request says."""
 
-    def __init__(self, context: CaseContext, chosen: Addition, chance: random.Random) -> None:
-        self._chosen = chosen
+    def __init__(self, context: CaseContext, chance: random.Random) -> None:
         large = _FAR + _CELLS // 2 * _CELL
         sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [large]
         self.pools: list[Pool] = [context.pool(size, kind) for size, kind in zip(sizes, _POOLS, strict=True)]
@@ -64,40 +63,42 @@ class Memories:
         ]
         self.values: dict[Place, Values] = {}
         """What lies where there is a tensor."""
+        self._types: dict[Place, Addition] = {}
+        """Of what type it is."""
         self.busy: set[Place] = set()
         """Places of executions that are under way."""
         for number, pool in enumerate(self.pools):
             for start, length in self._spans[number]:
                 self._put(pool, number, start, b"\xa5" * length)
 
-    def write(self, place: Place, values: Values) -> None:
+    def write(self, place: Place, values: Values, chosen: Addition) -> None:
         """Store a tensor."""
-        self._put(self.pools[place.pool], place.pool, place.offset, self._chosen.packed(values))
-        self.values[place] = values
+        self._put(self.pools[place.pool], place.pool, place.offset, chosen.packed(values))
+        self.values[place], self._types[place] = values, chosen
 
     def clear(self, place: Place) -> None:
         """Store what no sum is, as far as the largest tensor reaches."""
         self._put(self.pools[place.pool], place.pool, place.offset, _FILL)
         self.values.pop(place, None)
 
-    def take(self, place: Place, expected: Values, what: str, additions: int) -> None:
+    def take(self, place: Place, expected: Values, chosen: Addition, what: str, additions: int) -> None:
         """See that a tensor was computed, and know it from now on: as it is, since types of 8 bits round."""
         size = SIZE * rows_of(expected)
         data = bytes(self.pools[place.pool].read(place.offset, size))
-        self._chosen.check(data, expected, what, additions)
+        chosen.check(data, expected, what, additions)
         self._copies[place.pool][place.offset : place.offset + size] = data
-        values = self._chosen.unpacked(data)[: len(expected)]
-        if data == self._chosen.packed(values):
-            self.values[place] = values
+        values = chosen.unpacked(data)[: len(expected)]
+        if data == chosen.packed(values):
+            self.values[place], self._types[place] = values, chosen
 
     def free(self, without: Iterable[Place] = ()) -> list[Place]:
         """Places that nobody uses."""
         taken = {*self.busy, *without}
         return [place for place in self.places if place not in taken]
 
-    def known(self, rows: int) -> list[Place]:
-        """Places with a tensor that can be added to again, and has this number of rows."""
-        found = ((place, self.values.get(place)) for place in self.free())
+    def known(self, rows: int, chosen: Addition) -> list[Place]:
+        """Places with a tensor of a type that can be added to again, and has this number of rows."""
+        found = ((place, self.values.get(place)) for place in self.free() if self._types.get(place) == chosen)
         return [place for place, values in found if values and is_input(values) and rows_of(values) == rows]
 
     def check(self, what: str) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
-from npu_conformance.vts.lib.addition import SIZE, Addition
+from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, reference, tensor
 
@@ -17,12 +17,12 @@ _NUMBER = 4
 """Bytes of an INT32: the activation is the first of the values of a model."""
 
 
-def model_of(recipe: Recipe, chosen: Addition, *pools: Memory) -> Model:
-    """The model in a type. pools: hold a constant each in their first bytes, where the recipe has them there."""
+def model_of(recipe: Recipe, *pools: Memory) -> Model:
+    """The model. pools: hold a constant each in their first bytes, where the recipe has them there."""
     values = (_RELU if recipe.is_clipped else 0).to_bytes(_NUMBER, "little")
     if not recipe.in_pool:
-        values += b"".join(map(chosen.packed, recipe.constants))
-    maker = _Maker(recipe, chosen, len(values))
+        values += b"".join(map(recipe.chosen.packed, recipe.constants))
+    maker = _Maker(recipe, len(values))
     if recipe.rounds is not None:
         values += b"".join(number.to_bytes(_NUMBER, "little") for number in (0, 1, recipe.rounds))
         main, referenced = maker.loop()
@@ -39,7 +39,6 @@ class _Maker:
     """Makes the graphs of a recipe. more: where values of IF or WHILE follow the constants."""
 
     recipe: Recipe
-    chosen: Addition
     more: int
 
     def sums(self, terms: tuple[tuple[int, int], ...]) -> Subgraph:
@@ -110,7 +109,7 @@ class _Maker:
         return self.recipe.inputs - 1 - term if is_turned else term
 
     def _tensor(self, lifetime: int) -> Operand:
-        chosen = self.chosen
+        chosen = self.recipe.chosen
         shape = (0, chosen.elements) if self.recipe.is_open else (chosen.elements,)
         return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point)
 
@@ -118,7 +117,7 @@ class _Maker:
         return [self._constant(number) for number in range(len(self.recipe.constants))]
 
     def _constant(self, number: int) -> Operand:
-        in_pool, chosen = self.recipe.in_pool, self.chosen
+        in_pool, chosen = self.recipe.in_pool, self.recipe.chosen
         place = DataLocation(number, length=SIZE) if in_pool else DataLocation(0, _NUMBER + number * SIZE, SIZE)
         return replace(
             tensor(chosen.operand_type, (chosen.elements,), POOL if in_pool else COPY, location=place),

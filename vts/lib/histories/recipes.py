@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.lib.addition import Pair, Values
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import ADDITIONS, FLOAT32, Addition, Pair, Values
 
 CONSTANTS: tuple[Pair, ...] = ((0.5, -1.5), (-2.25, 3.0), (1.25, 0.75))
 """What models add that have a constant."""
@@ -20,7 +21,7 @@ class Recipe:
     model names its inputs and outputs from the last operand to the first. branch: the sums are in the branch of an IF
     that its constant condition takes; None for no IF. rounds: how often a WHILE adds the second term; None without one.
     is_open: tensors have two dimensions, of which the first one, the number of rows, is unknown to the model (which a
-    WHILE may not leave open, MODEL.P8).
+    WHILE may not leave open, MODEL.P8). chosen: the type of its tensors.
     """
 
     inputs: int
@@ -32,6 +33,7 @@ class Recipe:
     branch: bool | None = None
     rounds: int | None = None
     is_open: bool = False
+    chosen: Addition = FLOAT32
 
     def __str__(self) -> str:
         times = "" if self.rounds is None else f"{self.rounds} x "
@@ -39,12 +41,13 @@ class Recipe:
         told = f"relu({sums})" if self.is_clipped else sums
         told += " of operands in turned order" if self.is_turned else ""
         told += " of any number of rows" if self.is_open else ""
+        told += "" if self.chosen is FLOAT32 else f" of {self.chosen}"
         return told if self.branch is None else f"if {str(self.branch).lower()}: {told}"
 
     @property
     def since(self) -> Version:
-        """The first version that has IF and WHILE, for models with one of them."""
-        return OLDEST if self.branch is None and self.rounds is None else Version.V1_3
+        """The first version that has the type, and IF and WHILE for models with one of them."""
+        return self.chosen.since if self.branch is None and self.rounds is None else Version.V1_3
 
     @property
     def additions(self) -> int:
@@ -52,13 +55,18 @@ class Recipe:
         return 1 if self.rounds is None else self.rounds
 
     def is_like(self, other: Recipe) -> bool:
-        """True for models that differ in nothing but the value of a constant, an activation, a condition or rounds."""
-        mine, its = (
-            replace(one, constants=(CONSTANTS[0],) * len(one.constants), is_clipped=False, branch=None, rounds=None)
-            for one in (self, other)
-        )
-        kinds = (self.branch is None, self.rounds is None)
-        return mine == its and kinds == (other.branch is None, other.rounds is None)
+        """True for models that differ in nothing but values of constants, activation, condition, rounds or type."""
+        return self._form == other._form
+
+    @property
+    def _form(self) -> tuple[object, ...]:
+        has_branch, has_rounds = self.branch is not None, self.rounds is not None
+        flags = (self.in_pool, self.is_turned, self.is_open, has_branch, has_rounds)
+        return self.inputs, self.terms, len(self.constants), flags
+
+    def shape(self, rows: int) -> tuple[int, ...]:
+        """Dimensions of a tensor with so many rows."""
+        return self.chosen.shape(rows, is_open=self.is_open)
 
     def expected(self, values: list[Values]) -> list[Values]:
         """The outputs for these inputs."""
@@ -126,3 +134,8 @@ OPEN = (
     Recipe(2, _ONE_SUM, branch=True, is_open=True),
 )
 """The same for histories of shapes: most leave the number of rows to the requests."""
+
+TYPES = (*ADDITIONS, Addition(OperandType.TENSOR_QUANT8_ASYMM, "B", 0.25, 121))
+"""Those of models that live beside each other in histories of types; two differ in nothing but the zero point."""
+OF_EACH_TYPE = (*RECIPES[:2], RECIPES[3], *RECIPES[6:8], RECIPES[9], OPEN[3])
+"""What such a history prepares in each type."""

@@ -46,7 +46,7 @@ def _copy_out(history: History, held: Held, rows: int) -> None:
 
 def _copy_in(history: History, held: Held, right: int, rows: int) -> None:
     history.say(f"copy memory of {rows} rows into {held} as {right} rows")
-    shape = history.chosen.shape(right, is_open=held.is_open)
+    shape = held.shape(right)
     with checks.about("NNHAL-MEMDOMAIN-017"):
         status = status_of(lambda: held.made.buffer.copy_from(history.copies[rows].memory, shape))
         checks.status(status, _INVALID, f"copyFrom of memory of another size into {held}")
@@ -90,7 +90,7 @@ def contradiction(history: History, chance: random.Random) -> None:
         (living, held, index)
         for living in history.models
         for held in history.buffers
-        if held.is_open and held.rows is not None and held not in history.busy
+        if held.like.is_open and held.rows is not None and held not in history.busy
         for index in range(len(living.recipe.terms))
         if (living.number, "output", index) in held.roles
     ]

@@ -15,9 +15,10 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Values
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Living, Pending, Root
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
 from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
+from npu_conformance.vts.lib.histories.recipes import Recipe
 
 _MOST = 8
 """That wait at once."""
@@ -49,10 +50,10 @@ def is_droppable(history: History, one: object) -> bool:
 
 def refill(history: History, asked: Ask, chance: random.Random) -> None:
     """Give the inputs of an execution new values, mostly, and overwrite its outputs."""
-    memories = history.memories
+    memories, chosen = history.memories, asked.living.recipe.chosen
     for place, rows in zip(asked.inputs, asked.rows, strict=True):
-        if isinstance(place, Place) and (place not in memories.known(rows) or chance.random() < 0.7):
-            memories.write(place, drawn_values(chance, rows))
+        if isinstance(place, Place) and (place not in memories.known(rows, chosen) or chance.random() < 0.7):
+            memories.write(place, drawn_values(chance, rows), chosen)
     clear(history, asked.outputs)
 
 
@@ -164,7 +165,7 @@ def _with_a_buffer(history: History, before: list[Pending], chance: random.Rando
 def _reading_earlier_results(history: History, before: list[Pending], chance: random.Random) -> Ask | None:
     """An execution that reads what one before it writes, where its sum is not too large."""
     coming = {
-        place: values
+        place: (one.ask.living.recipe, values)
         for one in before
         for place, values in zip(one.ask.outputs, _coming(history, one), strict=True)
         if values is not None and is_input(values)
@@ -172,21 +173,21 @@ def _reading_earlier_results(history: History, before: list[Pending], chance: ra
     in_buffers = [
         (living, index, held)
         for living in history.models
-        for held, values in coming.items()
+        for held, (_, values) in coming.items()
         if isinstance(held, Held) and _has_as_many(held, values)  # a driver may look for content at the launch
         for index in range(living.recipe.inputs)
         if (living.number, "input", index) in held.roles
     ]
     if in_buffers and chance.random() < 0.7:
         living, index, held = chance.choice(in_buffers)
-        return ask(history, living, chance, given={index: held}, rows=rows_of(coming[held]))
+        return ask(history, living, chance, given={index: held}, rows=rows_of(coming[held][1]))
     living = chance.choice(history.models)
-    places = [one for one, values in coming.items() if isinstance(one, Place) and _takes(living, rows_of(values))]
+    places = [one for one, written in coming.items() if isinstance(one, Place) and _takes(living.recipe, *written)]
     if not places:
         return ask(history, living, chance)
     place = chance.choice(places)
     given = {chance.randrange(living.recipe.inputs): place}
-    return ask(history, living, chance, given=given, rows=rows_of(coming[place]))
+    return ask(history, living, chance, given=given, rows=rows_of(coming[place][1]))
 
 
 def _has_as_many(held: Held, values: Values) -> bool:
@@ -194,8 +195,9 @@ def _has_as_many(held: Held, values: Values) -> bool:
     return held.values is not None and len(held.values) == len(values)
 
 
-def _takes(living: Living, rows: int) -> bool:
-    return living.recipe.is_open or rows == 1
+def _takes(recipe: Recipe, of: Recipe, values: Values) -> bool:
+    """True for a model that can add to what another one gives."""
+    return recipe.chosen == of.chosen and (recipe.is_open or rows_of(values) == 1)
 
 
 def _coming(history: History, pending: Pending) -> list[Values | None]:
@@ -252,7 +254,7 @@ def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
 
 def _write_late(history: History, pending: Pending) -> None:
     for place, values in pending.late.items():
-        history.memories.write(place, values)
+        history.memories.write(place, values, pending.ask.living.recipe.chosen)
 
 
 def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
