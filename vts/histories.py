@@ -47,7 +47,7 @@ _FENCES = (*_ALWAYS, *("launch",) * 18, *("settle",) * 3, "bind", *("allocate", 
 _DISTURBANCES = (
     "refused_request", "request_of_another", "wrong_data", "refused_model", "refused_allocation", "no_room", "no_room",
     "late", "empty_buffer", "buffer_twice", "without_role", "pixels", "wrong_copy", "unknown_token", "refused_launch",
-    "in_burst",
+    "late_again", "endless_loop", "in_burst",
 )  # fmt: skip
 _RESTORING = ("save", "wrong_token", "restore", "restore")
 _DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", *_RESTORING)

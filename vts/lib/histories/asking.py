@@ -40,7 +40,8 @@ def ask(
         return None
     if not given and living.number in history.asked and chance.random() < 0.2:
         before = history.asked[living.number]
-        moved = None if before.hides_shapes else _moved(history, before, chance)
+        is_usable = with_buffers or all(isinstance(one, int) for one in before.entries)
+        moved = _moved(history, before, chance) if is_usable and not before.hides_shapes else None
         if moved is not None:
             return moved
     usable = [one for one in history.buffers if one not in history.busy] if with_buffers else []
@@ -61,7 +62,9 @@ def ask(
         taken = [one for one in (*inputs, *outputs) if isinstance(one, Place)]
         outputs.append(chance.choice(memories.free(taken)))
     clear(history, outputs)
-    history.asked[living.number] = _requested(history, living, inputs, outputs, counts, chance, may_hide=may_hide)
+    history.asked[living.number] = _requested(
+        history, living, inputs, outputs, counts, usable, chance, may_hide=may_hide
+    )
     return history.asked[living.number]
 
 
@@ -84,7 +87,7 @@ def _moved(history: History, before: Ask, chance: random.Random) -> Ask | None:
     """An earlier execution of the model over other pools: all else of the request is the same."""
     pools = chance.sample(range(len(history.memories.pools)), len(history.memories.pools))
     places = [Place(pools[one.pool], one.offset) for one in (*before.inputs, *before.outputs) if isinstance(one, Place)]
-    are_free = set(places) <= set(history.memories.free())
+    are_free = set(places) <= set(history.memories.free()) and all_live(history, before)
     if len(places) < len(before.inputs) + len(before.outputs) or not are_free:
         return None
     inputs, outputs = places[: len(before.inputs)], places[len(before.inputs) :]
@@ -122,16 +125,19 @@ def _requested(
     inputs: list[Place | Held],
     outputs: list[Place | Held],
     rows: list[int],
+    usable: Sequence[Held],
     chance: random.Random,
     *,
     may_hide: bool,
 ) -> Ask:
-    """Lay out the pools of the request: in any order, some twice, some that no argument names."""
+    """Lay out the pools of the request: in any order, some twice, some that no argument names, buffers too."""
     entries: list[int | Held] = []
     joined = chance.choice((0.2, 0.85, 0.95))
     wanted = [_entry(entries, one, joined, chance) for one in (*inputs, *outputs)]
     if chance.random() < 0.15:
         entries.append(chance.randrange(len(history.memories.pools)))
+    if usable and chance.random() < 0.1:
+        entries.append(chance.choice(usable))
     order = chance.sample(range(len(entries)), len(entries))
     entries = [entries[at] for at in order]
     counts = [*rows, *living.recipe.rows(rows)]
@@ -175,6 +181,11 @@ def _pool(history: History, entry: int | Held) -> RequestMemoryPool:
     if isinstance(entry, Held):
         return RequestMemoryPool(token=entry.made.token)
     return RequestMemoryPool(pool=history.memories.pools[entry].memory)
+
+
+def all_live(history: History, asked: Ask) -> bool:
+    """True where every buffer that is a pool of a request lives."""
+    return all(isinstance(one, int) or one in history.buffers for one in asked.entries)
 
 
 def has_buffers(history: History) -> bool:

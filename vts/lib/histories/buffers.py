@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.histories.asking import drawn_values, has_buffers
-from npu_conformance.vts.lib.histories.history import Held, History
+from npu_conformance.vts.lib.histories.history import Held, History, Living
 from npu_conformance.vts.lib.histories.memory import ROWS
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.memory_domains.declining import judge_declined
@@ -26,10 +27,10 @@ def allocate(history: History, chance: random.Random) -> None:
         one for one in history.models if one.recipe.shape(1) == first.shape(1) and one.recipe.chosen == first.chosen
     ]
     models = chance.sample(alike, chance.randint(1, min(3, len(alike))))
-    inputs = [(at, index) for at, one in enumerate(models) for index in range(one.recipe.inputs)]
-    outputs = [(at, index) for at, one in enumerate(models) for index in range(len(one.recipe.terms))]
-    inputs = chance.sample(inputs, min(len(inputs), chance.randint(0, 3)))
-    outputs = chance.sample(outputs, min(len(outputs), chance.randint(0 if inputs else 1, 3)))
+    if chance.random() < 0.2:  # a model may be listed twice, with other roles
+        models.append(models[0])
+    inputs = _drawn_roles([one.recipe.inputs for one in models], models, 0, chance)
+    outputs = _drawn_roles([len(one.recipe.terms) for one in models], models, 0 if inputs else 1, chance)
     rows, dimensions = _drawn_shape(first, chance)
     prepared = tuple(one.prepared_model for one in models)
     try:
@@ -48,7 +49,18 @@ def allocate(history: History, chance: random.Random) -> None:
     history.say(f"allocate {held}, of {rows or 'any number of'} rows, as {roles}")
 
 
-def _have_tensors_alike(one: Recipe, other: Recipe) -> bool:
+def _drawn_roles(
+    counts: Sequence[int], models: Sequence[Living], least: int, chance: random.Random
+) -> list[tuple[int, int]]:
+    """Up to three roles, each of another argument: the place of its model in the list, and the index."""
+    every = [(at, index) for at, count in enumerate(counts) for index in range(count)]
+    drawn = chance.sample(every, min(len(every), chance.randint(least, 3)))
+    of_arguments = {(models[at].number, index): (at, index) for at, index in drawn}
+    return list(of_arguments.values())
+
+
+def have_tensors_alike(one: Recipe, other: Recipe) -> bool:
+    """True for models whose tensors have one type and rank."""
     return (one.chosen, one.is_open) == (other.chosen, other.is_open)
 
 

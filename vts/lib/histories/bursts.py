@@ -12,6 +12,8 @@ from npu_conformance.vts.lib.histories.history import Ask, History, Living, Open
 
 _NAMES = (0, 1, 2, 5, 255, 256, 257, 512, 65_536, 2**31 - 2)
 """By which bursts know memory; many of them agree in their lowest bits."""
+_LONG_NAMES = tuple(2**32 + name for name in _NAMES)
+"""Those that AIDL has beside them."""
 
 
 def begin(history: History, chance: random.Random) -> None:
@@ -24,8 +26,17 @@ def begin(history: History, chance: random.Random) -> None:
         burst = Burst(history.context, living.prepared_model)
     except NotSupported:
         return
-    history.bursts.append(OpenBurst(living, burst, chance.sample(_NAMES, len(history.memories.pools) + 1)))
+    history.bursts.append(OpenBurst(living, burst, _drawn_names(history, chance)))
     history.say(f"open a burst of {living}")
+
+
+def _drawn_names(history: History, chance: random.Random) -> list[int]:
+    """One name more than there are pools; in AIDL, whose tokens have 64 bits, those of buffers are like others."""
+    names = list(_NAMES)
+    if history.version.is_aidl:
+        tokens = {one.made.token for one in history.buffers}
+        names = [*tokens, *chance.sample([*_NAMES, *_LONG_NAMES], len(_NAMES))]
+    return chance.sample(sorted(set(names)), len(history.memories.pools) + 1)
 
 
 def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool) -> list[int]:

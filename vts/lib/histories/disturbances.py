@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, Re
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
-from npu_conformance.vts.lib.histories import bursts
+from npu_conformance.vts.lib.histories import buffers, bursts
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers, with_role
 from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living, OpenBurst
 from npu_conformance.vts.lib.histories.memory import ROWS, Place, rows_of
@@ -113,17 +113,20 @@ def refused_model(history: History, chance: random.Random) -> None:
 
 
 def refused_allocation(history: History, chance: random.Random) -> None:
-    """A buffer is to have no role."""
+    """A buffer is to have no role, or roles of tensors that differ in type or rank."""
     if not has_buffers(history):
         return
-    history.say("allocate a buffer without roles")
-    living = chance.choice(history.models)
-    with checks.about("NNHAL-MEMDOMAIN-005"):
-        checks.raises_status(
-            lambda: Allocation((living.prepared_model,)).ask(history.context.device),
-            {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE},
-            "allocate without roles",
-        )
+    first = chance.choice(history.models)
+    others = [one for one in history.models if not buffers.have_tensors_alike(one.recipe, first.recipe)]
+    if others and chance.random() < 0.7:
+        models = (first.prepared_model, chance.choice(others).prepared_model)
+        rule, what, wrong = "NNHAL-MEMDOMAIN-011", "of unlike tensors", Allocation(models, ((0, 0), (1, 0)))
+    else:
+        rule, what, wrong = "NNHAL-MEMDOMAIN-005", "without roles", Allocation((first.prepared_model,))
+    history.say(f"allocate a buffer {what}")
+    statuses = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
+    with checks.about(rule):
+        checks.raises_status(lambda: wrong.ask(history.context.device), statuses, f"allocate {what}")
 
 
 def no_room(history: History, chance: random.Random) -> None:

@@ -171,11 +171,13 @@ class Known(msgspec.Struct):
 
     recipes: those that the device supports, each in its type. waits: how often a call has waited for a fence of the
     client. finds_shapes: the device executes with outputs whose shapes nobody says, None where that is not known yet.
+    aborts_loops: it executes a loop without end until its timeout.
     """
 
     recipes: tuple[Recipe, ...]
     waits: int = 0
     finds_shapes: bool | None = None
+    aborts_loops: bool = True
 
 
 def known(context: CaseContext, recipes: Sequence[Recipe], types: Sequence[Addition] = ()) -> Known:
@@ -216,11 +218,14 @@ class History:
         """Models that the device has restored: it caches them."""
         self.roots: list[Root] = []
         self.pending: list[Pending] = []
-        self.launched = 0
+        self.launched: list[Ask] = []
         """Asynchronous executions that have not been looked at."""
         self.asked: dict[int, Ask] = {}
         """The latest execution that was drawn of each model, by its number."""
         self.failing: PreparedModel | None = None
+        """Has an activation as its input."""
+        self.looping: PreparedModel | None = None
+        """Has a loop that ends by its inputs alone."""
         self.said: list[str] = []
         self.allocated = self._prepared = 0
 
@@ -247,7 +252,8 @@ class History:
 
     def prepare(self, chance: random.Random) -> Living | None:
         """Prepare one more model, which is supported; None where its deadline was missed."""
-        recipe = chance.choice(self.recipes)
+        living = [one.recipe for one in self.models]
+        recipe = chance.choice(living if living and chance.random() < 0.25 else self.recipes)
         model = self.model(recipe)
         if chance.random() < 0.5:
             with checks.about("NNHAL-SUPPORT-004"):
@@ -273,9 +279,9 @@ class History:
 
     @property
     def busy(self) -> set[Held]:
-        """The buffers of executions that wait."""
-        used = [one for pending in self.pending for one in (*pending.ask.inputs, *pending.ask.outputs)]
-        return {one for one in used if isinstance(one, Held)}
+        """The buffers of executions that are under way."""
+        asked = [*(pending.ask for pending in self.pending), *self.launched]
+        return {one for ask in asked for one in ask.entries if isinstance(one, Held)}
 
     def value(self, argument: Place | Held) -> Values:
         """What an input holds."""

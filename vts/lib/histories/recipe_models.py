@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
-from npu_conformance.vts.lib.addition import SIZE
+from npu_conformance.vts.lib.addition import SIZE, Pair
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, reference, tensor
 
 _RELU = 1
+_OTHERS: tuple[Pair, ...] = ((3.0, -2.5), (-1.75, 2.0))
+"""Constants of a branch that is not taken."""
 _NUMBER = 4
 """Bytes of an INT32: the activation is the first of the values of a model."""
 
@@ -21,7 +24,7 @@ def model_of(recipe: Recipe, *pools: Memory) -> Model:
     """The model. pools: hold a constant each in their first bytes, where the recipe has them there."""
     values = (_RELU if recipe.is_clipped else 0).to_bytes(_NUMBER, "little")
     if not recipe.in_pool:
-        values += b"".join(map(recipe.chosen.packed, recipe.constants))
+        values += b"".join(map(recipe.chosen.packed, recipe.constants + _OTHERS[: _others(recipe)]))
     maker = _Maker(recipe, len(values))
     if recipe.rounds is not None:
         values += b"".join(number.to_bytes(_NUMBER, "little") for number in (0, 1, recipe.rounds))
@@ -34,6 +37,11 @@ def model_of(recipe: Recipe, *pools: Memory) -> Model:
     return Model(main, referenced, operand_values=values, pools=pools)
 
 
+def _others(recipe: Recipe) -> int:
+    """How many constants the branch has that is not taken: as many as the other, so that nothing else differs."""
+    return 0 if recipe.branch is None or recipe.in_pool else len(recipe.constants)
+
+
 @dataclass(frozen=True, slots=True)
 class _Maker:
     """Makes the graphs of a recipe. more: where values of IF or WHILE follow the constants."""
@@ -41,12 +49,16 @@ class _Maker:
     recipe: Recipe
     more: int
 
-    def sums(self, terms: tuple[tuple[int, int], ...]) -> Subgraph:
-        """The sums as a graph: operands are the inputs, the constants, the activation and the outputs."""
+    def sums(self, terms: tuple[tuple[int, int], ...], constants: Sequence[int] | None = None) -> Subgraph:
+        """The sums as a graph: operands are the inputs, the constants, the activation and the outputs.
+
+        constants: where they are stored, by their number; in their own order where that is not said.
+        """
         recipe, is_turned = self.recipe, self.recipe.is_turned
         used = [tuple(map(self._operand, pair)) for pair in (terms[::-1] if is_turned else terms)]
         code = recipe.inputs + len(recipe.constants)
-        operands = [*self._inputs(), *self._constants(), self._activation(), *(self._tensor(OUTPUT) for _ in used)]
+        stored = [self._constant(at) for at in constants or range(len(recipe.constants))]
+        operands = [*self._inputs(), *stored, self._activation(), *(self._tensor(OUTPUT) for _ in used)]
         operations = [
             Operation(OperationType.ADD, (*pair, code), (code + 1 + number,)) for number, pair in enumerate(used)
         ]
@@ -56,9 +68,16 @@ class _Maker:
         return replace(made, input_indexes=made.input_indexes[::-1], output_indexes=made.output_indexes[::-1])
 
     def branches(self) -> tuple[Subgraph, tuple[Subgraph, ...]]:
-        """IF whose arguments are those of its branches; in the one that is not taken all terms are the first ones."""
-        sums = self.sums(self.recipe.terms)
-        others = self.sums(tuple((first, first) for first, _ in self.recipe.terms))
+        """IF whose arguments are those of its branches.
+
+        The one that is not taken differs in its constants, where it has others, or adds the first terms to themselves.
+        """
+        terms, count = self.recipe.terms, len(self.recipe.constants)
+        stored = range(count, count + _others(self.recipe)) or range(count)[::-1]
+        sums = self.sums(terms)
+        others = self.sums(
+            terms if _others(self.recipe) or count > 1 else tuple((one, one) for one, _ in terms), stored
+        )
         condition = constant(OperandType.TENSOR_BOOL8, (1,), self.more, 1)
         inputs, outputs = self._inputs(), [self._tensor(OUTPUT) for _ in self.recipe.terms]
         taken = tuple(range(3, 3 + len(inputs)))
@@ -87,7 +106,8 @@ class _Maker:
         """Each sum grows by its second term, and the counter by 1."""
         carried, terms = self._carried(), self.recipe.terms
         counter, code = len(terms), len(carried) + len(self.recipe.constants)
-        operands = [*carried, *self._constants(), self._activation(), self._number(1)]
+        stored = [self._constant(at) for at in range(len(self.recipe.constants))]
+        operands = [*carried, *stored, self._activation(), self._number(1)]
         results = [*(self._tensor(OUTPUT) for _ in terms), tensor(OperandType.TENSOR_INT32, (1,), OUTPUT)]
         added = [(number, counter + 1 + other) for number, (_, other) in enumerate(terms)] + [(counter, code + 1)]
         first = len(operands)
@@ -112,9 +132,6 @@ class _Maker:
         chosen = self.recipe.chosen
         shape = (0, chosen.elements) if self.recipe.is_open else (chosen.elements,)
         return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point)
-
-    def _constants(self) -> list[Operand]:
-        return [self._constant(number) for number in range(len(self.recipe.constants))]
 
     def _constant(self, number: int) -> Operand:
         in_pool, chosen = self.recipe.in_pool, self.recipe.chosen

@@ -116,6 +116,11 @@ WITH_GRAPHS = (
         for branch in (False, True)
     ),
     *(Recipe(3, _TWO_SUMS, is_turned=is_turned, branch=True) for is_turned in (False, True)),
+    *(
+        Recipe(1, ((0, 1), (0, 2)), constants=CONSTANTS[:2], in_pool=in_pool, branch=branch)
+        for in_pool in (False, True)
+        for branch in (False, True)
+    ),
     *(Recipe(2, _ONE_SUM, rounds=rounds) for rounds in range(3)),
     *(Recipe(1, _ONE_SUM, constants=(constant,), rounds=2) for constant in CONSTANTS[:2]),
     Recipe(3, _TWO_SUMS, rounds=2),

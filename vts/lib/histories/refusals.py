@@ -1,24 +1,41 @@
-"""What a driver must refuse in the middle of a history, and what it must leave as it was."""
+"""What a driver must refuse or end in the middle of a history, and what it must leave as it was."""
 
 from __future__ import annotations
 
 import random
+import struct
+import time
 from functools import partial
 
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
-from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus
+from npu_conformance.harness.run.executing.executors import bind, execute, executors, run_reusable
+from npu_conformance.specs.neuralnetworks.enums import (
+    DEFAULT_LOOP_TIMEOUT_DURATION_NS,
+    EXHAUSTED,
+    MISSED,
+    ErrorStatus,
+)
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
+from npu_conformance.vts.lib.fenced import BoundModel
+from npu_conformance.vts.lib.histories import bursts, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
 from npu_conformance.vts.lib.histories.history import Held, History, Root
 from npu_conformance.vts.lib.histories.memory import ROWS, rows_of
+from npu_conformance.vts.lib.histories.options import drawn_options
+from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
+from npu_conformance.vts.lib.structure_models import LOOP
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
+_DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
+_LOOPING = Recipe(2, ((0, 1),), rounds=1)
+"""Stands for a model with a loop, whose timeout counts."""
 _IN_ERROR = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 """NNHAL-FENCED-004."""
 
@@ -31,9 +48,13 @@ def wrong_copy(history: History, chance: random.Random) -> None:
     held = chance.choice(free)
     if held.values is not None and chance.random() < 0.5:
         _copy_out(history, held, chance.choice([one for one in ROWS if one != rows_of(held.values)]))
+        return
+    right = held.rows or chance.choice(ROWS)
+    other = chance.choice([one for one in ROWS if one != right])
+    if held.rows is not None and chance.random() < 0.5:
+        _copy_in(history, held, other, other)
     else:
-        right = held.rows or chance.choice(ROWS)
-        _copy_in(history, held, right, chance.choice([one for one in ROWS if one != right]))
+        _copy_in(history, held, right, other)
 
 
 def _copy_out(history: History, held: Held, rows: int) -> None:
@@ -44,12 +65,13 @@ def _copy_out(history: History, held: Held, rows: int) -> None:
     history.read(held, "read after a refused copyTo")
 
 
-def _copy_in(history: History, held: Held, right: int, rows: int) -> None:
-    history.say(f"copy memory of {rows} rows into {held} as {right} rows")
-    shape = held.shape(right)
-    with checks.about("NNHAL-MEMDOMAIN-017"):
+def _copy_in(history: History, held: Held, said: int, rows: int) -> None:
+    """The memory has another size than the dimensions say, or both are none that the buffer can have."""
+    history.say(f"copy memory of {rows} rows into {held} as {said} rows")
+    shape = held.shape(said)
+    with checks.about("NNHAL-MEMDOMAIN-017" if said != rows else "NNHAL-MEMDOMAIN-018"):
         status = status_of(lambda: held.made.buffer.copy_from(history.copies[rows].memory, shape))
-        checks.status(status, _INVALID, f"copyFrom of memory of another size into {held}")
+        checks.status(status, _INVALID, f"copyFrom of memory of {rows} rows into {held} as {said} rows")
     held.values = None  # NNHAL-MEMDOMAIN-016
 
 
@@ -128,28 +150,32 @@ def _into(request: Request, index: int, held: Held, *, is_said: bool) -> Request
 
 
 def refused_launch(history: History, chance: random.Random) -> None:
-    """A fenced execution is refused while others wait: for its request, or for a fence that has failed already."""
+    """A fenced execution is refused while others wait: for its request, or for a fence that has failed already.
+
+    It is one of a model, or a run of a reusable execution, which is not busy then.
+    """
     if history.version < Version.V1_3:
         return
-    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    ready = [one for one in history.bound if waiting.is_free(history, one)]
+    bound = chance.choice(ready) if ready and chance.random() < 0.4 else None
+    asked = bound.ask if bound else ask(history, chance.choice(history.models), chance, with_buffers=False)
     if asked is None:
         return
-    is_wrong, own = chance.random() < 0.5, Root(history.context.fence())
+    is_wrong, own = bound is None and chance.random() < 0.5, Root(history.context.fence())
     if not is_wrong:
         own.is_settled = True
         own.fence.fail()
     roots = [*(one for one in history.roots if not one.is_settled), own]
-    fences = [one.fence for one in chance.sample(roots, len(roots))]
+    fences = tuple(one.fence for one in chance.sample(roots, len(roots)))
+    model = BoundModel(bound.execution) if bound else asked.living.prepared_model
     request = replace(asked.request, inputs=asked.request.inputs[1:]) if is_wrong else asked.request
     history.say(f"a fenced execution to be refused, {'an input less' if is_wrong else 'a fence in error'}: {asked}")
-    launched = launching.launch(
-        history.context, asked.living.prepared_model, request, tuple(fences), settle=partial(_signal, roots)
-    )
+    launched = launching.launch(history.context, model, request, fences, settle=partial(_signal, roots))
     allowed = {*(_INVALID if is_wrong else _IN_ERROR), *(EXHAUSTED if history.pending else ())}
     with checks.about("NNHAL-FENCED-001" if is_wrong else "NNHAL-FENCED-004"):
         checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
     _signal([own])
-    history.forget_outputs(asked)
+    history.leave_outputs(asked)
 
 
 def _signal(roots: list[Root]) -> None:
@@ -157,3 +183,50 @@ def _signal(roots: list[Root]) -> None:
     for root in roots:
         if not root.is_settled:
             root.signal()
+
+
+def late_again(history: History, chance: random.Random) -> None:
+    """The deadline of one run of a reusable execution has passed, which is nothing to the next one."""
+    ready = [one for one in history.bound if waiting.is_free(history, one)]
+    if not ready:
+        return
+    bound = chance.choice(ready)
+    executor = "reusable" if history.pending else chance.choice(("reusable", "reusable_fenced"))
+    waiting.refill(history, bound.ask, chance)
+    limits = chance.choice(({"deadline": deadline("past", history.version)}, {"duration": 1}))
+    what = f"late {executor} execution of {bound.ask}, {'/'.join(limits)}"
+    history.say(what)
+    execution = run_reusable(history.context, bound.execution, executor, replace(bound.options, **limits))
+    with checks.about("NNHAL-QOS-003"):
+        checks.status(execution.status, LATE, what)
+    if execution.status == ErrorStatus.NONE:
+        history.judge(bound.ask, execution, measured=bound.options.measure, what=what)
+    else:
+        history.leave_outputs(bound.ask)  # what did not begin has not failed, for AOSP's driver
+
+
+def endless_loop(history: History, chance: random.Random) -> None:
+    """A loop without end ends by its timeout of a millisecond, whatever other limits and hints there are."""
+    if history.version < Version.V1_3 or not history.known.aborts_loops:
+        return
+    if history.looping is None:
+        history.known.aborts_loops = all(history.context.supported_operations(LOOP))
+        history.looping = history.context.prepare(LOOP).prepared_model if history.known.aborts_loops else None
+    if history.looping is None:
+        return
+    pool = history.context.filled_pool(struct.pack("<3f", -1.0, 0.0, 0.0))
+    first, second, output = (RequestArgument(location=DataLocation(0, at, 4)) for at in (0, 4, 8))
+    request = Request((first, second), (output,), (RequestMemoryPool(pool=pool),))
+    options = replace(drawn_options(history.version, _LOOPING, chance), loop_timeout=MILLISECOND)
+    ways = set(executors(history.version, loop_timeout=True)) & set(bursts.ways(history))
+    executor = chance.choice(sorted(ways))
+    history.say(f"{executor} execution of a loop without end")
+    started = time.monotonic()
+    execution = bind(history.context, history.looping, request, options, executor)()
+    if execution.status == ErrorStatus.GENERAL_FAILURE or execution.status in too_much(history.context):
+        history.known.aborts_loops = execution.status != ErrorStatus.GENERAL_FAILURE
+        return
+    with checks.about("NNHAL-CONTROLFLOW-011"):
+        checks.status(execution.status, MISSED, f"{executor} execution of a loop without end")
+        elapsed, latest = time.monotonic() - started, _DEFAULT_SECONDS * max(history.context.manifest.time_scale, 1.0)
+        checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than {latest:g} s")

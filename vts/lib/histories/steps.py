@@ -81,7 +81,6 @@ def together(history: History, chance: random.Random) -> None:
     if history.version > HIDL_LAST or history.pending:
         return
     launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
-    history.launched = sum(one is not None for one in launched)
     in_burst(history, chance)
     seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
     for asked, options, recorder in filter(None, launched):
@@ -91,7 +90,7 @@ def together(history: History, chance: random.Random) -> None:
         _let_go(history, asked)
         what = f"asynchronous execution of {asked}"
         history.judge(asked, recorder.answers[0], measured=options.measure, what=what)
-    history.launched = 0
+    history.launched.clear()
 
 
 def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOptions, ExecutionRecorder] | None:
@@ -110,6 +109,7 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOp
 
 
 def _hold(history: History, asked: Ask) -> None:
+    history.launched.append(asked)
     history.memories.busy |= {one for one in (*asked.inputs, *asked.outputs) if isinstance(one, Place)}
 
 
@@ -206,5 +206,7 @@ STEPS: Mapping[str, Does] = {
     "unknown_token": refusals.unknown_token,
     "contradiction": refusals.contradiction,
     "refused_launch": refusals.refused_launch,
+    "late_again": refusals.late_again,
+    "endless_loop": refusals.endless_loop,
 }
 """What a step does, by its name."""

@@ -14,7 +14,7 @@ from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Values
 from npu_conformance.vts.lib.fenced import BoundModel
-from npu_conformance.vts.lib.histories.asking import ask, clear, drawn_values
+from npu_conformance.vts.lib.histories.asking import all_live, ask, clear, drawn_values
 from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
 from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
@@ -29,8 +29,7 @@ _WAITS = 3
 def is_free(history: History, bound: Bound) -> bool:
     """True where a reusable execution can be run: nothing that it touches waits, its buffers live and are filled."""
     arguments = (*bound.ask.inputs, *bound.ask.outputs)
-    held = [one for one in arguments if isinstance(one, Held)]
-    if any(one in history.busy or one not in history.buffers for one in held):
+    if not all_live(history, bound.ask) or any(one in history.busy for one in arguments if isinstance(one, Held)):
         return False
     inputs = zip(bound.ask.inputs, bound.ask.rows, strict=True)
     if any(not _is_input(one, rows) for one, rows in inputs if isinstance(one, Held)):
