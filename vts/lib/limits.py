@@ -11,6 +11,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, config_of
 from npu_conformance.harness.run.executing.executors import bind, executors, run_reusable
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -75,9 +76,13 @@ class _Made:
         if name == "burst":
             self._burst = self._burst or Burst(self._context, self._prepared)
             return self._burst.execute(self._request, options=limits)
-        if name in ("reusable", "reusable_fenced"):
-            return run_reusable(self._context, self._bound(limits), name, limits)
-        return bind(self._context, self._prepared, self._request, limits, name)()
+        if name not in ("reusable", "reusable_fenced"):
+            return bind(self._context, self._prepared, self._request, limits, name)()
+        try:
+            reusable = self._bound(limits)
+        except ServiceError as error:
+            return Execution(error.status, (), None)
+        return run_reusable(self._context, reusable, name, limits)
 
     def _bound(self, limits: ExecutionOptions) -> ReusableExecution:
         config = config_of(limits)
