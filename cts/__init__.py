@@ -14,6 +14,7 @@ AREAS = (
     "misuse",
     "states",
     "random_calls",
+    "histories",
     "introspection",
     "partitioning",
     "random_control_flow",

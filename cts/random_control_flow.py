@@ -14,9 +14,10 @@ from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.memories import Role, described
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
 from npu_conformance.cts.lib.runtime.nets import MATRIX, Net
 from npu_conformance.cts.lib.runtime.random_flow_nets import FlowNet, flow_drivers
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.seeded import seeded
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case

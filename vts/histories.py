@@ -7,14 +7,13 @@ down to the steps that matter, which the failure file holds.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import case_of_steps, search
@@ -162,16 +161,9 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[Step]) -> None:
         history.let_go()  # a device with room for one execution would be busy in the next history
 
 
-@contextmanager
-def _told(history: History) -> Iterator[None]:
+def _told(history: History) -> AbstractContextManager[None]:
     """Name what was done with what has failed."""
-    try:
-        yield
-    except Failed as failure:
-        listed = "".join(f"\n  {number}. {said}" for number, said in enumerate(history.said, 1))
-        told = Failed(f"{failure}\nWhat was done:{listed}", failure.expected, failure.found)
-        told.about = failure.about
-        raise told from None
+    return checks.reworded(lambda message: f"{message}\nWhat was done:{history.told()}")
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:

@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.net_app import Options
 from npu_conformance.cts.lib.runtime.nets import add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

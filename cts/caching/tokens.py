@@ -9,8 +9,9 @@ import itertools
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net
+from npu_conformance.cts.lib.runtime.net_app import Options
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

@@ -13,8 +13,9 @@ from functools import partial
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
 from npu_conformance.cts.lib.runtime.lasting import pending
+from npu_conformance.cts.lib.runtime.net_app import Compiled
 from npu_conformance.cts.lib.runtime.nets import add
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.cts.lib.runtime.sums import compilation_of_sum, execution_of_sum
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Computed
 from npu_conformance.cts.lib.runtime.nets import add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.cts.lib.runtime.vendor import FIBONACCI, PREFIX_BITS, lists
 from npu_conformance.harness.judge import checks

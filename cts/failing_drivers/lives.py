@@ -14,8 +14,9 @@ from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.cache_model import DEATHS, FROM_CACHE, PREPARE, Numbered
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.memories import Role, described
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
 from npu_conformance.cts.lib.runtime.nets import Net, add, chain
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks

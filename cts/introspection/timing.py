@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.net_app import Computed
 from npu_conformance.cts.lib.runtime.nets import add
-from npu_conformance.cts.lib.runtime.scripted_app import Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver, failing
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup

@@ -14,8 +14,9 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     while_net,
 )
 from npu_conformance.cts.lib.runtime.memories import Role, described
+from npu_conformance.cts.lib.runtime.net_app import Compiled
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable

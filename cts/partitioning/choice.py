@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from npu_conformance.cts.lib.runtime.net_app import Options
 from npu_conformance.cts.lib.runtime.nets import chain
-from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, SLOW, driver, failing, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

@@ -20,8 +20,9 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     while_of_hidden_counter,
     while_of_hidden_matrix,
 )
+from npu_conformance.cts.lib.runtime.net_app import Compiled
 from npu_conformance.cts.lib.runtime.nets import Net
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, both, driver, failing, misbehaving
 from npu_conformance.cts.lib.runtime.vector_run import MISSED
 from npu_conformance.cts.lib.runtime.ways import ways

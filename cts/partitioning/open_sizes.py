@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from itertools import product
 
 from npu_conformance.cts.lib.runtime.control_flow_nets import flow_in_branch, if_net, opened_inside, while_net
+from npu_conformance.cts.lib.runtime.net_app import Compiled
 from npu_conformance.cts.lib.runtime.nets import Net
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, MULTIPLIES
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext

@@ -17,8 +17,9 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     while_around_if,
     while_net,
 )
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Computed
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, chain, net_of
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import ADDS, FAST, MULTIPLIES, driver, misbehaving
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable

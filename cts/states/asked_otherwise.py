@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
 from npu_conformance.cts.lib.runtime.nets import add
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group

@@ -9,8 +9,9 @@ from functools import partial
 from npu_conformance.corpus.vector_types import VectorOperand
 from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.fixture import VECTOR_BYTES, RuntimeApp
+from npu_conformance.cts.lib.runtime.net_app import Compiled
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder, add
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import driver
 from npu_conformance.cts.lib.runtime.sums import packed, unpacked
 from npu_conformance.cts.lib.runtime.vendor import PARAMETERS, FibonacciModel, lists

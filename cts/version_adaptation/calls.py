@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Options
 from npu_conformance.cts.lib.runtime.nets import add, chain, net_of
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope

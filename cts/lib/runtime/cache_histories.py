@@ -16,8 +16,9 @@ from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.cache_model import DEATHS, FROM_CACHE, PREPARE, CacheModel, Files, Numbered
 from npu_conformance.cts.lib.runtime.control_flow_nets import if_net, two_ifs
 from npu_conformance.cts.lib.runtime.fixture import CPU
+from npu_conformance.cts.lib.runtime.net_app import Options
 from npu_conformance.cts.lib.runtime.nets import Net, NetBuilder
-from npu_conformance.cts.lib.runtime.scripted_app import Options, ScriptedApp
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp
 from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext

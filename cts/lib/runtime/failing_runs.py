@@ -14,9 +14,10 @@ from npu_conformance.cts.lib.runtime.cache_folder import CacheFolder
 from npu_conformance.cts.lib.runtime.failing_by_chance import DEAD, EXECUTE, FROM_CACHE, PREPARE, QUERY, Asked, Watch
 from npu_conformance.cts.lib.runtime.fixture import CPU
 from npu_conformance.cts.lib.runtime.lasting import Pending, pending
+from npu_conformance.cts.lib.runtime.net_app import Compiled, Computed, Options
 from npu_conformance.cts.lib.runtime.nets import Net
 from npu_conformance.cts.lib.runtime.random_nets import supported
-from npu_conformance.cts.lib.runtime.scripted_app import Compiled, Computed, Options, ScriptedApp, names_of
+from npu_conformance.cts.lib.runtime.scripted_app import ScriptedApp, names_of
 from npu_conformance.cts.lib.runtime.ways import ways
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext

@@ -233,6 +233,10 @@ class History:
         """Put a step in words."""
         self.said.append(text)
 
+    def told(self) -> str:
+        """All steps so far, numbered."""
+        return "".join(f"\n  {number}. {said}" for number, said in enumerate(self.said, 1))
+
     def cache_client(self) -> Client | None:
         """The client of compilation caching; None where the device does not cache."""
         client = Client(self.context)

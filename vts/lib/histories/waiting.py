@@ -269,7 +269,7 @@ def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
     if has_failed:
         with checks.about("NNHAL-FENCED-014"):
             checks.that(outcome.status != ErrorStatus.NONE, f"a wait fence has failed, found NONE: {what}")
-        history.forget_outputs(pending.ask)
+        history.leave_outputs(pending.ask)  # to keep what buffers held is a warning of vts.memory_domains
         for one in pending.ask.inputs:
             if isinstance(one, Held) and one.values is not None and not _is_written(history, one):
                 history.read(one, f"an input of a {what} that failed")
