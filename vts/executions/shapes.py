@@ -27,9 +27,16 @@ from npu_conformance.harness.run.executing.execution import (
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import DataLocation, OutputShape, RequestArgument
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    OutputShape,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition, Values
 from npu_conformance.vts.lib.preparing import prepared
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
 from npu_conformance.vts.lib.sums import (
@@ -94,6 +101,37 @@ def insufficient(context: CaseContext) -> None:
                 model_dimensions=None if known else (0,),
                 name=f"{name}.{'specified' if known else 'unspecified'}",
             )
+
+
+@cases.case("shapes.of_one_place", "NNHAL-PREPARE-014", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", since=Version.V1_2)
+def of_one_place(context: CaseContext) -> None:
+    """Two inputs that lie in the same bytes have each the shape that the request says: a row and a column."""
+    chosen = addition.supported(context)
+    prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), (0, 0), inputs=True))
+    count, asked = chosen.elements, sum_of(context, chosen)
+    output = context.pool(count * addition.SIZE)
+    row, column = ((1, count), (count, 1))
+    place = asked.request.inputs[0].location
+    for name in executors(context.version):
+        for first, second in ((row, column), (column, row), (row, row)):
+            with context.configuration(f"{name}.{'x'.join(map(str, (*first, *second)))}"):
+                shape = tuple(map(max, first, second))
+                size = addition.SIZE * shape[0]
+                inputs = tuple(RequestArgument(location=place, dimensions=one) for one in (first, second))
+                outputs = (RequestArgument(location=DataLocation(1, length=size), dimensions=shape),)
+                pools = (asked.request.pools[0], RequestMemoryPool(pool=output.memory))
+                execution = bind(context, prepared_model, Request(inputs, outputs, pools), executor=name)()
+                checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {first} and {second} in one place")
+                what = f"sum of {first} and {second} in one place"
+                chosen.check(bytes(output.read(0, size)), _sum_with_itself(chosen, is_square=first != second), what)
+
+
+def _sum_with_itself(chosen: Addition, *, is_square: bool) -> Values:
+    """A row of A and itself; or as a row and a column, two rows of it: the others repeat them."""
+    row = addition.A * (chosen.elements // 2)
+    if not is_square:
+        return tuple(2 * one for one in addition.A)
+    return tuple(one + other for one in addition.A for other in row)
 
 
 @cases.case("shapes.insufficient_is_a_result", "NNHAL-ERROR-007", "NNHAL-SHAPE-004", since=Version.FL5)

@@ -5,10 +5,13 @@ Every rejection is looked at from the side of an input and of an output.
 
 from __future__ import annotations
 
+import struct
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import TOKEN, CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.executing.launching import finish, launch
@@ -17,8 +20,10 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
+from npu_conformance.vts.lib.addition import FLOAT32, SIZE, SUM, A, B
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.load import takes_several
+from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
@@ -33,6 +38,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     request_of,
 )
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
+from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
@@ -221,6 +227,28 @@ def missed_deadline(fixture: BufferFixture) -> None:
         elif fixture.executor in executors(fixture.context.version, finding_shapes=True):
             with asked_by_text_alone(fixture.context):
                 checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
+
+
+@cases.case(
+    "execute.inputs_of_a_failure", "NNHAL-MEMDOMAIN-015", "NNHAL-EXECUTE-002", "NNHAL-CONTROLFLOW-011", since=_SINCE
+)
+def inputs_of_a_failure(context: CaseContext) -> None:
+    """Inputs in buffers keep their content where the execution fails on the device: a loop is aborted."""
+    fixture = BufferFixture(context, FLOAT32)
+    model = fixture.prepare_model(LOOP)
+    counter, step = (fixture.allocate(model, inputs=(index,)) for index in range(2))
+    contents = tuple(struct.pack("<f", value) for value in (-1.0, 0.0))
+    for made, data in zip((counter, step), contents, strict=True):
+        checks.status(fixture.copy_from(made, data), {NONE}, "copyFrom")
+    for executor in executors(context.version, loop_timeout=True):
+        if executor == "burst" and not context.version.is_aidl:
+            continue
+        with context.configuration(executor):
+            request = request_of((counter, step), (fixture.pool(4),))
+            options = ExecutionOptions(loop_timeout=MILLISECOND)
+            expect_aborted(bind(context, model, request, options, executor)())
+            for made, data in zip((counter, step), contents, strict=True):
+                checks.equal(fixture.content(made, 4), data, "content of an input behind an execution that failed")
 
 
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)

@@ -22,7 +22,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
+from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline, wait_until_over
 from npu_conformance.vts.lib.limits import HINTED, Way, unusual, ways
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
@@ -149,6 +149,22 @@ def afterwards(context: CaseContext) -> None:
                 for after, other in found.items():
                     asked.clear()
                     asked.check(other.run(ExecutionOptions()), f"{after} execution without limits after a {name} one")
+
+
+@cases.case("limits.kept_before", "NNHAL-QOS-002", "NNHAL-FENCED-015", "NNHAL-EXECUTE-014", since=Version.V1_3)
+def kept_before(context: CaseContext) -> None:
+    """A limit that one execution has kept does not limit the next one when it has passed, be it of the same object."""
+    asked, found = _sum(context)
+    end = deadline("soon", context.version)
+    limits = {"deadline": ExecutionOptions(deadline=end), "duration": ExecutionOptions(duration=20 * MILLISECOND)}
+    for what, kept in limits.items():
+        for name, way in _taking(found, kept):
+            checks.status(way.run(kept).status, LATE, f"{name} execution with a {what} of 20 ms")
+    wait_until_over(context, deadline("soon", context.version))
+    for after, other in found.items():
+        with context.configuration(after):
+            asked.clear()
+            asked.check(other.run(ExecutionOptions()), f"{after} execution behind limits that have passed")
 
 
 def _sum(context: CaseContext) -> tuple[Sum, Mapping[str, Way]]:

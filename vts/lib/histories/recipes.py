@@ -104,7 +104,8 @@ RECIPES = (
 )
 """What a history prepares. Some differ in nothing but a constant, the order of two, or an activation."""
 
-_ONE_SUM, _TWO_SUMS = ((0, 1),), ((0, 1), (2, 1))
+_ONE_SUM, _TWO_SUMS, _OTHERWISE = ((0, 1),), ((0, 1), (2, 1)), ((0, 2), (2, 1))
+"""What outputs add. The latter two differ in nothing but which operands the first sum is of."""
 WITH_GRAPHS = (
     *RECIPES[:2],
     Recipe(3, _TWO_SUMS, is_turned=True),
@@ -116,6 +117,8 @@ WITH_GRAPHS = (
         for branch in (False, True)
     ),
     *(Recipe(3, _TWO_SUMS, is_turned=is_turned, branch=True) for is_turned in (False, True)),
+    *(Recipe(3, _OTHERWISE, branch=branch) for branch in (False, True)),
+    Recipe(3, _OTHERWISE, rounds=2),
     *(
         Recipe(1, ((0, 1), (0, 2)), constants=CONSTANTS[:2], in_pool=in_pool, branch=branch)
         for in_pool in (False, True)
