@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from contextlib import suppress
+
 from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
@@ -9,10 +12,11 @@ from npu_conformance.corpus.constant_layouts import POOLED
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute, executors
-from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
+from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, model_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     EXHAUSTED,
@@ -25,6 +29,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
+    Operation,
     PrepareModelConfig,
     Request,
     RequestArgument,
@@ -35,7 +40,19 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_cases import answered
-from npu_conformance.vts.lib.structure_models import ADD, BRANCHES, SIZE, pooled, unary, within
+from npu_conformance.vts.lib.structure_models import (
+    ADD,
+    BRANCHES,
+    INPUT,
+    OUTPUT,
+    SIZE,
+    constant,
+    graph,
+    pooled,
+    tensor,
+    unary,
+    within,
+)
 
 cases = CaseGroup("vts.models", group=Group.VALIDATION)
 
@@ -128,6 +145,32 @@ def of_one_main_graph(context: CaseContext) -> None:
             for _ in range(2):
                 answered(context, right)
                 expect_rejected_at_prepare(context, wrong)
+
+
+@cases.case(
+    "support.of_another_asked_before", "NNHAL-SUPPORT-004", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-001", since=Version.V1_1
+)
+def of_another_asked_before(context: CaseContext) -> None:
+    """A supported model is prepared whatever was said meanwhile of one that differs in a constant, which is illegal."""
+    right, wrong = (_transposing(*axes) for axes in ((1, 0), (0, 0)))
+    if not all(context.supported_operations(right)):
+        raise NotSupported("a transposition is not supported")
+    for _ in range(2):
+        with suppress(ServiceError):  # a device may find the axes illegal, or deny to support them
+            context.supported_operations(wrong, is_valid=False)
+        model_of(context.prepare(right))
+        checks.that(all(context.supported_operations(right)), "a transposition that was supported is no longer so")
+
+
+def _transposing(*axes: int) -> Model:
+    """TRANSPOSE of a matrix by constant axes."""
+    operands = [
+        tensor(dimensions=(2, 2), lifetime=INPUT),
+        constant(OperandType.TENSOR_INT32, (2,), 0, 8),
+        tensor(dimensions=(2, 2), lifetime=OUTPUT),
+    ]
+    values = struct.pack("<2i", *axes)
+    return Model(graph(operands, [Operation(OperationType.TRANSPOSE, (0, 1), (2,))]), operand_values=values)
 
 
 @cases.case("support.of_pooled_parameters", "NNHAL-SUPPORT-005", "NNHAL-SUPPORT-004")
