@@ -21,8 +21,8 @@ from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, exit_c
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.partition import parse_shard
-from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.forked import end_with_parent
 from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:

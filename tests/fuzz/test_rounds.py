@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -316,6 +317,21 @@ def test_how_a_fork_ends() -> None:
     assert end_of(lambda: os._exit(0), SECONDS) == "0"
     assert end_of(lambda: os._exit(77), SECONDS) == str(77 << 8)
     assert end_of(signal.pause, 0.2) == "hang"
+
+
+def test_a_fork_does_not_outlive_who_looks_at_it() -> None:
+    reading, writing = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        end_of(lambda: os.write(writing, b"x") and signal.pause(), SECONDS)
+        os._exit(0)
+    os.close(writing)
+    assert os.read(reading, 1) == b"x"
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    with os.fdopen(reading, "rb") as pipe:
+        assert select.select([pipe], [], [], SECONDS)[0]
+        assert pipe.read() == b""
 
 
 class Slow:

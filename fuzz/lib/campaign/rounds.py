@@ -49,7 +49,7 @@ import sys
 from contextlib import nullcontext as instrumented
 {instrument}
 with instrumented():
-    from npu_conformance.harness.subject.zygote import end_with_parent
+    from npu_conformance.specs.forked import end_with_parent
     from npu_conformance.fuzz.lib.{module} import main
     end_with_parent()
     # The parent may have died before that.
