@@ -323,7 +323,7 @@ def test_a_fork_does_not_outlive_who_looks_at_it() -> None:
     reading, writing = os.pipe()
     parent = os.fork()
     if parent == 0:
-        end_of(lambda: os.write(writing, b"x") and signal.pause(), SECONDS)
+        end_of(lambda: (os.write(writing, b"x"), signal.pause()), SECONDS)
         os._exit(0)
     os.close(writing)
     assert os.read(reading, 1) == b"x"
