@@ -321,9 +321,14 @@ def test_how_a_fork_ends() -> None:
 
 def test_a_fork_does_not_outlive_who_looks_at_it() -> None:
     reading, writing = os.pipe()
+
+    def hang() -> None:
+        os.write(writing, b"x")
+        signal.pause()
+
     parent = os.fork()
     if parent == 0:
-        end_of(lambda: (os.write(writing, b"x"), signal.pause()), SECONDS)
+        end_of(hang, SECONDS)
         os._exit(0)
     os.close(writing)
     assert os.read(reading, 1) == b"x"

@@ -1,4 +1,4 @@
-"""What cases of the scheduling HAL work with: apps that run inferences, the events that arrive, and the time."""
+"""What cases of the scheduling HAL work with: the HAL and its configs, apps, the events that arrive, and the time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import contextmanager, suppress
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.handle import Application
-from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied, Unsupported
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
-from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
+from npu_conformance.specs.npu.workload import SchedulingControl
+from npu_conformance.vts.lib.npu_scheduling.apps import STEP_MS, App, Run
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notification, Recorder
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
@@ -32,96 +32,7 @@ _LATE_SECONDS = 2.0
 """How long a device that is busy otherwise may take to notify an end, before time_scale."""
 _LOOK_SECONDS = 0.005
 """How often to look whether an inference tool has ended, as nothing arrives where it failed at once."""
-_STEP_MS = 10
 _NS_PER_MS = 1_000_000
-
-
-class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: None while it goes on. refusal: what it was rejected with."""
-
-    succeeded: bool | None = None
-    refusal: InterfaceError | None = None
-
-    @property
-    def ending(self) -> str:
-        """How it ended, for failures."""
-        if self.refusal is not None:
-            return f"a rejection: {checks.format_error(self.refusal)}"
-        return {None: "no end yet", True: "success", False: "onRunEnded(false)"}[self.succeeded]
-
-    def on_run_ended(self, succeeded: bool) -> None:
-        """Keep how it ended."""
-        self.succeeded = succeeded
-
-
-class App:
-    """An app with work for the NPU."""
-
-    def __init__(self, fixture: SchedulingFixture, uid: int, pid: int) -> None:
-        self.uid = uid
-        self._fixture = fixture
-        tool = fixture.context.manifest.inference_tool
-        self._application: Application | None = None
-        self._workload: Workload | None = None
-        if tool is None:
-            if fixture.context.subject.ignores_tool and "workload" not in fixture.context.manifest.interfaces:
-                raise NotApplicable(IGNORED)
-            self._application = fixture.context.application(uid, pid)
-            self._workload = fixture.context.present(self._application.interfaces.workload, "workload")
-
-    def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
-        """Begin a run; what is rejected is a run that ends without success."""
-        run = run or InferenceRun()
-        found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
-        self._fixture.runs.append(found)
-        return found
-
-    def works(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> None:
-        """Run inferences to their successful end."""
-        self._fixture.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
-
-    def is_rejected(self, run: InferenceRun | None = None) -> None:
-        """See a run end without success."""
-        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
-
-    def ends(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> bool:
-        """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
-        return self._fixture.end_of(self.start(run), step_ms)
-
-    def cancel(self) -> None:
-        """Cancel what runs. NotApplicable where that cannot be done."""
-        workload = self._workload
-        if workload is None:
-            raise NotApplicable("an inference tool cannot be asked to cancel")
-        asked(workload.cancel_test_inferences, "cancelTestInferences")
-
-    def leave(self) -> None:
-        """End its connection, once its work is over."""
-        if self._application is not None:
-            self._application.close()
-
-    def events(self) -> list[Event]:
-        """The events of its work that were notified."""
-        return self._fixture.recorder.of(self.uid)
-
-    def received(self) -> list[Notification]:
-        """The same without the works."""
-        return [event.notification for event in self.events()]
-
-    def _by_tool(self, run: InferenceRun) -> ToolRun:
-        if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
-            raise NotApplicable("an inference tool takes job priority and original uid alone")
-        tool = self._fixture.context.manifest.inference_tool
-        assert tool is not None
-        return ToolRun(tool, self.uid, run)
-
-    def _by_interface(self, workload: Workload, run: InferenceRun) -> Run:
-        found = Run()
-        try:
-            asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
-        except (SecurityDenied, IllegalArgument) as error:
-            found.succeeded, found.refusal = False, error
-        return found
 
 
 class SchedulingFixture:
@@ -257,7 +168,7 @@ class SchedulingFixture:
         self.passed_ms += duration_ms
         self.context.subject.wait_until(lambda: False, 0.0)
 
-    def wait(self, holds: Callable[[], bool], what: str, step_ms: int = _STEP_MS) -> None:
+    def wait(self, holds: Callable[[], bool], what: str, step_ms: int = STEP_MS) -> None:
         """Let time pass until something holds. Failed where it never does."""
         seconds = _RUN_SECONDS * self.context.manifest.time_scale
         if self._clock is not None:
@@ -285,7 +196,7 @@ class SchedulingFixture:
             if not self.context.subject.serve_pending():
                 time.sleep(_LOOK_SECONDS)
 
-    def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
+    def end_of(self, run: Run | ToolRun, step_ms: int = STEP_MS) -> bool:
         """Wait for the end of a run: whether it succeeded."""
         try:
             self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
@@ -294,7 +205,7 @@ class SchedulingFixture:
             raise
         return bool(run.succeeded)
 
-    def succeeds(self, run: Run | ToolRun, what: str, step_ms: int = _STEP_MS) -> None:
+    def succeeds(self, run: Run | ToolRun, what: str, step_ms: int = STEP_MS) -> None:
         """Wait for the end of a run, and see that it is success."""
         if not self.end_of(run, step_ms):
             checks.fail(what, "success", run.ending)
@@ -381,14 +292,6 @@ def scheduling_fixture(context: CaseContext) -> Iterator[SchedulingFixture]:
 def scheduling(context: CaseContext) -> Scheduling:
     """The HAL; Failed where the manifest promises it and it is not there (NPU-ACC-006)."""
     return context.present(context.subject.interfaces.scheduling, "scheduling")
-
-
-def asked(call: Callable[[], None], what: str) -> None:
-    """Make an optional call. NotApplicable where the subject does not have it."""
-    try:
-        call()
-    except Unsupported:
-        raise NotApplicable(f"the subject does not have {what}") from None
 
 
 def config(uid: int, priority: int, *, direct: bool = True, attribute: bool = False) -> SchedulingConfig:
