@@ -3,66 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied, Unsupported
-from npu_conformance.specs.npu.workload import InferenceRun, Workload, WorkloadCallback
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.npu.workload import InferenceRun, Workload
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification
-
-if TYPE_CHECKING:
-    from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
-
-STEP_MS = 10
-"""How often to look for the end of a run."""
-
-
-class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: None while it goes on. refusal: what it was rejected with."""
-
-    succeeded: bool | None = None
-    refusal: InterfaceError | None = None
-
-    @property
-    def ending(self) -> str:
-        """How it ended, for failures."""
-        if self.refusal is not None:
-            return f"a rejection: {checks.format_error(self.refusal)}"
-        return {None: "no end yet", True: "success", False: "onRunEnded(false)"}[self.succeeded]
-
-    def on_run_ended(self, succeeded: bool) -> None:
-        """Keep how it ended."""
-        self.succeeded = succeeded
+from npu_conformance.vts.lib.npu_scheduling.waiting import STEP_MS, Run, Waiting
 
 
 class App:
     """An app with work for the NPU."""
 
-    def __init__(self, fixture: SchedulingFixture, uid: int, pid: int) -> None:
+    def __init__(self, waiting: Waiting, uid: int, pid: int) -> None:
         self.uid = uid
-        self._fixture = fixture
-        tool = fixture.context.manifest.inference_tool
+        self._waiting = waiting
+        tool = waiting.context.manifest.inference_tool
         self._application: Application | None = None
         self._workload: Workload | None = None
         if tool is None:
-            if fixture.context.subject.ignores_tool and "workload" not in fixture.context.manifest.interfaces:
+            if waiting.context.subject.ignores_tool and "workload" not in waiting.context.manifest.interfaces:
                 raise NotApplicable(IGNORED)
-            self._application = fixture.context.application(uid, pid)
-            self._workload = fixture.context.present(self._application.interfaces.workload, "workload")
+            self._application = waiting.context.application(uid, pid)
+            self._workload = waiting.context.present(self._application.interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run; what is rejected is a run that ends without success."""
         run = run or InferenceRun()
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
-        self._fixture.runs.append(found)
+        self._waiting.runs.append(found)
         return found
 
     def works(self, run: InferenceRun | None = None, step_ms: int = STEP_MS) -> None:
         """Run inferences to their successful end."""
-        self._fixture.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
+        self._waiting.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
 
     def is_rejected(self, run: InferenceRun | None = None) -> None:
         """See a run end without success."""
@@ -70,7 +46,7 @@ class App:
 
     def ends(self, run: InferenceRun | None = None, step_ms: int = STEP_MS) -> bool:
         """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
-        return self._fixture.end_of(self.start(run), step_ms)
+        return self._waiting.end_of(self.start(run), step_ms)
 
     def cancel(self) -> None:
         """Cancel what runs. NotApplicable where that cannot be done."""
@@ -86,7 +62,7 @@ class App:
 
     def events(self) -> list[Event]:
         """The events of its work that were notified."""
-        return self._fixture.recorder.of(self.uid)
+        return self._waiting.recorder.of(self.uid)
 
     def received(self) -> list[Notification]:
         """The same without the works."""
@@ -95,7 +71,7 @@ class App:
     def _by_tool(self, run: InferenceRun) -> ToolRun:
         if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
             raise NotApplicable("an inference tool takes job priority and original uid alone")
-        tool = self._fixture.context.manifest.inference_tool
+        tool = self._waiting.context.manifest.inference_tool
         assert tool is not None
         return ToolRun(tool, self.uid, run)
 

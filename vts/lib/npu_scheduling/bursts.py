@@ -24,7 +24,7 @@ from npu_conformance.specs.npu.types import (
 )
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
-from npu_conformance.vts.lib.npu_scheduling.apps import App, Run, asked
+from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     BOUNDS,
     DURATIONS_MS,
@@ -44,6 +44,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification, R
 from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 _LOOK_MS = 10
 MARGIN_MS = 15
