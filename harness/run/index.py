@@ -82,7 +82,8 @@ def _evidence_of(cases: Iterable[Case]) -> dict[str, list[int]]:
 def _every_case() -> dict[str, list[Case]]:
     """Return the cases of each area."""
     areas = [area for area in suites.all_areas() if area != _OF_CATALOGUES]
-    return {area: list(suites.area(*area.split(".")).cases()) for area in areas}
+    with suites.without_collector():
+        return {area: list(suites.area(*area.split(".")).cases()) for area in areas}
 
 
 def _indexed(areas: Mapping[str, Collection[Case]]) -> dict[str, AreaIndex]:

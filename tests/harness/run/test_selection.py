@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -148,6 +149,21 @@ def test_the_cases_of_requirements_and_their_index_are_made_in_one_walk(
     assert index.evidence() == {"REQ-1": [name for area in index.by_area().values() for name, _ in area.cases()]}
     assert kept == {"cases": index.by_area()}
     assert len(imported) == len(set(imported))
+
+
+def test_the_collector_rests_only_while_cases_are_made(imported: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def candidates(choice: object) -> list[Case]:
+        seen.append(gc.isenabled())
+        return []
+
+    monkeypatch.setattr(selection, "_candidates", candidates)
+    selection.select(Wanted())
+    with pytest.raises(DocumentError, match="no case is meant"):
+        selection.select(Wanted(("vts.nothing",)))
+    assert seen == [False, False]
+    assert gc.isenabled()
 
 
 def test_the_real_suites_have_areas_that_are_named_once() -> None:
