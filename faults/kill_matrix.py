@@ -11,7 +11,6 @@ import msgspec
 
 from npu_conformance.faults import bookkeeping, plugin, report_checks, source_edits, waiver_checks
 from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Hostile, Variant
-from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.judge.waivers import glob
 from npu_conformance.harness.run import random_search, suites
@@ -23,6 +22,7 @@ from npu_conformance.harness.run.selection import in_scope
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.forked import Ended, in_child
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 PLUGIN = f"{plugin.__name__}:plugin"

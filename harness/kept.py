@@ -34,7 +34,7 @@ def kept(name: str, kind: type[_T], make: Callable[[], _T]) -> _T:
     found = find(name, kind)
     if found is None:
         found = make()
-        _keep(name, found)
+        keep(name, found)
     return found
 
 
@@ -50,7 +50,8 @@ def find(name: str, kind: type[_T]) -> _T | None:
         return None
 
 
-def _keep(name: str, value: object) -> None:
+def keep(name: str, value: object) -> None:
+    """Keep a value under a name, in place of what was kept there."""
     place = folder()
     if place is None:
         return

@@ -128,13 +128,16 @@ _KINDS = (
 def cases() -> Iterator[Case]:
     """The cases of every operation that has examples of several shapes."""
     for operation in vectors.operations():
-        yield from cases_under(operation)
+        yield from _cases_of(operation)
 
 
 def cases_under(subject: str) -> Iterator[Case]:
     """The cases of one operation."""
-    if subject in vectors.operations():
-        yield from (_case(subject, kind) for kind in _KINDS if kind.has(subject))
+    return _cases_of(subject) if subject in vectors.operations() else iter(())
+
+
+def _cases_of(operation: str) -> Iterator[Case]:
+    return (_case(operation, kind) for kind in _KINDS if kind.has(operation))
 
 
 def _case(operation: str, kind: _Kind) -> Case:

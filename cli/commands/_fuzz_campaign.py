@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace, fuzzers: Sequence[Fuzzer]) -> int:
     folder = CampaignFolder(options.corpus, settings)
     try:
         with _workers(options) as workers:
-            campaign = Campaign(folder, _job(options, settings), arms, limits, workers, _Line())
+            campaign = Campaign(folder, _job(options, settings), arms, limits, workers, CampaignLine())
             print(_headline(options, arms, folder), flush=True)
             for damage in folder.damaged:
                 print(f"{folder.path}: {damage}; the campaign goes on without", flush=True)
@@ -118,26 +119,46 @@ def _headline(options: argparse.Namespace, arms: Sequence[Arm], folder: Campaign
     return f"fuzz {names} of {options.plugin}, engine {engines}, seed {options.seed}{before}"
 
 
-class _Line:
-    """The live line on a terminal; elsewhere one line every half a minute. New findings have lines of their own."""
+class CampaignLine:
+    """The live line on a terminal; elsewhere one line every half a minute. New findings have lines of their own.
+
+    To make a finding smaller may take as long as that: the live line says so, and elsewhere lines tell begin and end.
+    """
 
     _EVERY = 30.0
+    _SOON = 1.0
+    """Seconds in which most findings are small."""
 
     def __init__(self) -> None:
         self._told = 0
         self._next = self._EVERY
+        self._minimised: set[str] = set()
 
     def __call__(self, campaign: Campaign) -> None:
+        """Show where the campaign is."""
         is_live = sys.stdout.isatty()
+        minimised = campaign.workers.minimising.now()
+        minimised = {what: seconds for what, seconds in minimised.items() if seconds >= self._SOON}
+        if not is_live:
+            self._tell_minimised(campaign, set(minimised))
         fresh = campaign.findings[self._told :]
         self._told += len(fresh)
         for finding in fresh:
             print((_CLEAR if is_live else "") + _told(finding), flush=True)
         if is_live:
-            print(_CLEAR + _state(campaign), end="", flush=True)
+            making = "".join(f", making the {what} smaller for {seconds:.0f} s" for what, seconds in minimised.items())
+            line = f"{campaign.elapsed:.0f} s{making}: {_counts(campaign)}"
+            print(_CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", flush=True)
         elif campaign.elapsed >= self._next:
             self._next += self._EVERY
             print(_state(campaign), flush=True)
+
+    def _tell_minimised(self, campaign: Campaign, minimised: set[str]) -> None:
+        for what in minimised - self._minimised:
+            print(f"{campaign.elapsed:.0f} s: making the {what} smaller", flush=True)
+        for what in self._minimised - minimised:
+            print(f"{campaign.elapsed:.0f} s: the {what} is as small as it gets", flush=True)
+        self._minimised = minimised
 
 
 def _told(finding: Finding) -> str:
@@ -146,12 +167,16 @@ def _told(finding: Finding) -> str:
 
 
 def _state(campaign: Campaign) -> str:
+    return f"{campaign.elapsed:.0f} s: {_counts(campaign)}"
+
+
+def _counts(campaign: Campaign) -> str:
     executions = sum(line.executions for line in campaign.rounds)
     latest = {line.fuzzer: line for line in campaign.folder.rounds}
     corpus, features = (sum(getattr(line, name) for line in latest.values()) for name in ("corpus", "features"))
     last = f", the last new at {campaign.findings[-1].at:.0f} s" if campaign.findings else ""
     return (
-        f"{campaign.elapsed:.0f} s: {counted(len(campaign.rounds), 'round')}, {counted(executions, 'run')} "
+        f"{counted(len(campaign.rounds), 'round')}, {counted(executions, 'run')} "
         f"({executions / max(campaign.elapsed, 1e-9):,.0f} a second), corpus {corpus:,}, sights {features:,}, "
         f"findings {len(campaign.folder.findings)}{last}"
     )

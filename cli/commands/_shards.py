@@ -32,8 +32,8 @@ from npu_conformance.harness.run.session import Opened, Session, Summary
 from npu_conformance.harness.run.tail import Tail
 from npu_conformance.harness.subject.loading import LoadError
 from npu_conformance.harness.subject.process_group import end_group
-from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.specs.documents.storing import write_whole
+from npu_conformance.specs.forked import end_with_parent
 
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2

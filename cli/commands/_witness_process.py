@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import traceback
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
@@ -14,8 +13,8 @@ import msgspec
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.witnesses import Disagreement, Engine, Testimony, taken, testify
 from npu_conformance.harness.subject.plugin_loading import LoadError
-
-FAILED = 1
+from npu_conformance.specs.diagnostics.signal_name import how_it_ended
+from npu_conformance.specs.forked import Child, write_all
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -32,40 +31,29 @@ def testimonies(stored: Callable[[], Iterator[Vector]], name: str, engine: Engin
     """
     answered = 0
     while True:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            _answer(islice(stored(), answered, None), name, engine, writer)
-        os.close(writer)
+        # One child says a line for each vector: its start costs more than most testimonies.
+        child = Child(partial(_answer, islice(stored(), answered, None), name, engine))
+        code = 0
         try:
-            with os.fdopen(reader, "rb") as lines:
+            with os.fdopen(child.reading, "rb", closefd=False) as lines:
                 for testimony in _read(lines):
                     answered += 1
                     yield testimony
         finally:
-            _, status = os.waitpid(child, 0)
-        if status == 0:
+            code = child.end()
+        if code == 0:
             return
-        yield _death(next(islice(stored(), answered, None)), name, status)
+        yield _death(next(islice(stored(), answered, None)), name, code)
         answered += 1
 
 
-def _answer(vectors: Iterable[Vector], name: str, engine: Engine, writer: int) -> None:
-    """In the child: write a line for each vector, and leave without any of the parent's clean-up."""
-    status = FAILED
-    try:
-        with os.fdopen(writer, "wb", buffering=0) as lines:
-            for vector in vectors:
-                answer = _asked(vector, name, engine)
-                lines.write(msgspec.json.encode(answer) + b"\n")
-                if answer.missing is not None:
-                    break
-        status = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(status)
+def _answer(vectors: Iterable[Vector], name: str, engine: Engine, writing: int) -> None:
+    """In the child: write a line for each vector. The pipe is left open, so that its end is the child's."""
+    for vector in vectors:
+        answer = _asked(vector, name, engine)
+        write_all(writing, msgspec.json.encode(answer) + b"\n")
+        if answer.missing is not None:
+            break
 
 
 def _asked(vector: Vector, name: str, engine: Engine) -> Answer:
@@ -84,9 +72,8 @@ def _read(lines: BinaryIO) -> Iterator[Testimony]:
             yield answer.testimony
 
 
-def _death(vector: Vector, name: str, status: int) -> Testimony:
+def _death(vector: Vector, name: str, code: int) -> Testimony:
     if vector.rejected is not None:
         return Testimony(ran=False)
-    code = os.waitstatus_to_exitcode(status)
-    problem = f"killed by {signal.Signals(-code).name}" if code < 0 else f"its process left with status {code}"
+    problem = f"its process {how_it_ended(code)}"
     return Testimony(True, (Disagreement(f"{vector.operation}.{vector.name}", name, "all outputs", problem),))

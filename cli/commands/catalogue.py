@@ -31,23 +31,22 @@ def execute(options: argparse.Namespace) -> int:
 
     if not (options.folder / FILE).is_file():
         raise DocumentError(str(options.folder), "", f"expected a folder with the {FILE} of an extension")
-    is_right, lines = guarding.guarded(lambda: _check(options.folder), options.folder).decode().split("\n", 1)
-    print(lines)
+    is_right, lines = guarding.guarded(lambda: _check(options.folder), tuple[bool, list[str]], options.folder)
+    print(*lines, sep="\n")
     return OK if is_right else WRONG
 
 
-def _check(folder: Path) -> bytes:
-    """A line that is empty where something is wrong; then a line for each problem, or how much there is."""
+def _check(folder: Path) -> tuple[bool, list[str]]:
+    """Whether nothing is wrong; then how much there is, or a line for each problem."""
     from npu_conformance.corpus import extensions
     from npu_conformance.corpus.extensions import checking
 
-    problems = [str(problem) for problem in extensions.examine(folder)]
-    summary = ""
-    if not problems:
-        with extensions.registered([folder]) as (extension,):
-            problems = list(checking.problems(extension))
-            summary = "" if problems else _summary(extension.name, checking.counts(extension))
-    return "\n".join([summary and "right", *(problems or [summary])]).encode()
+    if problems := [str(problem) for problem in extensions.examine(folder)]:
+        return False, problems
+    with extensions.registered([folder]) as (extension,):
+        if problems := list(checking.problems(extension)):
+            return False, problems
+        return True, [_summary(extension.name, checking.counts(extension))]
 
 
 def _summary(name: str, counts: Counts) -> str:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,14 @@ from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, exit_c
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.harness.run.partition import parse_shard
-from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.specs.diagnostics.counted import counted
+from npu_conformance.specs.forked import end_with_parent
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
+    from npu_conformance.specs.documents.results import CaseResult
     from npu_conformance.vts.lib.graph_campaign import Campaign
     from npu_conformance.vts.lib.graph_tally import Found, Tally
 
@@ -75,7 +78,7 @@ def _execute(options: argparse.Namespace) -> int:
             raise UsageError(str(error)) from None
         console.say(_headline(options, subject))
         if not (options.processes or options.scheduler):
-            campaign = Campaign(subject, recipes, options.save, session.plugin_words)
+            campaign = Campaign(subject, recipes, options.save, session.plugin_words, partial(_tell_shrinking, console))
             came_to_its_end = _run(options, campaign, console)
             code = _end(options, console, campaign.tally, started)
             return code if came_to_its_end else SUITE_FAILED
@@ -97,6 +100,12 @@ def _end(options: argparse.Namespace, console: Console, tally: Tally, started: f
         options.tally.write_bytes(msgspec.json.encode(tally))
     console.say("\n".join(_summary(tally, time.monotonic() - started)))
     return exit_code(row(found.result.outcome).exit_code for found in tally.findings)
+
+
+def _tell_shrinking(console: Console, seed: int, result: CaseResult) -> None:
+    """Each try of a hang takes its deadline, and one of a crash a start; all others are quick."""
+    if result.outcome in (Outcome.HANG, Outcome.CRASH):
+        console.say(f"{result.outcome.value.upper()} seed {seed}: making the graph smaller")
 
 
 def _tell(console: Console, options: argparse.Namespace, found: Found) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -120,9 +121,8 @@ class _Arrays:
 
     def text(self) -> Iterator[str]:
         """One array after the other, those that are pointed into first."""
-        yield _array(
-            "struct nnc_operand_type", "nnc_operand_types", map(_operand_type, *_pairs(tables.operand_types()))
-        )
+        operand_types = itertools.starmap(_operand_type, tables.operand_types().items())
+        yield _array("struct nnc_operand_type", "nnc_operand_types", operand_types)
         yield _array("struct nnc_argument", "nnc_arguments", self.arguments)
         yield _array("int16_t", "nnc_codes", map(str, self.codes))
         yield _array("struct nnc_types", "nnc_types", self.types)
@@ -167,10 +167,6 @@ def _argument(entry: dict[str, Any]) -> str:
     flags = (_bool("optional" in entry), _bool("atLeast" in entry))
     ranks, since = f"0x{sum(1 << rank for rank in entry.get('ranks', [])):x}", _version(entry.get("since", "1.0"))
     return _row(_string(entry["name"]), ranks, since, entry.get("atLeast", 0), *flags)
-
-
-def _pairs(table: dict[str, Any]) -> tuple[Iterable[str], Iterable[Any]]:
-    return table.keys(), table.values()
 
 
 def _array(kind: str, name: str, rows: Iterable[str]) -> str:

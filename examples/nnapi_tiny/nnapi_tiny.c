@@ -3,6 +3,8 @@
 // It shows what npu-conformance needs of a shared library: functions of NeuralNetworks.h, as many as there are.
 //     cc -shared -fPIC -O1 -o libnnapi_tiny.so nnapi_tiny.c
 //     npu-conformance run vts.generated -k 'ADD or MUL or RELU' --plugin ./libnnapi_tiny.so
+// A runtime refuses what no signature allows, also of operations that it does not have. With the tables of the kit it does:
+//     npu-conformance kit kit && cc -shared -fPIC -O1 -Ikit -o libnnapi_tiny.so nnapi_tiny.c
 // The environment variable NNAPI_TINY_CRASH makes every computation abort, which is the verdict CRASH.
 
 #include <stdbool.h>
@@ -12,11 +14,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if __has_include("npu_conformance.h")
+#include "npu_conformance.h"
+#define HAS_TABLES
+#endif
+
 enum { NO_ERROR, OUT_OF_MEMORY, INCOMPLETE, UNEXPECTED_NULL, BAD_DATA, OP_FAILED, BAD_STATE, UNMAPPABLE,
        OUTPUT_INSUFFICIENT_SIZE };
-enum { INT32 = 1, TENSOR_FLOAT32 = 3, ADD = 0, MUL = 18, RELU = 19, LAST_OPERATION = 94, LAST_TYPE = 13 };
+enum { INT32 = 1, TENSOR_FLOAT32 = 3, PER_CHANNEL = 11, ADD = 0, MUL = 18, RELU = 19, LAST_OPERATION = 94, LAST_TYPE = 13 };
+enum { OEM_SCALAR = 10000, TENSOR_OEM_BYTE = 10001, OEM_OPERATION = 10000 };  // legal, whatever they mean
 enum { FUSED_NONE, FUSED_RELU, FUSED_RELU1, FUSED_RELU6, FUSED_COUNT };
-enum { MAX_OPERANDS = 256, MAX_OPERATIONS = 128, MAX_RANK = 8, MAX_LIST = 64 };
+enum { MAX_OPERANDS = 1024, MAX_OPERATIONS = 1024, MAX_RANK = 8, MAX_LIST = 256 };
 enum { MOST_DIMENSIONS = 4, COPIED_AT_ONCE = 128 };
 static const uint64_t NO_DURATION = UINT64_MAX;
 
@@ -28,6 +36,8 @@ typedef struct {
     int32_t zeroPoint;
 } ANeuralNetworksOperandType;
 
+typedef struct { uint32_t channelDim, scaleCount; const float *scales; } ANeuralNetworksSymmPerChannelQuantParams;
+
 // holders: the app, until it frees it, and the models and executions that use it. mapping: where the pages begin.
 typedef struct { size_t size; uint8_t *bytes, *mapping; uint32_t holders; } Memory;
 typedef struct { const char *name; } Device;
@@ -38,6 +48,7 @@ typedef struct {
     int32_t type;
     uint32_t rank, dimensions[MAX_RANK];
     bool isInferred;               // the shape is not the app's, which left it open
+    bool hasScales;                // of its channels
     Source source;
     const void *value;             // of a constant, as long as the caller or a memory object keeps it
     size_t length;
@@ -164,13 +175,21 @@ void ANeuralNetworksModel_free(Model *model) {
     free(model);
 }
 
-static bool isTensor(int32_t type) { return type > 2 && type != 6 && type != 10; }
+static bool isTensor(int32_t type) { return type > 2 && type != 6 && type != 10 && type != OEM_SCALAR; }
 
-static const uint8_t elementSizes[] = {4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1};
+static bool isType(int32_t type) {
+    return (type >= 0 && type <= LAST_TYPE) || type == OEM_SCALAR || type == TENSOR_OEM_BYTE;
+}
+
+// 0: the vendor's, who is not here.
+static size_t elementSize(int32_t type) {
+    static const uint8_t sizes[] = {4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1};
+    return type <= LAST_TYPE ? sizes[type] : type == TENSOR_OEM_BYTE;
+}
 
 // 32 bits have to count the bytes, as far as the dimensions are known.
 static bool isCountable(const ANeuralNetworksOperandType *type) {
-    uint64_t size = elementSizes[type->type];
+    uint64_t size = elementSize(type->type);
     for (uint32_t i = 0; i < type->dimensionCount && size <= UINT32_MAX; i++)
         if (type->dimensions[i]) size *= type->dimensions[i];
     return size <= UINT32_MAX;
@@ -178,6 +197,7 @@ static bool isCountable(const ANeuralNetworksOperandType *type) {
 
 static bool isQuantisedRightly(const ANeuralNetworksOperandType *type) {
     int32_t largest = 0;  // zero point
+    if (type->type > LAST_TYPE) return true;
     if (type->type == 4) return type->scale >= 0 && type->zeroPoint == 0;  // TENSOR_INT32 may be a quantised bias
     if (type->type == 5) largest = UINT8_MAX;
     if (type->type == 12) largest = UINT16_MAX;
@@ -189,12 +209,11 @@ static bool isQuantisedRightly(const ANeuralNetworksOperandType *type) {
 int ANeuralNetworksModel_addOperand(Model *model, const ANeuralNetworksOperandType *type) {
     if (!model || !type) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
-    if (type->type < 0 || type->type > LAST_TYPE || (type->dimensionCount == 0) != (type->dimensions == NULL))
-        return BAD_DATA;
+    if (!isType(type->type) || (type->dimensionCount == 0) != (type->dimensions == NULL)) return BAD_DATA;
     if (!isQuantisedRightly(type)) return BAD_DATA;
     if (!isTensor(type->type) && type->dimensionCount > 0) return BAD_DATA;
-    if (type->dimensionCount > MAX_RANK || model->operandCount == MAX_OPERANDS) return BAD_DATA;
     if (!isCountable(type)) return BAD_DATA;
+    if (type->dimensionCount > MAX_RANK || model->operandCount == MAX_OPERANDS) return OUT_OF_MEMORY;
     Operand *operand = &model->operands[model->operandCount++];
     operand->type = type->type;
     operand->rank = type->dimensionCount;
@@ -202,8 +221,23 @@ int ANeuralNetworksModel_addOperand(Model *model, const ANeuralNetworksOperandTy
     return NO_ERROR;
 }
 
+int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
+    Model *model, int32_t index, const ANeuralNetworksSymmPerChannelQuantParams *channels) {
+    if (!model || !channels || !channels->scales) return UNEXPECTED_NULL;
+    if (model->state != BUILDING) return BAD_STATE;
+    if ((uint32_t)index >= model->operandCount) return BAD_DATA;
+    Operand *operand = &model->operands[index];
+    if (operand->type != PER_CHANNEL || channels->channelDim >= operand->rank) return BAD_DATA;
+    uint32_t count = operand->dimensions[channels->channelDim];
+    if (count == 0 || channels->scaleCount != count) return BAD_DATA;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(channels->scales[i] > 0)) return BAD_DATA;
+    operand->hasScales = true;
+    return NO_ERROR;
+}
+
 static size_t sizeOf(int32_t type, uint32_t rank, const uint32_t *dimensions) {
-    size_t size = elementSizes[type];
+    size_t size = elementSize(type);
     for (uint32_t i = 0; i < rank; i++) size *= dimensions[i];
     return isTensor(type) && rank == 0 ? 0 : size;  // 0: not known
 }
@@ -211,7 +245,9 @@ static size_t sizeOf(int32_t type, uint32_t rank, const uint32_t *dimensions) {
 static int setConstant(Model *model, int32_t index, const void *value, size_t length) {
     if ((uint32_t)index >= model->operandCount) return BAD_DATA;
     Operand *operand = &model->operands[index];
-    if (length != sizeOf(operand->type, operand->rank, operand->dimensions) || length == 0) return BAD_DATA;
+    bool isOfAnySize = operand->type == OEM_SCALAR;
+    if (length == 0 || (length != sizeOf(operand->type, operand->rank, operand->dimensions) && !isOfAnySize))
+        return BAD_DATA;
     operand->source = CONSTANT;
     operand->value = value;
     operand->length = length;
@@ -247,18 +283,121 @@ int ANeuralNetworksModel_setOperandValueFromMemory(
 }
 
 static int take(List *list, const Model *model, uint32_t count, const uint32_t *indexes) {
-    if (count > MAX_LIST) return BAD_DATA;
-    list->count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (indexes[i] >= model->operandCount) return BAD_DATA;
-        list->index[i] = indexes[i];
-    }
+    if (count > MAX_LIST) return OUT_OF_MEMORY;
+    list->count = count;
+    memcpy(list->index, indexes, count * sizeof *indexes);
     return NO_ERROR;
 }
 
 static bool isMine(const Operation *operation) {
     return operation->type == ADD || operation->type == MUL || operation->type == RELU;
 }
+
+#ifdef HAS_TABLES
+
+enum { VERSION = NNC_VERSION_1_2 };
+
+static bool isIn(uint64_t numbers, uint32_t number) { return number < 64 && numbers >> number & 1; }
+
+// Which argument an operand of a list is: an argument that stands for a list has all that the others leave.
+static uint32_t argumentAt(const struct nnc_argument *arguments, uint32_t count, const List *list, uint32_t index) {
+    uint32_t before = 0, length = list->count - (count - 1);
+    while (before < count && !arguments[before].is_list) before++;
+    if (before == count || index < before) return index;
+    return index < before + length ? before : index - length + 1;
+}
+
+static bool isLongEnough(const struct nnc_argument *arguments, uint32_t count, const List *list) {
+    uint32_t least = count - 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (arguments[i].is_list) least += arguments[i].at_least;
+    return list->count >= least;
+}
+
+static bool haveTypes(
+    const Model *model, const struct nnc_argument *arguments, uint32_t count, const int16_t *codes, const List *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t at = argumentAt(arguments, count, list, i);
+        bool isRight = codes[at] == NNC_ANY_TYPE || codes[at] == model->operands[list->index[i]].type;
+        if (!isRight || arguments[at].since > VERSION) return false;
+    }
+    return true;
+}
+
+static bool haveCounts(const struct nnc_signature *signature, const Operation *operation) {
+    const struct nnc_argument *inputs = &nnc_arguments[signature->first_argument], *outputs = inputs + signature->inputs;
+    bool isRight = signature->input_counts ? isIn(signature->input_counts, operation->inputs.count)
+                                           : isLongEnough(inputs, signature->inputs, &operation->inputs);
+    if (!isRight || !signature->output_counts)
+        return isRight && isLongEnough(outputs, signature->outputs, &operation->outputs);
+    for (uint32_t i = 0; i < signature->output_counts; i++) {
+        const struct nnc_output_counts *legal = &nnc_output_counts[signature->first_output_counts + i];
+        if (legal->since <= VERSION && isIn(legal->counts, operation->outputs.count)) return true;
+    }
+    return false;
+}
+
+static bool fits(const Model *model, const Operation *operation, const struct nnc_signature *signature) {
+    const struct nnc_argument *inputs = &nnc_arguments[signature->first_argument], *outputs = inputs + signature->inputs;
+    if (!haveCounts(signature, operation)) return false;
+    for (uint32_t i = 0; i < signature->types; i++) {
+        const struct nnc_types *types = &nnc_types[signature->first_types + i];
+        const int16_t *codes = &nnc_codes[types->first_code];
+        if (types->since <= VERSION && haveTypes(model, inputs, signature->inputs, codes, &operation->inputs) &&
+            haveTypes(model, outputs, signature->outputs, codes + signature->inputs, &operation->outputs))
+            return true;
+    }
+    return false;
+}
+
+static const struct nnc_signature *signatureOf(const Model *model, const Operation *operation) {
+    for (uint32_t i = 0; i < NNC_OPERATIONS; i++) {
+        const struct nnc_operation *known = &nnc_operations[i];
+        if (known->code != operation->type || known->since > VERSION) continue;
+        for (uint32_t k = 0; k < known->signatures; k++)
+            if (fits(model, operation, &nnc_signatures[known->first_signature + k]))
+                return &nnc_signatures[known->first_signature + k];
+    }
+    return NULL;
+}
+
+static bool hasSignature(const Model *model, const Operation *operation) {
+    return operation->type == OEM_OPERATION || signatureOf(model, operation);
+}
+
+// A request may leave out an input that is optional and has a size of 0: its declared shape means nothing.
+static bool isOpenInput(const struct nnc_argument *argument, const Operand *operand) {
+    bool isOpen = false;
+    for (uint32_t i = 0; i < operand->rank; i++) isOpen = isOpen || operand->dimensions[i] == 0;
+    return argument->is_optional && operand->source == INPUT && isOpen;
+}
+
+static bool haveRanks(const Model *model, const struct nnc_argument *arguments, uint32_t count, const List *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct nnc_argument *argument = &arguments[argumentAt(arguments, count, list, i)];
+        const Operand *operand = &model->operands[list->index[i]];
+        if (operand->source == OMITTED ? !argument->is_optional
+                                       : operand->rank && argument->ranks && !isIn(argument->ranks, operand->rank) &&
+                                             !isOpenInput(argument, operand))
+            return false;
+    }
+    return true;
+}
+
+// What can be said of its arguments once the model is whole: which are omitted, and their ranks.
+static bool isComplete(const Model *model, const Operation *operation) {
+    if (operation->type == OEM_OPERATION) return true;
+    const struct nnc_signature *signature = signatureOf(model, operation);
+    const struct nnc_argument *inputs = &nnc_arguments[signature->first_argument], *outputs = inputs + signature->inputs;
+    return haveRanks(model, inputs, signature->inputs, &operation->inputs) &&
+           haveRanks(model, outputs, signature->outputs, &operation->outputs);
+}
+
+#else
+
+static bool isComplete(const Model *model, const Operation *operation) { return model && operation; }
 
 // Of its own three operations the library knows the signatures; of all others that they exist.
 static bool hasSignature(const Model *model, const Operation *operation) {
@@ -272,16 +411,20 @@ static bool hasSignature(const Model *model, const Operation *operation) {
                            operands[operation->inputs.index[2]].type == INT32);
 }
 
+#endif
+
 int ANeuralNetworksModel_addOperation(
     Model *model, int32_t type, uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount,
     const uint32_t *outputs) {
     if (!model || !inputs || !outputs) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
-    if (type < 0 || type > LAST_OPERATION || model->operationCount == MAX_OPERATIONS) return BAD_DATA;
+    if ((type < 0 || type > LAST_OPERATION) && type != OEM_OPERATION) return BAD_DATA;
+    if (model->operationCount == MAX_OPERATIONS) return OUT_OF_MEMORY;
     Operation *operation = &model->operations[model->operationCount];
     operation->type = type;
-    if (take(&operation->inputs, model, inputCount, inputs)) return BAD_DATA;
-    if (take(&operation->outputs, model, outputCount, outputs)) return BAD_DATA;
+    int result = take(&operation->inputs, model, inputCount, inputs);
+    if (!result) result = take(&operation->outputs, model, outputCount, outputs);
+    if (result) return result;
     if (!hasSignature(model, operation)) return BAD_DATA;
     model->operationCount++;
     return NO_ERROR;
@@ -300,8 +443,9 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(
     Model *model, uint32_t inputCount, const uint32_t *inputs, uint32_t outputCount, const uint32_t *outputs) {
     if (!model || !inputs || !outputs) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
-    if (take(&model->inputs, model, inputCount, inputs)) return BAD_DATA;
-    if (take(&model->outputs, model, outputCount, outputs)) return BAD_DATA;
+    int result = take(&model->inputs, model, inputCount, inputs);
+    if (!result) result = take(&model->outputs, model, outputCount, outputs);
+    if (result) return result;
     return give(model, &model->inputs, INPUT) ? BAD_DATA : give(model, &model->outputs, OUTPUT);
 }
 
@@ -363,10 +507,18 @@ static void inferShapes(Model *model) {
     }
 }
 
+static bool isValid(const Model *model) {
+    for (uint32_t i = 0; i < model->operandCount; i++)
+        if (model->operands[i].type == PER_CHANNEL && !model->operands[i].hasScales) return false;
+    for (uint32_t i = 0; i < model->operationCount; i++)
+        if (!isComplete(model, &model->operations[i])) return false;
+    return true;
+}
+
 int ANeuralNetworksModel_finish(Model *model) {
     if (!model) return UNEXPECTED_NULL;
     if (model->state != BUILDING) return BAD_STATE;
-    model->state = sort(model) ? FINISHED : INVALID;
+    model->state = isValid(model) && sort(model) ? FINISHED : INVALID;
     if (model->state == INVALID) return BAD_DATA;
     inferShapes(model);
     for (uint32_t i = 0; i < model->operandCount; i++) {

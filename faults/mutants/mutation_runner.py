@@ -18,12 +18,12 @@ from npu_conformance.faults.kill_matrix import run_cases
 from npu_conformance.faults.mutants import targets, tracing
 from npu_conformance.faults.mutants.operators import Mutant, mutants
 from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread, spread_areas
-from npu_conformance.faults.workers import Ended, in_children
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.forked import Ended, in_children
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.versions import Version
 
@@ -260,7 +260,7 @@ def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
 
 def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
     if isinstance(answer, Ended):
-        if answer.reason.endswith("exit code 1"):
+        if answer.code == 1:
             raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
         return msgspec.structs.replace(_blank(mutant, "killed"), by=f"(the process) {answer.reason}")
     ways: tuple[tuple[str, End], ...] = (

@@ -13,13 +13,13 @@ from npu_conformance.faults import code_swap
 from npu_conformance.faults.kill_matrix import GUARDED, run_cases
 from npu_conformance.faults.mutants import targets
 from npu_conformance.faults.mutants.targets import Tracer
-from npu_conformance.faults.workers import Ended, in_children
 from npu_conformance.harness.judge import claims
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.extensions import own
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.forked import Ended, in_children
 from npu_conformance.specs.manifest import Claim
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.versions import NEWEST, Version

@@ -131,13 +131,15 @@ class Attack:
             after=after,
         )
         _append(self._folder / FOUND, found)
-        attempts = _ATTEMPTS if kind_of(ended) != "leak" else _ATTEMPTS_OF_MANY_RUNS
+        self._current.minimise(found.kind)
+        attempts = _ATTEMPTS if found.kind != "leak" else _ATTEMPTS_OF_MANY_RUNS
         seconds = _LONGEST if isinstance(ended, Crashed | Hung) else math.inf
         smallest = minimised(data, self.target.pieces, fails, attempts, seconds)
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
         message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
         _append(self._folder / FOUND, replace(found, message=one_line(message), data=kept))
+        self._current.minimise("")
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)

@@ -11,20 +11,21 @@ from npu_conformance.fuzz.lib.target import LARGEST_INPUT
 
 _HEADER = struct.Struct("<QQ")
 _END = struct.Struct("<q")
-_INPUT = _HEADER.size + _END.size
+_MINIMISED = struct.Struct("<32s")
+_INPUT = _HEADER.size + _END.size + _MINIMISED.size
 _SIZE = _INPUT + LARGEST_INPUT
 _NONE = -1
 
 
 class CurrentInput:
-    """A file of one input, the number of inputs so far, and the end. The fuzzer writes it, its supervisor reads it.
+    """A file of one input, the number of inputs so far, what they are run for, and the end, for who supervises.
 
     Its room is taken beforehand: what is noted here is noted on a full disk, too.
     """
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            path.write_bytes(bytes(_HEADER.size) + _END.pack(_NONE) + bytes(LARGEST_INPUT))
+            path.write_bytes(bytes(_HEADER.size) + _END.pack(_NONE) + bytes(_MINIMISED.size + LARGEST_INPUT))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE)
         self.count = 0
@@ -39,6 +40,15 @@ class CurrentInput:
         """How many inputs were begun, and the latest."""
         count, length = _HEADER.unpack_from(self._map, 0)
         return count, self._map[_INPUT : _INPUT + length]
+
+    def minimise(self, kind: str) -> None:
+        """Note that inputs are run to make a finding of this kind smaller; empty where that is over."""
+        _MINIMISED.pack_into(self._map, _INPUT - _MINIMISED.size, kind.encode())
+
+    def minimised(self) -> str:
+        """The kind of the finding that is being made smaller, if one is."""
+        (kind,) = _MINIMISED.unpack_from(self._map, _INPUT - _MINIMISED.size)
+        return str(kind.rstrip(b"\0"), "ascii", "replace")
 
     def end(self, ending: Ending) -> None:
         """Note that the process ends itself now, with this status."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
+from npu_conformance.specs.wire_types import NonFinite
 
 
 def pieces(data: bytes) -> Iterator[bytes]:
@@ -23,8 +24,15 @@ def pieces(data: bytes) -> Iterator[bytes]:
     if not isinstance(document, dict):
         return
     with contextlib.suppress(*UNREADABLE):
-        yield from map(msgspec.json.encode, _with_fewer_operations(msgspec.json.decode(data, type=Model)))
+        for model in _with_fewer_operations(msgspec.json.decode(data, type=Model)):
+            yield msgspec.json.encode(model, enc_hook=_spelled)
     yield from _without_an_element(document)
+
+
+def _spelled(value: Any) -> str:
+    """A NaN or an infinity, as the scale of an operand may be."""
+    assert isinstance(value, NonFinite)
+    return value.spelling
 
 
 def _with_fewer_operations(model: Model) -> Iterator[Model]:

@@ -22,6 +22,7 @@ from npu_conformance.fuzz.lib.worker import attacked_by, patience
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.process_group import child_has_ended
 from npu_conformance.specs import documents
+from npu_conformance.specs.forked import end_with_parent
 
 _ATTEMPTS = 400
 """How often smaller inputs are tried."""
@@ -77,11 +78,15 @@ def _smallest(target: Target, death: Sighting, seconds: float, *, is_sure: bool 
 
 
 def end_of(call: Callable[[], object], seconds: float) -> str:
-    """How a fork ends that makes a call: the wait status of its death, `hang`, or empty where it comes through."""
+    """How a fork ends that makes a call: the wait status of its death, `hang`, or empty where it comes through.
+
+    Not by specs.forked: a subject that goes wrong may write into any descriptor, or close it, but not reach this page.
+    """
     with mmap.mmap(-1, 1) as came_through:
+        parent = os.getpid()
         child = os.fork()
         if child == 0:
-            _make(call, came_through)
+            _make(call, came_through, parent)
         if not child_has_ended(child, seconds):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -90,10 +95,12 @@ def end_of(call: Callable[[], object], seconds: float) -> str:
         return "" if came_through[0] else str(status)
 
 
-def _make(call: Callable[[], object], came_through: mmap.mmap) -> None:
+def _make(call: Callable[[], object], came_through: mmap.mmap, parent: int) -> None:
     """Make the call in the fork, which ends here whatever comes: only its death is looked for."""
     try:
-        call()
+        end_with_parent()
+        if os.getppid() == parent:  # it may have died before
+            call()
     finally:
         # Its status would not tell: a subject can end a process with any.
         came_through[0] = 1

@@ -67,6 +67,7 @@ def _graph(graph: Subgraph, limits: _Limits) -> bool:
 
 def _operand(operand: Operand, limits: _Limits) -> bool:
     low, high = limits.consumers
+    channels = operand.extra_params.channel_quant if operand.extra_params is not None else None
     return (
         _INT32[0] <= operand.type < _INT32[1]
         and _INT32[0] <= operand.zero_point < _INT32[1]
@@ -74,6 +75,7 @@ def _operand(operand: Operand, limits: _Limits) -> bool:
         and low <= operand.number_of_consumers < high
         and _all_fit(operand.dimensions, limits.sizes)
         and _location(operand.location, limits)
+        and (channels is None or _all_fit((channels.channel_dim,), limits.sizes))
     )
 
 

@@ -153,8 +153,7 @@ class ManagerModel:
         if any(tracked.is_newly_granted for tracked in self.live) and not self.busy:
             self.most_under_pressure = max(self.most_under_pressure, self.used)
         wanting = [tracked for tracked in self.live if not tracked.holds and not tracked.loaded]
-        strongest = min((self.importance[tracked.uid] for tracked in wanting), default=0)
-        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+        first = self._most_important(wanting)
         if first and all(tracked.weight <= self.most_under_pressure - self.used for tracked in first):
             yield f"{first[0].name}: not granted, though as much was granted under the same pressure"
 
@@ -273,24 +272,30 @@ class ManagerModel:
             for table in (self.importance, self.previous)
         )
 
+    def _wanting(self) -> list[TrackedRequest]:
+        """Requests that hold nothing, and that the whole budget could hold."""
+        return [tracked for tracked in self.live if not tracked.holds and tracked.weight <= self.maximum]
+
+    def _most_important(self, wanting: list[TrackedRequest]) -> list[TrackedRequest]:
+        """Those of the most important apps, of which the policy may choose any."""
+        strongest = min((self.importance[tracked.uid] for tracked in wanting), default=0)
+        return [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+
     def _nothing_idle(self) -> Iterator[str]:
         """What is free goes to the most important request that waits for it (NPU-LIF-007, -008, NPU-POL-021, -027)."""
-        wanting = [tracked for tracked in self.live if not tracked.holds and tracked.weight <= self.maximum]
-        if not self.eased or not wanting:
+        first = self._most_important(self._wanting())
+        if not self.eased or not first:
             return
-        strongest = min(self.importance[tracked.uid] for tracked in wanting)
-        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
         free = self.maximum - self.used
         if all(tracked.weight <= free for tracked in first):
             yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
 
     def _weaker_give_way(self) -> Iterator[str]:
         """The most important app does not stay parked where less important ones hold enough (NPU-POL-013, -PRI-013)."""
-        wanting = [tracked for tracked in self.live if not tracked.holds and tracked.weight <= self.maximum]
-        if not self.eased or self.pressing or not wanting or any(tracked.ungranted for tracked in self.live):
+        first = self._most_important(self._wanting())
+        if not self.eased or self.pressing or not first or any(tracked.ungranted for tracked in self.live):
             return
-        strongest = min(self.importance[tracked.uid] for tracked in wanting)
-        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
+        strongest = self.importance[first[0].uid]
         weaker = (tracked for tracked in self.live if tracked.holds and self.importance[tracked.uid] > strongest)
         room = self.maximum - self.used + sum(tracked.weight for tracked in weaker)
         if all(tracked.decision == PARKED[1] and tracked.weight <= room for tracked in first):

@@ -132,7 +132,7 @@ class Living(Generic[State]):
 
 @dataclass
 class Kind(Generic[State]):
-    """The living objects of one kind, in order of making. lost: handles that stand for FREED and FOREIGN."""
+    """The living objects of one kind, in order of making. freed, others: what FREED and FOREIGN stand for."""
 
     living: list[Living[State]] = field(default_factory=list)
     freed: Living[State] | None = None

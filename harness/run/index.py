@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from npu_conformance.harness.kept import kept
+from npu_conformance.harness.kept import keep, kept
 from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.specs.neuralnetworks import registered_extensions
@@ -44,7 +44,7 @@ def cases_of(area: str) -> Iterable[tuple[str, Scope]]:
 @functools.cache
 def by_area() -> Mapping[str, AreaIndex]:
     """Return the cases of each area that has some in every run. Kept until a file of the suites changes."""
-    return kept("cases", dict[str, AreaIndex], _built)
+    return kept("cases", dict[str, AreaIndex], lambda: _indexed(_every_case()))
 
 
 def evidence() -> Mapping[str, Sequence[str]]:
@@ -53,9 +53,16 @@ def evidence() -> Mapping[str, Sequence[str]]:
         cases = list(suites.cases(suites.present()))
         numbers, ids = _evidence_of(cases), [case.id for case in cases]
     else:
-        numbers = kept("evidence", dict[str, list[int]], lambda: _evidence_of(suites.cases(suites.present())))
+        numbers = kept("evidence", dict[str, list[int]], _evidence_with_index)
         ids = [name for area in by_area().values() for name, _ in area.cases()]
     return {requirement: [ids[number] for number in found] for requirement, found in numbers.items()}
+
+
+def _evidence_with_index() -> dict[str, list[int]]:
+    """Return the evidence, and keep the index that its numbers are of: to make all cases takes long."""
+    areas = _every_case()
+    keep("cases", _indexed(areas))
+    return _evidence_of(case for cases in areas.values() for case in cases)
 
 
 def of_cases(cases: Collection[Case]) -> AreaIndex:
@@ -72,7 +79,12 @@ def _evidence_of(cases: Iterable[Case]) -> dict[str, list[int]]:
     return found
 
 
-def _built() -> dict[str, AreaIndex]:
+def _every_case() -> dict[str, list[Case]]:
+    """Return the cases of each area."""
     areas = [area for area in suites.all_areas() if area != _OF_CATALOGUES]
-    found = {area: list(suites.area(*area.split(".")).cases()) for area in areas}
-    return {name: of_cases(cases) for name, cases in found.items() if cases}
+    with suites.without_collector():
+        return {area: list(suites.area(*area.split(".")).cases()) for area in areas}
+
+
+def _indexed(areas: Mapping[str, Collection[Case]]) -> dict[str, AreaIndex]:
+    return {name: of_cases(cases) for name, cases in areas.items() if cases}

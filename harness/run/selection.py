@@ -71,8 +71,9 @@ def select(wanted: Wanted) -> Selected:
     """
     choice = _Choice(wanted)
     chosen = Selected()
-    for case in _candidates(choice):
-        (chosen.cases if choice.takes(case.id, case.scope) else chosen.others).append(case)
+    with suites.without_collector():
+        for case in _candidates(choice):
+            (chosen.cases if choice.takes(case.id, case.scope) else chosen.others).append(case)
     choice.require_meaning()
     return chosen
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,6 +67,18 @@ def cases(suites: Sequence[str] = SUITES) -> Iterator[Case]:
     for suite in suites:
         for name in areas(suite):
             yield from area(suite, name).cases()
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Make many cases meanwhile, all of which stay: the garbage collector would go through them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def find(case_id: str) -> Case:

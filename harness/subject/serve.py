@@ -25,11 +25,11 @@ from npu_conformance.harness.subject.addresses import host_and_port
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of
 from npu_conformance.harness.subject.plugin_options import parse_options, require_options
-from npu_conformance.harness.subject.zygote import end_with_parent
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.forked import end_with_parent
 from npu_conformance.specs.plugin import Plugin
 
 

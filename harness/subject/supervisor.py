@@ -29,7 +29,7 @@ from npu_conformance.harness.subject.zygote import (
     children_of,
 )
 from npu_conformance.specs.diagnostics import last_words, stacks
-from npu_conformance.specs.diagnostics.signal_name import signal_name
+from npu_conformance.specs.diagnostics.signal_name import how_it_ended
 
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
 _GRACE_SECONDS = 0.5
@@ -155,8 +155,7 @@ class Supervisor:
                 self._killed_by_us = f"{doing}: {problem}"
                 return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, stderr)
         number = exited.status & 0x7F
-        killed = f"was killed by {signal_name(number)} (signal {number})"
-        how = killed if number else f"exited with status {exited.status >> 8}"
+        how = how_it_ended(os.waitstatus_to_exitcode(exited.status)) + (f" (signal {number})" if number else "")
         half = f" ({problem})" if "half a line" in str(problem) else ""
         words, stack = stacks.split(_readable(self._own_words.stderr))
         said = last_words.of_death(words, exited.status)

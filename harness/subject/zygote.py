@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
+from npu_conformance.specs.forked import end_with_parent, process_control
 
 if TYPE_CHECKING:
     from npu_conformance.specs.plugin import Plugin
@@ -32,7 +33,7 @@ PACKET_LIMIT = 1 << 18
 TAIL_LIMIT = 1 << 16
 """Bytes of each of a host's streams that are kept: two of them in base64 fit into a packet."""
 _STACK_SECONDS = 2.0
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _PIPE_READ = 1 << 16
 
 
@@ -158,7 +159,7 @@ class Zygote:
         if not load.command and not self._import(load):
             return False
         _silence()
-        _process_control(_PR_SET_CHILD_SUBREAPER, 1)
+        process_control(_PR_SET_CHILD_SUBREAPER, 1)
         gc.collect()
         gc.freeze()
         return True
@@ -255,7 +256,7 @@ class Zygote:
         status = 70
         try:
             os.setsid()
-            _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            end_with_parent()
             if os.getppid() == 1:
                 os._exit(0)
             os.dup2(out, 1)
@@ -329,17 +330,6 @@ def _silence() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)
-
-
-def end_with_parent() -> None:
-    """Let this process be killed when the thread that started it ends."""
-    _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _process_control(option: int, value: int) -> None:
-    import ctypes
-
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def _kill_orphans() -> None:

@@ -236,9 +236,12 @@ class Connection(Answering):
             if is_reading_here:
                 self._let_go_of_reading()
 
-    def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
+    def _require_whole(self) -> None:
         if self.broken is not None:
             raise copy(self.broken)  # raised again itself, it would cut the chain of causes that it stands in
+
+    def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
+        self._require_whole()
         self._outbox.send(message, deadline, descriptor)
 
     def _advance(self, waiter: Waiter | None, deadline: float) -> None:
@@ -285,8 +288,7 @@ class Connection(Answering):
 
     def _read(self, deadline: float) -> protocol.Envelope | None:
         """Read a message. An answer goes to its waiter; a call is returned."""
-        if self.broken is not None:
-            raise copy(self.broken)  # raised again itself, it would cut the chain of causes that it stands in
+        self._require_whole()
         if self._late is not None:
             late, self._late = self._late, None
             return late

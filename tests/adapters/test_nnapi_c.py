@@ -6,24 +6,27 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fuzzing import first_finding
 from graphs import INPUT, OUTPUT, graph, tensor
-from nnapi_libraries import NEEDED, OK, TINY, App, opened, runtime_of
+from nnapi_libraries import NEEDED, OK, TINY, App, compiled, opened, runtime_of
 
 from npu_conformance.adapters.nnapi_c.library_names import WITHOUT_C, c_name
+from npu_conformance.cli.kit import header, models
 from npu_conformance.fuzz.lib.runtime_target import RuntimeTarget
 from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.nnapi.executions import MemoryObjects, set_arguments
 from npu_conformance.harness.nnapi.models import described
 from npu_conformance.harness.subject.loading import Isolation, LoadError, open_subject
-from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks.enums import FenceState, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.runtime import Runtime
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -37,6 +40,7 @@ from npu_conformance.specs.neuralnetworks.runtime.types import (
     OperandDescription,
     Text,
 )
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
 pytestmark = NEEDED
@@ -99,6 +103,26 @@ def test_the_example_refuses_types_without_dimensions_and_scales_below_zero(tiny
         app.runtime.execution_free(execution)
         app.runtime.compilation_free(compilation)
         built.free(app.runtime)
+
+
+def test_the_example_with_the_tables_of_the_kit_refuses_what_no_signature_allows(tmp_path: Path) -> None:
+    """Also of operations that it does not have; the fuzzer of models found that it took anything."""
+    (tmp_path / "npu_conformance.h").write_text(header.text())
+    library = compiled(TINY, tmp_path / "libnnapi_tiny.so", f"-I{tmp_path}")
+    samples = islice((one for one in models.lines(Version.V1_2) if "structure" not in one["name"]), 200)
+    with opened(library) as subject:
+        device = subject.interfaces.device
+        assert device is not None
+        for sample in samples:
+            status = ErrorStatus.NONE
+            try:
+                device.get_supported_operations(msgspec.convert(sample["model"], Model))
+            except NotVisible:
+                continue
+            except ServiceError as error:
+                status = ErrorStatus(error.status)
+            wanted = {"valid": ErrorStatus.NONE, "invalid": ErrorStatus.INVALID_ARGUMENT}
+            assert status is wanted[sample["verdict"]], sample["name"]
 
 
 def test_large_constants_are_read_when_the_model_is_finished(tiny: str) -> None:

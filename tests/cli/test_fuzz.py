@@ -6,17 +6,21 @@ import importlib
 import itertools
 import json
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from places import HOSTILE
 
+from npu_conformance.cli.commands._fuzz_campaign import CampaignLine
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz import AREAS
 from npu_conformance.fuzz.lib.campaign import campaign, executors
-from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult
+from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Settings
+from npu_conformance.fuzz.lib.campaign.folder import CampaignFolder
+from npu_conformance.fuzz.lib.campaign.minimising import Minimising
+from npu_conformance.fuzz.lib.campaign.rounds import run_round
 from npu_conformance.fuzz.lib.document_seeds import campaigns
 from npu_conformance.fuzz.lib.target import Attacked
 from npu_conformance.fuzz.lib.wire_target import served
@@ -88,7 +92,7 @@ def test_fuzzers_that_have_nothing_to_attack_are_left_out(tmp_path: Path, capsys
 def test_rounds_that_are_lost_are_no_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(job: RoundJob, stop: threading.Event) -> RoundResult:
+    def lost(job: RoundJob, **_: object) -> RoundResult:
         raise OSError("no such interpreter")
 
     monkeypatch.setattr(executors, "run_round", lost)
@@ -112,7 +116,7 @@ def test_one_lost_round_of_several_is_said(
 ) -> None:
     numbers = itertools.count()
 
-    def once(job: RoundJob, stop: threading.Event) -> RoundResult:
+    def once(job: RoundJob, **_: object) -> RoundResult:
         if not next(numbers):
             raise OSError("gone")
         return RoundResult(fuzzer=job.fuzzer, engine=job.engine, executions=1, seconds=1.0, start_seconds=0.0)
@@ -121,6 +125,34 @@ def test_one_lost_round_of_several_is_said(
     monkeypatch.setattr(campaign, "_SHORTEST_ROUND", 0.01)
     assert fuzz(tmp_path, "--time", "0.1s") == 0
     assert "rounds lost: 1: OSError: gone\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_who_waits_for_a_smaller_hang_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    """It looked stuck: nothing else of a campaign changes meanwhile."""
+    now = [0.0]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    minimising, settings = Minimising(lambda: now[0]), Settings(format=1, plugin=DRIVERS, options={}, hal=None)
+    folder, line = CampaignFolder(tmp_path, settings), CampaignLine()
+    job = RoundJob(fuzzer="models", plugin=DRIVERS, options={}, hal=None, engine="evolution", seed=0)
+    workers = executors.Workers(ThreadPoolExecutor(1), run_round, 1, minimising)
+    running = campaign.Campaign(folder, job, [], campaign.Limits(60.0, None), workers, clock=lambda: now[0])
+    with minimising.of("hang in models"):
+        for now[0] in (0.0, 9.0, 12.0):
+            line(running)
+    line(running)
+    folder.close()
+    counts = "0 rounds, 0 runs (0 a second), corpus 0, sights 0, findings 0"
+    lines = (
+        [f"0 s: {counts}", *(f"{at} s, making the hang in models smaller for {at} s: {counts}" for at in (9, 12)),
+         f"12 s: {counts}"]
+        if is_terminal
+        else ["9 s: making the hang in models smaller", "12 s: the hang in models is as small as it gets", ""]
+    )  # fmt: skip
+    said = capsys.readouterr().out
+    assert [part[:79] for part in lines] == (said.split("\r\033[K")[1:] if is_terminal else said.split("\n"))
 
 
 @pytest.mark.parametrize("plugin", ["exec:./driver", "unix:/driver", "tcp:127.0.0.1:9"])

@@ -171,8 +171,8 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
         (IN_SYS + "sys.modules['_socket'].socket()", "3: "),
         (IN_SYS + "os.mkfifo('/tmp/x')", "3: PermissionError: [Errno 1]"),
         (IN_SYS + "os.nice(1)", "3: PermissionError: [Errno 1]"),
-        (IN_SYS + "os._exit(0)", "1: the process that ran the file ended before its time: exit status 0"),
-        (IN_SYS + "os.abort()", "1: the process that ran the file ended before its time: signal SIG"),
+        (IN_SYS + "os._exit(0)", "1: the process that ran the file ended before its time: it exited with status 0"),
+        (IN_SYS + "os.abort()", "1: the process that ran the file ended before its time: it was killed by SIG"),
         (IN_SYS + "[os.write(n, b'{}\\n' * 9) for n in range(3, 9) if n != 7]", ""),
         (
             IN_SYS + 'for n in range(3, 20):\n try: os.write(n, b\'{"test":{"name":"t"}}\\n\')\n except OSError: 0',

@@ -234,9 +234,9 @@ def test_commands_show_and_trace_what_is_registered(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
-        ("import os; os._exit(0)", "ended itself with status 0"),
+        ("import os; os._exit(0)", "exited with status 0"),
         ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL"),
-        ("while True: pass", "do not come to an end within 1 s"),
+        ("while True: pass", "did not come to an end within 1 s"),
     ],
 )
 @pytest.mark.parametrize("command", [["catalogue", "check"], ["list", "--catalogue"]])

@@ -263,7 +263,7 @@ def test_an_engine_that_dies_is_a_disagreement_and_not_the_end(capsys: pytest.Ca
     engine = f"{__name__}:{dies_on_quant8.__name__}"
     assert main(["vectors", "witness", "RELU", "--engine", engine]) == WRONG
     *lines, _, other = capsys.readouterr().out.splitlines()
-    assert lines == [f"RELU.{name}: all outputs: {engine}: killed by SIGABRT" for name in deadly]
+    assert lines == [f"RELU.{name}: all outputs: {engine}: its process was killed by SIGABRT" for name in deadly]
     assert f" {len(taken) - len(deadly)} agreed, {len(deadly)} disagreed, " in other
 
 

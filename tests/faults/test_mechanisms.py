@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from types import SimpleNamespace
 from typing import Any
 
 import numpy
 import pytest
-from patience import SECONDS
 
 from npu_conformance.faults import code_swap, kill_matrix, registry, source_edits
 from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.guard import Life
 from npu_conformance.faults.source_edits import EditError, SourceEdit
-from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.reference.device import quantization
@@ -166,36 +161,6 @@ def test_a_swap_of_code_with_other_closures_is_refused_and_leaves_all_as_it_was(
     with pytest.raises(code_swap.SwapError):
         code_swap.swap([(first, second.__code__), (second, outer(3).__code__)])  # type: ignore[list-item]
     assert first.__code__ is before
-
-
-def test_a_child_answers_and_changes_nothing_here() -> None:
-    changed: list[int] = []
-
-    def change() -> int:
-        changed.append(1)
-        return len(changed)
-
-    assert in_child(change, int, 30.0) == 1
-    assert changed == []
-
-
-@pytest.mark.parametrize(
-    ("work", "seconds", "reason"),
-    [
-        (lambda: os.kill(os.getpid(), 9), SECONDS, "signal 9"),
-        (lambda: os._exit(3), SECONDS, "exit code 3"),
-        (lambda: time.sleep(SECONDS), 0.3, "no end within"),
-    ],
-)
-def test_a_child_that_dies_or_hangs_is_said_so(work: Any, seconds: float, reason: str) -> None:
-    ended = in_child(work, int, seconds)
-    assert isinstance(ended, Ended)
-    assert reason in ended.reason
-
-
-def test_who_interrupts_a_child_interrupts_the_work_that_it_is_for() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        in_child(lambda: signal.raise_signal(signal.SIGINT), type(None), SECONDS)
 
 
 def test_a_case_that_is_wrong_itself_detects_nothing() -> None:

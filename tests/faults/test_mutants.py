@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import msgspec
@@ -15,9 +13,9 @@ from npu_conformance.faults.mutants import mutation_runner, targets, tracing
 from npu_conformance.faults.mutants.mutation_runner import MutationRun, Sample, Verdict
 from npu_conformance.faults.mutants.operators import mutants
 from npu_conformance.faults.mutants.tracing import Witness, spread
-from npu_conformance.faults.workers import Ended, in_child, in_children
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.specs.documents.results import CaseResult, OperationUse
+from npu_conformance.specs.forked import in_child
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.outcomes import Outcome
@@ -111,17 +109,6 @@ def test_a_run_kills_what_the_cases_see() -> None:
     cases = [case for case in every_case() if case.id.startswith("vts.generated.DIV.int32")]
     found = mutation_runner.run_mutants(cases, Sample(4, operation="DIV"), lambda line: None)
     assert found.count("killed") > 0
-
-
-def test_work_in_children_is_told_apart_by_its_place() -> None:
-    def forever() -> int:
-        time.sleep(600)
-        return 0
-
-    works = [lambda: 3, lambda: os._exit(5), lambda: 4, forever]
-    found = dict(in_children(works, int, 5.0, 2))
-    assert (found[0], found[2]) == (3, 4)
-    assert (found[1], found[3]) == (Ended("died with exit code 5"), Ended("no end within 5 s"))
 
 
 def test_witnesses_are_of_every_kind_before_there_are_two_of_one() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import msgspec
 import pytest
 
@@ -71,3 +73,12 @@ def test_what_is_no_object_has_no_pieces(data: bytes) -> None:
 
 def test_an_object_that_is_no_model_loses_elements_of_its_lists() -> None:
     assert list(pieces(b'{"main":[1,2]}')) == [b'{"main":[1]}', b'{"main":[2]}']
+
+
+def test_scales_that_are_no_number_are_written_as_the_wire_spells_them() -> None:
+    model = chain()
+    first, *rest = model.main.operands
+    odd = msgspec.structs.replace(first, scale=float("nan"))
+    model = msgspec.structs.replace(model, main=msgspec.structs.replace(model.main, operands=(odd, *rest)))
+    data = msgspec.json.encode(model, enc_hook=lambda scale: scale.spelling)
+    assert any(b'"NaN"' in piece and len(read(piece).main.operations) == 20 for piece in islice(pieces(data), 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from npu_conformance.fuzz.lib import reducing
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Sighting, Start
+from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
@@ -73,7 +75,15 @@ def zero_points(data: bytes) -> list[int]:
 )
 def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, where: str, seed: int, six: bytes) -> None:
     """seed: with 1 it is met once more, with 2 it is not; each time costs a process."""
-    found = run_round(job(bug, six, seed=seed, runs=10))
+    noted: list[str] = []
+
+    class Noting(Minimising):
+        def note(self, who: object, what: str) -> None:
+            noted.append(what)
+
+    found = run_round(job(bug, six, seed=seed, runs=10), minimising=Noting())
+    assert f"{kind} in models" in noted or kind == "wrong-status"  # which takes no time
+    assert noted[-1] == ""
     (sighting,) = found.sightings
     assert (sighting.kind, sighting.where) == (kind, where)
     assert zero_points(sighting.data).count(6) == 1
@@ -318,6 +328,26 @@ def test_how_a_fork_ends() -> None:
     assert end_of(signal.pause, 0.2) == "hang"
 
 
+def test_a_fork_does_not_outlive_who_looks_at_it() -> None:
+    reading, writing = os.pipe()
+
+    def hang() -> None:
+        os.write(writing, b"x")
+        signal.pause()
+
+    parent = os.fork()
+    if parent == 0:
+        end_of(hang, SECONDS)
+        os._exit(0)
+    os.close(writing)
+    assert os.read(reading, 1) == b"x"
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    with os.fdopen(reading, "rb") as pipe:
+        assert select.select([pipe], [], [], SECONDS)[0]
+        assert pipe.read() == b""
+
+
 class Slow:
     """A target that is slow with an x. pieces: without one character."""
 
@@ -363,6 +393,9 @@ class Endless:
         self._looks += 1
         return self._looks > 6
 
+    def minimised(self) -> str:
+        return ""
+
     def read(self) -> tuple[int, bytes]:
         return 1, b""
 
@@ -378,6 +411,7 @@ def test_time_without_a_processor_makes_no_hang(gets_a_processor: bool, monkeypa
     endless = Endless(gets_a_processor=gets_a_processor)
     watched = object.__new__(rounds._Process)
     watched.current, watched.is_hanging, watched._stop = endless, False, threading.Event()  # type: ignore[assignment]
+    watched._minimising = Minimising()
     monkeypatch.setattr(rounds._Process, "_patience", lambda self, count: 2.5)
     monkeypatch.setattr(rounds, "time", endless)
     monkeypatch.setattr(rounds, "starved", endless.starved)

@@ -28,7 +28,13 @@ from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.protocol import Envelope
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs import ids, requirements
-from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
+from npu_conformance.specs.neuralnetworks.types import (
+    Model,
+    Operand,
+    OperandExtraParams,
+    Subgraph,
+    SymmPerChannelQuantParams,
+)
 from npu_conformance.specs.versions import NEWEST, Version
 
 
@@ -248,6 +254,14 @@ def test_what_cannot_be_said_to_a_driver_is_passed_over() -> None:
     subject = open_subject("fuzzed_drivers:plugin", {"bug": "invisible"}, "inprocess")
     CASES["fuzz.models.short.runs"].run(CaseContext(CASES["fuzz.models.short.runs"], subject))
     subject.close()
+
+
+@pytest.mark.parametrize("dimension", [0, 2**31 - 1, 2**53])
+def test_a_channel_that_the_interface_would_cut_is_not_sent(dimension: int) -> None:
+    """It was cut to 0 on its way to a library, which was blamed for taking the model."""
+    extra = OperandExtraParams(channel_quant=SymmPerChannelQuantParams((0.5,), dimension))
+    operand = Operand(type=11, dimensions=(1,), extra_params=extra)
+    assert is_sendable(Model(main=Subgraph((operand,), (), (), ())), Version.V1_3) is (dimension < 2**32)
 
 
 @pytest.mark.parametrize(("version", "is_sent"), [(Version.V1_3, False), (NEWEST, True)])

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from patience import SECONDS
 
 from npu_conformance.faults import kill_matrix, plugin
-from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.forked import Ended, in_child
 from npu_conformance.specs.versions import Version
 
 

@@ -40,8 +40,20 @@ NEEDED = [
 """Marks of tests that compile and call a library."""
 
 
-def compiled(source: Path, library: Path) -> str:
-    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(source)]
+def compiled(source: Path, library: Path, *options: str) -> str:
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *options,
+        "-o",
+        str(library),
+        str(source),
+    ]
     subprocess.run(command, check=True, timeout=SECONDS)
     return str(library)
 

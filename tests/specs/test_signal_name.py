@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from npu_conformance.specs.diagnostics.signal_name import signal_name
+from npu_conformance.specs.diagnostics.signal_name import how_it_ended, signal_name
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,7 @@ from npu_conformance.specs.diagnostics.signal_name import signal_name
 )
 def test_every_signal_has_a_name(number: int, name: str) -> None:
     assert signal_name(number) == name
+
+
+def test_an_end_is_a_signal_or_a_status() -> None:
+    assert (how_it_ended(-signal.SIGSEGV), how_it_ended(3)) == ("was killed by SIGSEGV", "exited with status 3")

@@ -37,8 +37,10 @@ from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import npu_scheduling
 from npu_conformance.vts.lib.npu_scheduling import bursts
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import COMPLETED, REQUESTED, RESUMED, STARTED, USER, Notification
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 CASES = {case.id: case for case in npu_scheduling.cases()}
 IN_REAL_TIME = {

@@ -95,11 +95,22 @@ def _is_possible(recipe: GraphRecipe) -> bool:
 
 
 class Campaign:
-    """One device, many seeds. is_over: the device could not be restarted, or somebody interrupted the shrinking."""
+    """One device, many seeds. is_over: the device could not be restarted, or somebody interrupted the shrinking.
 
-    def __init__(self, subject: SubjectHandle, plan: Plan, folder: Path, plugin_words: str = "") -> None:
+    told: is called with the seed of a graph, and what it came to, before that is shrunk, which may take a minute.
+    """
+
+    def __init__(
+        self,
+        subject: SubjectHandle,
+        plan: Plan,
+        folder: Path,
+        plugin_words: str = "",
+        told: Callable[[int, CaseResult], None] = lambda seed, result: None,
+    ) -> None:
         self.tally, self.is_over, self.is_interrupted = Tally(), False, False
         self._subject, self._plan, self._folder, self._plugin_words = subject, plan, folder, plugin_words
+        self._told = told
 
     def run(self, seed: int) -> Found | None:
         """Run the graph of a seed; returns what is wrong, shrunk and kept, if anything is.
@@ -119,6 +130,7 @@ class Campaign:
         if len(tally.findings) >= _MOST_SHRUNK:
             tally.unshrunk += 1
             return None
+        self._told(seed, result)
         try:
             found = self._kept(seed, replace(vector, name=self._name(vector)), result)
         except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     REQUESTED,
@@ -23,7 +24,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Notification,
     Recorder,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, App, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

@@ -11,6 +11,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     FAILED,
@@ -23,14 +24,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     Notification,
     without_pauses,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    INTO_WORK_MS,
-    App,
-    SchedulingFixture,
-    asked,
-    config,
-    scheduling_fixture,
-)
+from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

@@ -12,6 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import (
     COMPLETED,
     PAUSED,
@@ -26,13 +27,7 @@ from npu_conformance.vts.lib.npu_scheduling.events import (
     first_of,
     without_pauses,
 )
-from npu_conformance.vts.lib.npu_scheduling.fixture import (
-    INTO_WORK_MS,
-    App,
-    SchedulingFixture,
-    config,
-    scheduling_fixture,
-)
+from npu_conformance.vts.lib.npu_scheduling.fixture import INTO_WORK_MS, SchedulingFixture, config, scheduling_fixture
 from npu_conformance.vts.lib.npu_scheduling.scenario import devices_of
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)

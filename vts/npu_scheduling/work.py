@@ -11,8 +11,9 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, UNDISTURBED, Event, first_of
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture, config, scheduling_fixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.work", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

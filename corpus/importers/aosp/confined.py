@@ -34,7 +34,10 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any]) -> tuple[str, bytes]:
-    """Fork, collect what the process says, and tell how it ended: empty where it came to its end."""
+    """Fork, collect what the process says, and tell how it ended: empty where it came to its end.
+
+    Not by specs.forked: the process closes all else, and its time is that of the processor, with waiting limited apart.
+    """
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:
@@ -45,13 +48,12 @@ def _answer(request: dict[str, Any]) -> tuple[str, bytes]:
     finally:
         os.close(source)
         os.kill(child, signal.SIGKILL)  # it is ours until waitpid, ended or not
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if why or content.endswith(b'{"end": true}\n'):
         return why, content
-    from npu_conformance.specs.diagnostics.signal_name import signal_name  # the path is known only now
+    from npu_conformance.specs.diagnostics.signal_name import how_it_ended  # the path is known only now
 
-    by = f"signal {signal_name(-status)}" if status < 0 else f"exit status {status}"
-    return f"the process that ran the file ended before its time: {by}", content
+    return f"the process that ran the file ended before its time: it {how_it_ended(code)}", content
 
 
 def _collect(source: int, child: int, request: dict[str, Any]) -> tuple[str, bytes]:

@@ -7,28 +7,30 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.rounds import Round, run_round
 from npu_conformance.harness.run import workers
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does rounds. jobs: how many at once."""
+    """Who does rounds. jobs: how many at once. minimising: what those on this machine are making smaller."""
 
     executor: Executor
     round: Round
     jobs: int
+    minimising: Minimising = field(default_factory=Minimising)
 
 
 @contextmanager
 def local(jobs: int) -> Iterator[Workers]:
     """So many rounds at once on this machine; leaving ends those that are still running."""
-    stop = threading.Event()
+    stop, minimising = threading.Event(), Minimising()
     with ThreadPoolExecutor(jobs) as executor:
         try:
-            yield Workers(executor, functools.partial(run_round, stop=stop), jobs)
+            yield Workers(executor, functools.partial(run_round, stop=stop, minimising=minimising), jobs, minimising)
         finally:
             stop.set()
 

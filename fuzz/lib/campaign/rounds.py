@@ -21,6 +21,7 @@ from npu_conformance.fuzz.lib import instrumented
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY
 from npu_conformance.fuzz.lib.campaign import deaths
 from npu_conformance.fuzz.lib.campaign.documents import EngineName, Kept, RoundJob, RoundResult, Sighting, Start, Tally
+from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.inputs import digest
@@ -49,7 +50,7 @@ import sys
 from contextlib import nullcontext as instrumented
 {instrument}
 with instrumented():
-    from npu_conformance.harness.subject.zygote import end_with_parent
+    from npu_conformance.specs.forked import end_with_parent
     from npu_conformance.fuzz.lib.{module} import main
     end_with_parent()
     # The parent may have died before that.
@@ -70,15 +71,18 @@ def has_atheris() -> bool:
     return importlib.util.find_spec("atheris") is not None
 
 
-def run_round(job: RoundJob, stop: threading.Event | None = None) -> RoundResult:
-    """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end."""
+def run_round(job: RoundJob, stop: threading.Event | None = None, minimising: Minimising | None = None) -> RoundResult:
+    """Do a job. Raises LoadError where the fuzzer cannot start, Stopped where it is told to end.
+
+    minimising: is told which findings are being made smaller.
+    """
     if job.engine == "atheris" and not has_atheris():
         raise LoadError(f"engine atheris: it is not installed; {pip_install('fuzz')}, or take another")
     parts: list[_Part] = []
     left: RoundJob | None = job
     while left is not None:
         with temporary_folder() as folder:
-            part = _Part.of(left, folder, stop or threading.Event())
+            part = _Part.of(left, folder, stop or threading.Event(), minimising or Minimising())
         parts.append(part)
         left = _rest(left, part)
     return _whole(job, parts)
@@ -157,9 +161,9 @@ class _Part:
         return not self.killers
 
     @classmethod
-    def of(cls, job: RoundJob, folder: Path, stop: threading.Event) -> _Part:
+    def of(cls, job: RoundJob, folder: Path, stop: threading.Event, minimising: Minimising) -> _Part:
         """Run the fuzzer's process, and read what it left behind."""
-        process = _Process(job, folder, stop)
+        process = _Process(job, folder, stop, minimising=minimising)
         process.watch()
         executions, data = process.current.read()
         ending = process.ending()
@@ -171,7 +175,8 @@ class _Part:
         if ending is None:
             seconds = documents.read(folder / START, Start).seconds
             death = deaths.sighting(folder, process.returncode, data, executions, seconds if process.is_hanging else 0)
-            smaller = _reduced(job, death, stop)
+            with minimising.of(f"{death.kind} in {job.fuzzer}"):
+                smaller = _reduced(job, death, stop)
             found += [] if smaller is None else [replace(smaller, after=process.seconds)]
         return cls(
             executions=executions,
@@ -227,12 +232,19 @@ def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting 
 class _Process:
     """The process of a part of a round."""
 
-    def __init__(self, job: RoundJob, folder: Path, stop: threading.Event, module: str = "worker") -> None:
+    def __init__(
+        self,
+        job: RoundJob,
+        folder: Path,
+        stop: threading.Event,
+        module: str = "worker",
+        minimising: Minimising | None = None,
+    ) -> None:
         self.current = CurrentInput(folder / CURRENT)
         self.is_hanging = False
         self.returncode = 0
         self.seconds = self.start_seconds = 0.0
-        self._folder, self._job, self._stop = folder, job, stop
+        self._folder, self._job, self._stop, self._minimising = folder, job, stop, minimising or Minimising()
         (folder / JOB).write_bytes(msgspec.json.encode(job))
         self._launcher = folder / "fuzzer"
         self._launcher.write_text(_launcher(job, module))
@@ -255,6 +267,7 @@ class _Process:
             if self.is_hanging:
                 _make_it_tell(process)
         finally:
+            self._minimising.note(self, "")
             self.returncode = end_group(process)
         self.start_seconds, self.seconds = first - began, time.monotonic() - first
 
@@ -273,6 +286,8 @@ class _Process:
             if has_ended(process, _POLL_SECONDS):
                 return first
             now, latest = time.monotonic() - starved(process.pid), self.current.read()[0]
+            kind = self.current.minimised()
+            self._minimising.note(self, f"{kind} in {self._job.fuzzer}" if kind else "")
             if self._stop.is_set():
                 raise Stopped
             if count == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -137,6 +138,32 @@ def test_what_is_left_out_is_counted_but_for_what_does_not_apply(
     assert deselected(Wanted(("vts",))) == 2
     assert deselected(Wanted(("vts.queries",))) == 5  # each case of the areas that are not looked at
     assert deselected(Wanted(expression="type", scope=Scope.FULL)) == 5  # what has no such word is not looked at
+
+
+def test_the_cases_of_requirements_and_their_index_are_made_in_one_walk(
+    imported: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(index, "keep", kept.__setitem__)
+    monkeypatch.setattr(index, "kept", lambda name, kind, make: make())
+    assert index.evidence() == {"REQ-1": [name for area in index.by_area().values() for name, _ in area.cases()]}
+    assert kept == {"cases": index.by_area()}
+    assert len(imported) == len(set(imported))
+
+
+def test_the_collector_rests_only_while_cases_are_made(imported: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def candidates(choice: object) -> list[Case]:
+        seen.append(gc.isenabled())
+        return []
+
+    monkeypatch.setattr(selection, "_candidates", candidates)
+    selection.select(Wanted())
+    with pytest.raises(DocumentError, match="no case is meant"):
+        selection.select(Wanted(("vts.nothing",)))
+    assert seen == [False, False]
+    assert gc.isenabled()
 
 
 def test_the_real_suites_have_areas_that_are_named_once() -> None:

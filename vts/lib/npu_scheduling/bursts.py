@@ -24,6 +24,7 @@ from npu_conformance.specs.npu.types import (
 )
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
     BOUNDS,
     DURATIONS_MS,
@@ -40,9 +41,10 @@ from npu_conformance.vts.lib.npu_scheduling.burst_steps import (
 )
 from npu_conformance.vts.lib.npu_scheduling.bursts_due import Burst, Work
 from npu_conformance.vts.lib.npu_scheduling.events import Event, Notification, Recorder
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.scenario import Devices, devices_of
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 _LOOK_MS = 10
 MARGIN_MS = 15

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import REQUESTED, STARTED, Notification
-from npu_conformance.vts.lib.npu_scheduling.fixture import App
 
 
 @dataclass

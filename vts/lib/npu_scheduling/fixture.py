@@ -1,22 +1,21 @@
-"""What cases of the scheduling HAL work with: apps that run inferences, the events that arrive, and the time."""
+"""What cases of the scheduling HAL work with: the HAL and its configs, apps, the events that arrive, and the time."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.handle import Application
-from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
-from npu_conformance.specs.errors import IllegalArgument, InterfaceError, SecurityDenied, Unsupported
-from npu_conformance.specs.npu.manager import ManagerControl
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
-from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
+from npu_conformance.specs.npu.workload import SchedulingControl
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import PAUSED, Event, Notification, Recorder
+from npu_conformance.vts.lib.npu_scheduling.waiting import Waiting
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
@@ -26,119 +25,16 @@ INTO_WORK_MS = 103
 SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
 
-_RUN_SECONDS = 30.0
-"""After which a run counts as never ending, before time_scale."""
-_LATE_SECONDS = 2.0
-"""How long a device that is busy otherwise may take to notify an end, before time_scale."""
-_LOOK_SECONDS = 0.005
-"""How often to look whether an inference tool has ended, as nothing arrives where it failed at once."""
-_STEP_MS = 10
-_NS_PER_MS = 1_000_000
 
-
-class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: None while it goes on. refusal: what it was rejected with."""
-
-    succeeded: bool | None = None
-    refusal: InterfaceError | None = None
-
-    @property
-    def ending(self) -> str:
-        """How it ended, for failures."""
-        if self.refusal is not None:
-            return f"a rejection: {checks.format_error(self.refusal)}"
-        return {None: "no end yet", True: "success", False: "onRunEnded(false)"}[self.succeeded]
-
-    def on_run_ended(self, succeeded: bool) -> None:
-        """Keep how it ended."""
-        self.succeeded = succeeded
-
-
-class App:
-    """An app with work for the NPU."""
-
-    def __init__(self, fixture: SchedulingFixture, uid: int, pid: int) -> None:
-        self.uid = uid
-        self._fixture = fixture
-        tool = fixture.context.manifest.inference_tool
-        self._application: Application | None = None
-        self._workload: Workload | None = None
-        if tool is None:
-            if fixture.context.subject.ignores_tool and "workload" not in fixture.context.manifest.interfaces:
-                raise NotApplicable(IGNORED)
-            self._application = fixture.context.application(uid, pid)
-            self._workload = fixture.context.present(self._application.interfaces.workload, "workload")
-
-    def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
-        """Begin a run; what is rejected is a run that ends without success."""
-        run = run or InferenceRun()
-        found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
-        self._fixture.runs.append(found)
-        return found
-
-    def works(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> None:
-        """Run inferences to their successful end."""
-        self._fixture.succeeds(self.start(run), f"inferences of uid {self.uid}", step_ms)
-
-    def is_rejected(self, run: InferenceRun | None = None) -> None:
-        """See a run end without success."""
-        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
-
-    def ends(self, run: InferenceRun | None = None, step_ms: int = _STEP_MS) -> bool:
-        """Run inferences to whatever end: whether it is success. step_ms: how often to look for it."""
-        return self._fixture.end_of(self.start(run), step_ms)
-
-    def cancel(self) -> None:
-        """Cancel what runs. NotApplicable where that cannot be done."""
-        workload = self._workload
-        if workload is None:
-            raise NotApplicable("an inference tool cannot be asked to cancel")
-        asked(workload.cancel_test_inferences, "cancelTestInferences")
-
-    def leave(self) -> None:
-        """End its connection, once its work is over."""
-        if self._application is not None:
-            self._application.close()
-
-    def events(self) -> list[Event]:
-        """The events of its work that were notified."""
-        return self._fixture.recorder.of(self.uid)
-
-    def received(self) -> list[Notification]:
-        """The same without the works."""
-        return [event.notification for event in self.events()]
-
-    def _by_tool(self, run: InferenceRun) -> ToolRun:
-        if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
-            raise NotApplicable("an inference tool takes job priority and original uid alone")
-        tool = self._fixture.context.manifest.inference_tool
-        assert tool is not None
-        return ToolRun(tool, self.uid, run)
-
-    def _by_interface(self, workload: Workload, run: InferenceRun) -> Run:
-        found = Run()
-        try:
-            asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
-        except (SecurityDenied, IllegalArgument) as error:
-            found.succeeded, found.refusal = False, error
-        return found
-
-
-class SchedulingFixture:
-    """What a case has of the subject: the scheduling HAL, a recorder of notifications, and the time."""
+class SchedulingFixture(Waiting):
+    """What a case has of the subject: the scheduling HAL, its apps, a recorder of notifications, and the time."""
 
     def __init__(self, context: CaseContext) -> None:
-        self.context = context
-        self.recorder = Recorder()
-        self.runs: list[Run | ToolRun] = []
-        self._endless: list[Run | ToolRun] = []
-        self._clock = _clock(context)
+        super().__init__(context)
         tool = context.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
         self._registered_callback: Recorder | None = None
         """The recorder that is registered, if one is."""
-        self.passed_ms = 0
-        """How far this case has moved the virtual clock."""
         self.scheduling = scheduling(context)
 
     @property
@@ -182,38 +78,15 @@ class SchedulingFixture:
         return self._uid(uid)
 
     def _uid(self, uid: int) -> int:
-        return uid if self._clock is not None else self.context.case_uid(uid)
+        return uid if self.clock is not None else self.context.case_uid(uid)
 
     def events(self, recorder: Recorder | None = None) -> list[Event]:
         """What a recorder, by default the fixture's own, was notified of this case's work."""
         events = (recorder or self.recorder).events
-        if self._clock is not None or self._fixed_uid is not None:
+        if self.clock is not None or self._fixed_uid is not None:
             return events
         own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
         return [event for event in events if event.work.uid in own]
-
-    def need_real_time(self) -> None:
-        """NotApplicable where time stands still until it is moved, and everything is judged to the millisecond."""
-        if self._clock is not None:
-            raise NotApplicable("with a virtual clock events have no time of arrival")
-
-    def need_virtual_clock(self) -> None:
-        """NotApplicable where time passes by itself."""
-        if self._clock is None:
-            raise NotApplicable("without a virtual clock nothing happens at a known time")
-
-    def promised_ms(self) -> int:
-        """Within what time weaker work is interrupted, by the manifest. NotApplicable where it promises nothing."""
-        self.need_virtual_clock()
-        found = self.context.manifest.npu_checkpoint_ms
-        if found is None:
-            raise NotApplicable("the manifest promises no npu_checkpoint_ms")
-        return found
-
-    @property
-    def is_in_real_time(self) -> bool:
-        """True where time passes by itself, and a run may begin later than it is asked to."""
-        return self._clock is None
 
     def need_profile_of_page(self) -> None:
         """NotApplicable where AOSP's interface is all there is."""
@@ -247,80 +120,12 @@ class SchedulingFixture:
         with suppress(Unsupported):
             self.scheduling.set_callback(None)
 
-    def pass_ms(self, duration_ms: int) -> None:
-        """Let time pass, and what happens in it arrive."""
-        if self._clock is None:
-            seconds = duration_ms / 1000 * self.context.manifest.time_scale
-            self.context.subject.wait_until(lambda: False, seconds)
-            return
-        self._clock.advance_clock(duration_ms * _NS_PER_MS)
-        self.passed_ms += duration_ms
-        self.context.subject.wait_until(lambda: False, 0.0)
-
-    def wait(self, holds: Callable[[], bool], what: str, step_ms: int = _STEP_MS) -> None:
-        """Let time pass until something holds. Failed where it never does."""
-        seconds = _RUN_SECONDS * self.context.manifest.time_scale
-        if self._clock is not None:
-            for _ in range(int(seconds * 1000 / step_ms)):
-                if holds():
-                    return
-                self.pass_ms(step_ms)
-            seconds = 1.0
-        self._serve_until(lambda: holds() or self._are_over(), seconds)
-        if not holds():
-            self._wait_late(holds)  # where all runs are over, nothing but what is on its way can come
-        if not holds():
-            checks.fail(what, f"within {_RUN_SECONDS} s", "nothing")
-
-    def _are_over(self) -> bool:
-        return bool(self.runs) and all(run.succeeded is not None for run in self.runs)
-
-    def _serve_until(self, holds: Callable[[], bool], seconds: float) -> None:
-        """Handle what arrives until something holds or the time is over; look at the tools that run meanwhile."""
-        if not any(isinstance(run, ToolRun) for run in self.runs):
-            self.context.subject.wait_until(holds, seconds)
-            return
-        deadline = time.monotonic() + seconds
-        while not holds() and time.monotonic() < deadline:
-            if not self.context.subject.serve_pending():
-                time.sleep(_LOOK_SECONDS)
-
-    def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
-        """Wait for the end of a run: whether it succeeded."""
-        try:
-            self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
-        except Failed:
-            self._endless.append(run)
-            raise
-        return bool(run.succeeded)
-
-    def succeeds(self, run: Run | ToolRun, what: str, step_ms: int = _STEP_MS) -> None:
-        """Wait for the end of a run, and see that it is success."""
-        if not self.end_of(run, step_ms):
-            checks.fail(what, "success", run.ending)
-
-    def rest(self, duration_ms: int) -> None:
-        """In real time, let exactly so much of it pass, however slow the subject is said to be."""
-        self.context.subject.wait_until(lambda: False, duration_ms / 1000)
-
     def settle(self, debounce_ms: int | None = None) -> None:
         """Wait until every run is over, and every event of it has arrived."""
         for run in self.runs:
             self.end_of(run)
-        self._wait_late(self._is_quiet)
+        self.wait_late(self._is_quiet)
         self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
-
-    def _wait_late(self, holds: Callable[[], bool]) -> None:
-        """In real time, wait until something holds, for as long as events may be late."""
-        if self._clock is None:
-            self.context.subject.wait_until(holds, _LATE_SECONDS * self.context.manifest.time_scale)
-
-    def need_running(self, run: Run | ToolRun) -> None:
-        """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
-        if self._clock is None and run.succeeded is not None:
-            raise NotApplicable("the run was over before the harness could go on")
-        if run.succeeded is not None:
-            checks.fail("a run of several hundred milliseconds, early in it", "that it goes on", run.ending)
 
     def first_event(self, app: App, seen: int = 0) -> Event:
         """The next event of an app's work after so many of them. Failed where there never is one."""
@@ -333,7 +138,7 @@ class SchedulingFixture:
 
     def expect_of(self, uid: int, *expected: Notification) -> list[Event]:
         """The same of all work of a uid, also where no run of this fixture made it; returns the events."""
-        self._wait_late(lambda: len(self.recorder.of(uid)) >= len(expected))
+        self.wait_late(lambda: len(self.recorder.of(uid)) >= len(expected))
         events = self.recorder.of(uid)
         checks.equal([event.notification for event in events], list(expected), f"events of uid {uid}")
         return events
@@ -345,13 +150,13 @@ class SchedulingFixture:
         """
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
-            if run not in self._endless:
+            if run not in self.endless:
                 self.end_of(run)
         if self._registered_callback is not None:
-            self._wait_late(self._is_quiet)
+            self.wait_late(self._is_quiet)
         self.unregister_callback()
         if self.runs:
-            self.pass_ms(10 * SLACK_MS if self._clock is not None else 2 * SLACK_MS)
+            self.pass_ms(10 * SLACK_MS if self.clock is not None else 2 * SLACK_MS)
 
     def kill_tools(self) -> None:
         """End tools that hang."""
@@ -383,21 +188,6 @@ def scheduling(context: CaseContext) -> Scheduling:
     return context.present(context.subject.interfaces.scheduling, "scheduling")
 
 
-def asked(call: Callable[[], None], what: str) -> None:
-    """Make an optional call. NotApplicable where the subject does not have it."""
-    try:
-        call()
-    except Unsupported:
-        raise NotApplicable(f"the subject does not have {what}") from None
-
-
 def config(uid: int, priority: int, *, direct: bool = True, attribute: bool = False) -> SchedulingConfig:
     """A config, with the rights of a uid that has none unless others are given."""
     return SchedulingConfig(uid, priority, direct, attribute)
-
-
-def _clock(context: CaseContext) -> SchedulingControl | ManagerControl | None:
-    if not context.manifest.virtual_clock:
-        return None
-    interfaces = context.subject.interfaces
-    return interfaces.scheduling_control or interfaces.manager_control

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.lib.npu_scheduling.apps import App
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event, now_ms
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, SchedulingFixture
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture
 
 TICK_MS = 10
 """How coarse the clock may be that a HAL takes its times from: that of an old kernel ticks a hundred times a second."""

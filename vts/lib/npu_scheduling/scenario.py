@@ -20,9 +20,11 @@ from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, EndReason, SchedulingConfig, Uuid
 from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.vts.lib.npu_scheduling import observation
+from npu_conformance.vts.lib.npu_scheduling.apps import App, asked
 from npu_conformance.vts.lib.npu_scheduling.events import UNDISTURBED, Event
-from npu_conformance.vts.lib.npu_scheduling.fixture import App, Run, SchedulingFixture, asked, config
+from npu_conformance.vts.lib.npu_scheduling.fixture import SchedulingFixture, config
 from npu_conformance.vts.lib.npu_scheduling.submissions import Configs, check_told, differences, told
+from npu_conformance.vts.lib.npu_scheduling.waiting import Run
 
 UIDS_OF_A_USER = 100_000
 _FIRST_PID = 7001
