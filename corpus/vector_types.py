@@ -144,3 +144,8 @@ class Vector(msgspec.Struct, frozen=True, eq=False):
     def graphs(self) -> tuple[Graph, ...]:
         """The main graph, then the referenced ones."""
         return (self.main, *self.referenced)
+
+    @property
+    def has_loops(self) -> bool:
+        """True where WHILE is among the operations."""
+        return any(operation.type == "WHILE" for graph in self.graphs for operation in graph.operations)

@@ -16,6 +16,7 @@ from npu_conformance.harness.judge.shape_count import check_shape_count
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
+    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     request_of,
@@ -26,7 +27,7 @@ from npu_conformance.harness.run.executing.executors import bind, execute, execu
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Memory, OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.requirements import result_requirement
@@ -101,7 +102,7 @@ def _aborted(context: CaseContext, vector: Vector) -> None:
 
 def _has_open_loop(vector: Vector) -> bool:
     """True where WHILE carries operands of unknown rank or size."""
-    if not any(operation.type == "WHILE" for graph in vector.graphs for operation in graph.operations):
+    if not vector.has_loops:
         return False
     borders = ((graph, name) for graph in vector.referenced for name in (*graph.inputs, *graph.outputs))
     operands = [graph.operands[name] for graph, name in borders]
@@ -140,7 +141,7 @@ class _Runner:
         prepared_model = self._prepare(configuration)
         inputs, outputs = self._pools(configuration, built)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
-        options = ExecutionOptions(measure=configuration.measured)
+        options = ExecutionOptions(configuration.measured, self._loop_timeout)
         run = bind(self._context, prepared_model, placed.request, options, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
@@ -156,6 +157,11 @@ class _Runner:
             checks.that(after == built.input_data, "the execution modified its input memory")
         checks.that(not outputs.take_overrun(), "the execution wrote behind the end of its output memory")
 
+    @property
+    def _loop_timeout(self) -> int:
+        """As long as it may be, where there is a loop: no result depends on how busy the machine is."""
+        return MAXIMUM_LOOP_TIMEOUT_DURATION_NS if self._vector.has_loops else NO_LOOP_TIMEOUT
+
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
         usual = Configuration(executors(self._context.version)[0])
@@ -163,7 +169,7 @@ class _Runner:
         prepared_model = self._prepare(usual)
         inputs, outputs = self._pools(usual, built)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(self._context, prepared_model, request, measure=False)
+        execution = execute(self._context, prepared_model, request, measure=False, loop_timeout=self._loop_timeout)
         self._may_decline(execution, "specified")
         self._succeeded(execution)
         return self._verdicts.outputs(0, built, outputs.read(0, built.output_size))

@@ -36,7 +36,11 @@ from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.run.vector_cases import attach
 from npu_conformance.harness.run.vector_verdicts import Found, Verdicts
 from npu_conformance.harness.wire.binding import MethodCall
-from npu_conformance.specs.neuralnetworks.runtime.result_codes import FEATURE_LEVELS, ResultCode
+from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
+    FEATURE_LEVELS,
+    MAXIMUM_LOOP_TIMEOUT_NS,
+    ResultCode,
+)
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
@@ -213,8 +217,12 @@ class _Runner:
 
     def _execution(self, configuration: Configuration, compilation: int, arguments: Arguments) -> int:
         execution = self.app.execution(compilation)
-        reusable = ("execution_set_reusable", (execution, True))
-        arguments.set(execution, *([reusable] if configuration.repeated == REUSED else ()))
+        calls: list[MethodCall] = []
+        if configuration.repeated == REUSED:
+            calls.append(("execution_set_reusable", (execution, True)))
+        if self._vector.has_loops:  # no result depends on how busy the machine is
+            calls.append(("execution_set_loop_timeout", (execution, MAXIMUM_LOOP_TIMEOUT_NS)))
+        arguments.set(execution, *calls)
         return execution
 
     def _check(
