@@ -135,10 +135,7 @@ def contradiction(history: History, chance: random.Random) -> None:
                 execution.status, allowed, f"{executor} execution into {held}, which cannot hold output {index}"
             )
     history.forget_outputs(asked)
-    if is_said:  # whether a refused execution empties the buffers of its outputs is free
-        history.buffers.remove(held)
-    else:
-        held.values = None
+    history.buffers.remove(held)  # what it holds then is for `vts.memory_domains.shapes` to see
 
 
 def _into(request: Request, index: int, held: Held, *, is_said: bool) -> Request:
