@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SIZE, Addition, Values
+from npu_conformance.vts.lib.addition import SIZE, Values
 from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
 from npu_conformance.vts.lib.histories.memory import ROWS, Place, is_input, rows_of
 
@@ -35,37 +35,54 @@ def ask(
     given: inputs that are not drawn. rows: of the inputs, where the model leaves it open; drawn if None. may_hide: the
     request need not say the shapes of outputs.
     """
-    memories, recipe = history.memories, living.recipe
-    if len(memories.free()) < recipe.inputs + len(recipe.terms):
+    recipe = living.recipe
+    if len(history.memories.free()) < recipe.inputs + len(recipe.terms):
         return None
-    if not given and living.number in history.asked and chance.random() < 0.2:
-        before = history.asked[living.number]
-        is_usable = with_buffers or all(isinstance(one, int) for one in before.entries)
-        moved = _moved(history, before, chance) if is_usable and not before.hides_shapes else None
-        if moved is not None:
-            return moved
+    again = None if given else _again(history, living, chance, with_buffers=with_buffers)
+    if again is not None:
+        return again
     usable = [one for one in history.buffers if one not in history.busy] if with_buffers else []
     wanted = (rows or chance.choice(ROWS)) if recipe.is_open else 1
-    inputs: list[Place | Held] = []
-    for index in range(recipe.inputs):
-        its = 1 if recipe.is_open and chance.random() < 0.15 else wanted
-        own = given.get(index)
-        inputs.append(own or _input(history, recipe.chosen, with_role(usable, living, "input", index), its, chance))
+    inputs = [
+        given.get(index) or _input(history, living, index, usable, wanted, chance) for index in range(recipe.inputs)
+    ]
     counts = [_rows(history, one, wanted) for one in inputs]
-    outputs: list[Place | Held] = []
-    for index, count in enumerate(recipe.rows(counts)):
-        unused = [one for one in with_role(usable, living, "output", index) if one not in (*inputs, *outputs)]
-        unused = [one for one in unused if one.rows in (None, count)]
-        if unused and chance.random() < 0.6:
-            outputs.append(chance.choice(unused))
-            continue
-        taken = [one for one in (*inputs, *outputs) if isinstance(one, Place)]
-        outputs.append(chance.choice(memories.free(taken)))
+    outputs = _outputs(history, living, inputs, recipe.rows(counts), usable, chance)
     clear(history, outputs)
     history.asked[living.number] = _requested(
         history, living, inputs, outputs, counts, usable, chance, may_hide=may_hide
     )
     return history.asked[living.number]
+
+
+def _again(history: History, living: Living, chance: random.Random, *, with_buffers: bool) -> Ask | None:
+    """The latest execution of a model over other pools, sometimes."""
+    before = history.asked.get(living.number)
+    if before is None or before.hides_shapes or chance.random() >= 0.2:
+        return None
+    is_usable = with_buffers or all(isinstance(one, int) for one in before.entries)
+    return _moved(history, before, chance) if is_usable else None
+
+
+def _outputs(
+    history: History,
+    living: Living,
+    inputs: Sequence[Place | Held],
+    counts: Sequence[int],
+    usable: Sequence[Held],
+    chance: random.Random,
+) -> list[Place | Held]:
+    """Where outputs of so many rows go: each to a buffer that has the room, or to a place that nobody uses."""
+    outputs: list[Place | Held] = []
+    for index, count in enumerate(counts):
+        taken = [*inputs, *outputs]
+        buffers = with_role(usable, living, "output", index)
+        fitting = [one for one in buffers if one not in taken and one.rows in (None, count)]
+        if fitting and chance.random() < 0.6:
+            outputs.append(chance.choice(fitting))
+        else:
+            outputs.append(chance.choice(history.memories.free(one for one in taken if isinstance(one, Place))))
+    return outputs
 
 
 def _rows(history: History, argument: Place | Held, wanted: int) -> int:
@@ -105,17 +122,20 @@ def with_role(buffers: Sequence[Held], living: Living, direction: str, index: in
 
 
 def _input(
-    history: History, chosen: Addition, buffers: Sequence[Held], rows: int, chance: random.Random
+    history: History, living: Living, index: int, usable: Sequence[Held], wanted: int, chance: random.Random
 ) -> Place | Held:
-    """A buffer with content, a tensor that somebody has left, or a new one."""
+    """A buffer with content, a tensor that somebody has left, or a new one; of one row now and then."""
+    recipe = living.recipe
+    rows = 1 if recipe.is_open and chance.random() < 0.15 else wanted
+    buffers = with_role(usable, living, "input", index)
     filled = [one for one in buffers if one.values and is_input(one.values) and rows_of(one.values) == rows]
     if filled and chance.random() < 0.6:
         return chance.choice(filled)
-    known = history.memories.known(rows, chosen)
+    known = history.memories.known(rows, recipe.chosen)
     if known and chance.random() < 0.4:
         return chance.choice(known)
     place = chance.choice(history.memories.free())
-    history.memories.write(place, drawn_values(chance, rows), chosen)
+    history.memories.write(place, drawn_values(chance, rows), recipe.chosen)
     return place
 
 
