@@ -31,7 +31,7 @@ _MODELS: dict[str, tuple[Sequence[Recipe], Sequence[Addition]]] = {
 }
 """The models of a case where they are not the usual ones, and types beside each other."""
 
-_EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (32, 45), Scope.FULL: (200, 60)}
+_EXAMPLES = {Scope.SMOKE: (2, 20), Scope.DEFAULT: (48, 50), Scope.FULL: (200, 60)}
 """How many histories, of how many steps, by scope."""
 _ALWAYS = (*("prepare", "run", "in_burst") * 2, *("in_burst", "release") * 2, "drop", "save", "restore", "run")
 _CACHES = ("save", "save_again", "save_again", "restore", "spoil", "wrong_token")
@@ -49,7 +49,15 @@ _DISTURBANCES = (
     "late_again", "endless_loop", "in_burst",
 )  # fmt: skip
 _RESTORING = ("save", "wrong_token", "restore", "restore")
-_DISTURBED = (*_BUFFERS, *("launch",) * 4, "settle", *_DISTURBANCES * 2, "without_role", *_RESTORING)
+_DISTURBED = (
+    *_BUFFERS,
+    *("launch",) * 4,
+    "settle",
+    *_DISTURBANCES * 2,
+    *("without_role", "empty_buffer", "allocate", "fill") * 4,
+    *("without_role",) * 8,
+    *_RESTORING,
+)
 
 _OF_ALL = (*_WORK, *_BUFFERS, *_FENCES)
 _SHAPES = (*_WORK, *_BUFFERS * 3, *("launch",) * 9, *("settle",) * 2, *_DISTURBANCES * 2, *("contradiction",) * 3)

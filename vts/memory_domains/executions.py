@@ -229,6 +229,23 @@ def missed_deadline(fixture: BufferFixture) -> None:
                 checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
 
 
+@cases.case("execute.beside_a_legal_use", "NNHAL-MEMDOMAIN-024", since=_SINCE)
+@by_each_executor
+def beside_a_legal_use(fixture: BufferFixture) -> None:
+    """A use that a buffer is not for is rejected beside one that it is for, of the same buffer and of another one."""
+    model, pools = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
+    results = (fixture.pool(), fixture.pool())
+    one, other = _filled(fixture, model, (0,)), _filled(fixture, model, (1,))
+    for place in (1, 2, 3):
+        for made in (one, other)[: 1 if place == 1 else 2]:
+            inputs: list[Place] = [one, *pools[1:]]
+            inputs[place] = made
+            which = "the buffer" if made is one else "another buffer"
+            what = f"execution with {which} as input {place}, beside a legal use"
+            fixture.fails(model, inputs, results, INVALID, what)
+    fixture.succeeds(model, (one, other, *pools[2:]), results, "execution with both buffers as what they are for")
+
+
 @cases.case(
     "execute.inputs_of_a_failure", "NNHAL-MEMDOMAIN-015", "NNHAL-EXECUTE-002", "NNHAL-CONTROLFLOW-011", since=_SINCE
 )
