@@ -80,6 +80,18 @@ def test_planted_bugs_are_found_and_made_small(bug: str, monkeypatch: pytest.Mon
     assert len(smallest) <= len(data)
 
 
+def test_memory_is_measured_where_the_process_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[None] = []
+    monkeypatch.setattr(document_limits.tracemalloc, "start", lambda: begun.append(None))
+    monkeypatch.setattr(document_limits.tracemalloc, "get_traced_memory", lambda: (0, 0))
+    sizes = iter([(900 << 20, 700 << 20), (900 << 20, 700 << 20), (957 << 20, 700 << 20)])
+    monkeypatch.setattr(document_limits, "_sizes", lambda: next(sizes))
+    target = DocumentTarget([reader("budget")])
+    for measured in (0, 1):
+        assert target.run(target.seeds[0]) == ("budget: read",)
+        assert len(begun) == measured
+
+
 @pytest.mark.parametrize("one", READERS, ids=lambda one: one.name)
 def test_what_the_suite_writes_it_reads(one: Reader) -> None:
     target = DocumentTarget([one])
