@@ -5,6 +5,7 @@ No clock is asked: what is too much on one machine is too much on any.
 
 from __future__ import annotations
 
+import mmap
 import re
 import sys
 import tracemalloc
@@ -63,16 +64,24 @@ class Growth:
     """Tells in microseconds whose memory has to be measured, by what the kernel counts of the whole process."""
 
     def __init__(self) -> None:
+        self._filled: list[mmap.mmap] = []
         self._size = _sizes()[1]
 
     def is_large(self) -> bool:
         """Whether more than half of what is allowed may have been in use at once since the last time.
 
-        Half of it, since some was free before. Once a process was so large, it may always have been.
+        Half of it, since some was free before.
         """
         before = self._size
         peak, self._size = _sizes()
         return peak - before > MOST_MEMORY // 2
+
+    def begin_anew(self) -> None:
+        """Fill the addresses up to the peak with what is no memory: the next peak would be hidden below this one."""
+        peak, size = _sizes()
+        if peak > size:
+            self._filled.append(mmap.mmap(-1, peak - size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0))
+        self._size = peak
 
 
 def _sizes() -> tuple[int, int]:

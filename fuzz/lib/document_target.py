@@ -9,6 +9,7 @@ import base64
 import binascii
 import re
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.document_limits import Growth, bounded, measured, place
 from npu_conformance.fuzz.lib.document_readers import READERS, Reader
 from npu_conformance.fuzz.lib.findings import Defect
+from npu_conformance.harness.subject.private_directory import PrivateDirectory
 from npu_conformance.specs.documents import DocumentError
 
 Limited = Callable[[Callable[[], None]], None]
@@ -36,6 +38,8 @@ class DocumentTarget:
         self._readers = {reader.name: reader for reader in readers}
         self.seeds: Sequence[bytes] = [_input(reader, document) for reader in readers for document in reader.seeds()]
         self._growth = Growth()
+        self._directory = PrivateDirectory()  # in memory: a folder on a disk costs more than most readers do
+        weakref.finalize(self, self._directory.close)
         self._grammars = {reader.name: document_edits.grammar(reader.seeds()) for reader in readers}
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
@@ -59,10 +63,15 @@ class DocumentTarget:
         if found is None:
             return ()
         try:
-            seen = _read(*found, bounded)
+            seen = self._read(*found, bounded)
         finally:
             is_large = self._growth.is_large()
-        return _read(*found, measured) if is_large else seen
+        if not is_large:
+            return seen
+        try:
+            return self._read(*found, measured)
+        finally:
+            self._growth.begin_anew()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without a part of the document; then with a plainer one."""
@@ -77,6 +86,14 @@ class DocumentTarget:
         """The input as it is: text already."""
         return data
 
+    def _read(self, reader: Reader, document: bytes, limited: Limited) -> tuple[str, ...]:
+        """Let the reader read in a folder of its own; returns what that shows. limited: holds it to limits."""
+        with tempfile.TemporaryDirectory(dir=self._directory.path) as folder:
+            path = reader.place(document, Path(folder))
+            if path is None:
+                return (f"{reader.name}: no document",)
+            return tuple(_seen(reader, path, folder, limited))
+
     def _decoded(self, data: bytes) -> tuple[Reader, bytes] | None:
         name, _, document = data.partition(b"\n")
         reader = self._readers.get(name.decode(errors="replace"))
@@ -90,15 +107,6 @@ class DocumentTarget:
 
 def _input(reader: Reader, document: bytes) -> bytes:
     return reader.name.encode() + b"\n" + (base64.b64encode(document) if reader.is_binary else document)
-
-
-def _read(reader: Reader, document: bytes, limited: Limited) -> tuple[str, ...]:
-    """Let the reader read in a folder of its own; returns what that shows. limited: holds it to limits."""
-    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
-        path = reader.place(document, Path(folder))
-        if path is None:
-            return (f"{reader.name}: no document",)
-        return tuple(_seen(reader, path, folder, limited))
 
 
 def _seen(reader: Reader, path: Path, folder: str, limited: Limited) -> list[str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 import runpy
+import tracemalloc
 import zlib
 from dataclasses import replace
+from pathlib import Path
+from unittest import mock
 
 import msgspec
 import pytest
@@ -80,16 +83,18 @@ def test_planted_bugs_are_found_and_made_small(bug: str, monkeypatch: pytest.Mon
     assert len(smallest) <= len(data)
 
 
-def test_memory_is_measured_where_the_process_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[None] = []
-    monkeypatch.setattr(document_limits.tracemalloc, "start", lambda: begun.append(None))
-    monkeypatch.setattr(document_limits.tracemalloc, "get_traced_memory", lambda: (0, 0))
-    sizes = iter([(900 << 20, 700 << 20), (900 << 20, 700 << 20), (957 << 20, 700 << 20)])
-    monkeypatch.setattr(document_limits, "_sizes", lambda: next(sizes))
-    target = DocumentTarget([reader("budget")])
-    for measured in (0, 1):
-        assert target.run(target.seeds[0]) == ("budget: read",)
-        assert len(begun) == measured
+def test_memory_is_measured_of_large_inputs_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = DocumentTarget([replace(reader("budget"), read=_makes_room)])
+    target.run(b"budget\n300")
+    with mock.patch.object(tracemalloc, "start", wraps=tracemalloc.start) as measuring:
+        for size, count in ((1, 0), (300, 1), (1, 1), (300, 2)):
+            target.run(b"budget\n%d" % size)
+            assert measuring.call_count == count
+
+
+def _makes_room(path: Path) -> None:
+    """A document says how many MiB are needed."""
+    bytes(int(path.read_bytes()) << 20)
 
 
 @pytest.mark.parametrize("one", READERS, ids=lambda one: one.name)
