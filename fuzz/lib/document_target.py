@@ -8,8 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.document_limits import Growth, bounded, measured, place
 from npu_conformance.fuzz.lib.document_readers import READERS, Reader
 from npu_conformance.fuzz.lib.findings import Defect
-from npu_conformance.harness.subject.private_directory import PrivateDirectory
+from npu_conformance.fuzz.lib.memory_folder import memory_folder
 from npu_conformance.specs.documents import DocumentError
 
 Limited = Callable[[Callable[[], None]], None]
@@ -38,8 +36,6 @@ class DocumentTarget:
         self._readers = {reader.name: reader for reader in readers}
         self.seeds: Sequence[bytes] = [_input(reader, document) for reader in readers for document in reader.seeds()]
         self._growth = Growth()
-        self._directory = PrivateDirectory()  # in memory: a folder on a disk costs more than most readers do
-        weakref.finalize(self, self._directory.close)
         self._grammars = {reader.name: document_edits.grammar(reader.seeds()) for reader in readers}
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
@@ -88,7 +84,7 @@ class DocumentTarget:
 
     def _read(self, reader: Reader, document: bytes, limited: Limited) -> tuple[str, ...]:
         """Let the reader read in a folder of its own; returns what that shows. limited: holds it to limits."""
-        with tempfile.TemporaryDirectory(dir=self._directory.path) as folder:
+        with memory_folder() as folder:
             path = reader.place(document, Path(folder))
             if path is None:
                 return (f"{reader.name}: no document",)
