@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import runpy
 import tracemalloc
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -17,11 +19,13 @@ from places import HOSTILE
 from npu_conformance.fuzz import documents
 from npu_conformance.fuzz.lib import document_limits
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.document_edits import decoded, encoded
 from npu_conformance.fuzz.lib.document_readers import READERS, Reader
 from npu_conformance.fuzz.lib.document_target import DocumentTarget
 from npu_conformance.fuzz.lib.engines import evolution
 from npu_conformance.fuzz.lib.findings import Defect, kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, failure, minimised
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.run.context import CaseContext
@@ -112,6 +116,27 @@ def test_the_readers_have_no_finding() -> None:
         for _ in range(1 + source.randrange(3)):
             data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
         assert failure(target.run, data) == ""
+
+
+def with_a_huge_number(document: bytes) -> Iterator[bytes]:
+    """The document with a number that no float holds in the place of each of its numbers."""
+    lines = document.split(b"\n")
+    for at, line in enumerate(lines):
+        told = decoded(line)
+        for place in places(told) if told is not None else ():
+            if type(place.value) in (int, float):
+                before = place.value
+                place.put("@")
+                changed = (encoded(told) or b"").replace(b'"@"', b"1" + b"0" * 400)
+                place.put(before)
+                yield b"\n".join([*lines[:at], changed, *lines[at + 1 :]])
+
+
+@pytest.mark.parametrize("one", [one for one in READERS if not one.is_binary], ids=lambda one: one.name)
+def test_numbers_may_be_of_any_size(one: Reader) -> None:
+    target = DocumentTarget([one])
+    for document in itertools.chain.from_iterable(map(with_a_huge_number, one.seeds())):
+        assert failure(target.run, one.name.encode() + b"\n" + document) == ""
 
 
 @pytest.mark.parametrize(
