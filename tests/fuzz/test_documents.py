@@ -119,7 +119,7 @@ def test_the_readers_have_no_finding() -> None:
 
 
 def with_a_huge_number(document: bytes) -> Iterator[bytes]:
-    """The document with a number that no float holds in the place of each of its numbers."""
+    """The document with a number in the place of each of its numbers that no float holds, or none of 32 bits."""
     lines = document.split(b"\n")
     for at, line in enumerate(lines):
         told = decoded(line)
@@ -127,9 +127,10 @@ def with_a_huge_number(document: bytes) -> Iterator[bytes]:
             if type(place.value) in (int, float):
                 before = place.value
                 place.put("@")
-                changed = (encoded(told) or b"").replace(b'"@"', b"1" + b"0" * 400)
+                text = encoded(told) or b""
                 place.put(before)
-                yield b"\n".join([*lines[:at], changed, *lines[at + 1 :]])
+                for number in (b"1" + b"0" * 400, b"1e308", b"-1e308"):
+                    yield b"\n".join([*lines[:at], text.replace(b'"@"', number), *lines[at + 1 :]])
 
 
 @pytest.mark.parametrize("one", [one for one in READERS if not one.is_binary], ids=lambda one: one.name)
