@@ -335,7 +335,10 @@ def _array(data: jsonl_documents.Data | None, kind: OperandType, where: str, pat
     try:
         if data.b64 is not None:
             return numpy.frombuffer(base64.b64decode(data.b64, validate=True), dtype).reshape(data.shape)
-        return numpy.array(data.values, dtype).reshape(data.shape)
+        with numpy.errstate(over="raise"):
+            return numpy.array(data.values, dtype).reshape(data.shape)
+    except FloatingPointError:
+        raise DocumentError(where, path, f"there is a number that is too large for {dtype}") from None
     except (ValueError, OverflowError, binascii.Error) as error:
         raise DocumentError(where, path, str(error)) from None
 

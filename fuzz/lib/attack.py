@@ -66,10 +66,11 @@ class Attack:
         self._known = set(job.known)
         self._skip = set(job.skip)
         self._repeats: Counter[str] = Counter()
-        self._inapplicable, self._applied = "", 0
+        self._inapplicable, self._applied, self._tried = "", 0, 0
 
     def __call__(self, data: bytes) -> frozenset[int]:
         """Run one input; returns everything that it showed. A finding does not end the round."""
+        self._tried += 1
         data = data[:LARGEST_INPUT]
         if self._skip and digest(data) in self._skip:
             return frozenset()
@@ -94,7 +95,7 @@ class Attack:
     def count(self) -> None:
         """Leave what was counted up to now."""
         reason = "" if self._applied else self._inapplicable
-        _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason))
+        _put(self._folder / TALLY, Tally(repeats=dict(self._repeats), inapplicable=reason, tried=self._tried))
 
     def _keep(self, data: bytes, features: frozenset[int]) -> None:
         if features <= self._seen:

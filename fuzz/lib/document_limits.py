@@ -5,10 +5,13 @@ No clock is asked: what is too much on one machine is too much on any.
 
 from __future__ import annotations
 
+import mmap
+import re
 import sys
 import tracemalloc
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
@@ -20,6 +23,8 @@ MOST_STEPS = 8_000_000
 """Calls of functions, Python's and C's. Expected values of 2^18 elements may take most of them."""
 MOST_MEMORY = 512 << 20
 """Bytes that are in use at once. A vector of generated values may have 2^24 elements in each operand."""
+_STATUS = Path("/proc/self/status")
+_SIZES = re.compile(rb"VmPeak:\s*(\d+) kB\nVmSize:\s*(\d+) kB")
 _PACKAGE = "npu_conformance"
 
 
@@ -28,23 +33,62 @@ class TooManySteps(BaseException):
 
 
 def bounded(read: Callable[[], Answer]) -> Answer:
-    """Return what a reader returns, and let pass what it raises. Raises Defect where a limit is crossed."""
-    counter = _Steps()
-    with _Memory() as memory, warnings.catch_warnings():
+    """Return what a reader returns, and let pass what it raises. Raises Defect where a limit is crossed.
+
+    Memory is not measured; see Growth.
+    """
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            answer = counter.count(read)
+            return _Steps().count(read)
         except TooManySteps as ended:
             where = place(ended)
             raise Defect(f"it takes more than {MOST_STEPS:,} calls, in {where}", f"steps in {where}") from None
         except MemoryError as ended:
             where = place(ended)
             raise Defect(f"it asks for too much memory, in {where}", f"memory in {where}") from None
+
+
+def measured(read: Callable[[], Answer]) -> Answer:
+    """As `bounded`, with the memory measured, which takes longer than most readers do."""
+    with _Memory() as memory:
+        try:
+            return bounded(read)
         finally:
             peak = memory.peak()
-    if peak > MOST_MEMORY:
-        raise Defect(f"it has {peak >> 20} MiB in use at once, more than {MOST_MEMORY >> 20}", "memory")
-    return answer
+            if peak > MOST_MEMORY:
+                raise Defect(f"it has {peak >> 20} MiB in use at once, more than {MOST_MEMORY >> 20}", "memory")
+
+
+class Growth:
+    """Tells in microseconds whose memory has to be measured, by what the kernel counts of the whole process."""
+
+    def __init__(self) -> None:
+        self._filled: list[mmap.mmap] = []
+        self._size = _sizes()[1]
+
+    def is_large(self) -> bool:
+        """Whether more than half of what is allowed may have been in use at once since the last time.
+
+        Half of it, since some was free before.
+        """
+        before = self._size
+        peak, self._size = _sizes()
+        return peak - before > MOST_MEMORY // 2
+
+    def begin_anew(self) -> None:
+        """Fill the addresses up to the peak with what is no memory: the next peak would be hidden below this one."""
+        peak, size = _sizes()
+        if peak > size:
+            self._filled.append(mmap.mmap(-1, peak - size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0))
+        self._size = peak
+
+
+def _sizes() -> tuple[int, int]:
+    """Bytes of addresses that this process has had at most, and has now."""
+    found = _SIZES.search(_STATUS.read_bytes())
+    assert found is not None
+    return int(found[1]) << 10, int(found[2]) << 10
 
 
 def place(error: BaseException) -> str:

@@ -8,17 +8,18 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from npu_conformance.fuzz.lib import document_edits
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.document_limits import bounded, place
+from npu_conformance.fuzz.lib.document_limits import Growth, bounded, measured, place
 from npu_conformance.fuzz.lib.document_readers import READERS, Reader
 from npu_conformance.fuzz.lib.findings import Defect
+from npu_conformance.fuzz.lib.memory_folder import memory_folder
 from npu_conformance.specs.documents import DocumentError
 
+Limited = Callable[[Callable[[], None]], None]
 LONGEST = 2000
 """Characters of one line for people."""
 _QUOTED = re.compile(r"['\"`\[]")
@@ -34,6 +35,7 @@ class DocumentTarget:
     def __init__(self, readers: Sequence[Reader] = READERS) -> None:
         self._readers = {reader.name: reader for reader in readers}
         self.seeds: Sequence[bytes] = [_input(reader, document) for reader in readers for document in reader.seeds()]
+        self._growth = Growth()
         self._grammars = {reader.name: document_edits.grammar(reader.seeds()) for reader in readers}
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
@@ -56,12 +58,16 @@ class DocumentTarget:
         found = self._decoded(data)
         if found is None:
             return ()
-        reader, document = found
-        with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
-            path = reader.place(document, Path(folder))
-            if path is None:
-                return (f"{reader.name}: no document",)
-            return tuple(_seen(reader, path, folder))
+        try:
+            seen = self._read(*found, bounded)
+        finally:
+            is_large = self._growth.is_large()
+        if not is_large:
+            return seen
+        try:
+            return self._read(*found, measured)
+        finally:
+            self._growth.begin_anew()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Without a part of the document; then with a plainer one."""
@@ -75,6 +81,14 @@ class DocumentTarget:
     def readable(self, data: bytes) -> bytes:
         """The input as it is: text already."""
         return data
+
+    def _read(self, reader: Reader, document: bytes, limited: Limited) -> tuple[str, ...]:
+        """Let the reader read in a folder of its own; returns what that shows. limited: holds it to limits."""
+        with memory_folder() as folder:
+            path = reader.place(document, Path(folder))
+            if path is None:
+                return (f"{reader.name}: no document",)
+            return tuple(_seen(reader, path, folder, limited))
 
     def _decoded(self, data: bytes) -> tuple[Reader, bytes] | None:
         name, _, document = data.partition(b"\n")
@@ -91,11 +105,11 @@ def _input(reader: Reader, document: bytes) -> bytes:
     return reader.name.encode() + b"\n" + (base64.b64encode(document) if reader.is_binary else document)
 
 
-def _seen(reader: Reader, path: Path, folder: str) -> list[str]:
+def _seen(reader: Reader, path: Path, folder: str, limited: Limited) -> list[str]:
     """What one document shows: how it is refused, or what is said of it."""
     lines: list[str] = []
     try:
-        bounded(lambda: lines.extend(reader.read(path) or ()))
+        limited(lambda: lines.extend(reader.read(path) or ()))
     except DocumentError as error:
         where = place(error)
         _judge(str(error).replace(folder, ""), where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Callable
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from npu_conformance.fuzz.lib import line_samples
+from npu_conformance.fuzz.lib.memory_folder import memory_folder
 from npu_conformance.fuzz.lib.scripted_socket import ScriptedSocket
 from npu_conformance.harness.subject.files import CacheFile, ServedFiles
 from npu_conformance.harness.wire import protocol
@@ -124,7 +124,7 @@ class HarnessEnd(End):
         lines = LineSocket(cast(Any, self.socket), LINE_LIMIT)
         super().__init__(lines, -1, strict=True, problem=lambda problem, method: EndedError(f"{method}: {problem}"))
         self._served = ServedFiles()
-        with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
+        with memory_folder() as folder:
             file = CacheFile(folder, bytes(range(64)))
             self._served.add(TOKEN, file, file.reopened("read_write", 0))
             file.close()

@@ -147,8 +147,16 @@ def kind_name(kind: Any) -> str:
 
 
 def _are_equal(first: Any, second: Any) -> bool:
-    """Equal to the bit of each number; a NaN equals another one."""
-    return first == second or repr(first) == repr(second)
+    """Equal, where a NaN equals another one. A default may be a member of an enumeration, and come back as a number."""
+    if first == second:
+        return True
+    if isinstance(first, msgspec.Struct) and type(first) is type(second):
+        return all(map(_are_equal, msgspec.structs.astuple(first), msgspec.structs.astuple(second)))
+    if isinstance(first, tuple | list) and isinstance(second, tuple | list):
+        return len(first) == len(second) and all(map(_are_equal, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_are_equal(first[key], second[key]) for key in first)
+    return isinstance(first, float) and isinstance(second, float) and math.isnan(first) and math.isnan(second)
 
 
 def _difference(read: Any, told: Any) -> str | None:

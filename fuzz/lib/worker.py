@@ -127,7 +127,14 @@ def _engine(job: RoundJob, folder: Path) -> Callable[[Attack], None]:
         from npu_conformance.fuzz.lib.engines import evolution
 
         return lambda attack: evolution.search(
-            attack.target, attack, seed=job.seed, inputs=job.inputs, runs=job.runs, seconds=job.seconds
+            attack.target,
+            attack,
+            seed=job.seed,
+            inputs=job.inputs,
+            shown=job.shown,
+            seeds_run=job.seeds_run,
+            runs=job.runs,
+            seconds=job.seconds,
         )
     from npu_conformance.fuzz.lib.engines import hypothesis_engine
 

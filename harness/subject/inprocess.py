@@ -18,7 +18,7 @@ from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin, manifest_of, with_version
 from npu_conformance.harness.subject.pools import MappedPool, Pool, Pools, ReachedPool, memory_of
 from npu_conformance.harness.subject.remote import playing
-from npu_conformance.harness.subject.remote_application import RemoteApplication
+from npu_conformance.harness.subject.remote_application import RemoteApplication, RemoteMemory
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.wire.connection import marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost
@@ -209,6 +209,9 @@ class _LocalApplication(RemoteApplication):
     def __init__(self, endpoint: _LocalEndpoint) -> None:
         super().__init__(endpoint, StartOptions(("path", "descriptor"), {}))
         self._serving = endpoint.serving
+
+    def _reaches(self, link: RemoteMemory, store: FileStore) -> bool:
+        return True
 
     def close(self) -> None:
         super().close()

@@ -87,12 +87,16 @@ class RemoteApplication:
         self.scale = answer.manifest.time_scale
         self.interfaces = self._roots(answer.objects)
         usable = [name for name in self._options.transports if name in answer.transports]
-        link = _RemoteMemory(self.connection)
+        link = RemoteMemory(self.connection)
         self.memory: Pools = SharedPools(link, store, self._endpoint.usable(usable))
-        if self.memory.transports[:1] == ("path",) and not link.reaches(store):
+        if self.memory.transports[:1] == ("path",) and not self._reaches(link, store):
             self.memory.transports = self.memory.transports[1:]
         self._attacher = _RemoteAttacher(self.connection)
         self.files = Files(self._attacher, store.place, self.memory.transports)
+
+    def _reaches(self, link: RemoteMemory, store: FileStore) -> bool:
+        """Whether the subject can open files of the private directory."""
+        return link.reaches(store)
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
         unknown = [f"{name}={number}" for name, number in numbers.items() if name not in INTERFACES or number <= 0]
@@ -181,7 +185,7 @@ def run_remotely_concurrently(
             each.calls_at_once = 1
 
 
-class _RemoteMemory:
+class RemoteMemory:
     """Makes pools known over a connection. Attaching waits for no answer: an error shows at the next call."""
 
     def __init__(self, connection: Connection) -> None:

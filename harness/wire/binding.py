@@ -15,6 +15,8 @@ from npu_conformance.specs.wire_types import Float, HasFloat, Wire
 
 MethodCall = tuple[str, tuple[Any, ...]]
 """The name of a method and its arguments."""
+_MOST_NAMES, _LONGEST_NAME = 1024, 200
+"""Names of methods that are remembered, and their characters: the other side may name what there is not, at will."""
 
 
 class BoundMethod:
@@ -114,9 +116,13 @@ def _proxy_method(method: BoundMethod) -> Any:
     return call
 
 
-@functools.cache
 def find_method(method: str) -> tuple[type, BoundMethod] | None:
     """Return the interface and the method of a wire name (`device.getType`), or None."""
+    return _found(method) if len(method) <= _LONGEST_NAME else None
+
+
+@functools.lru_cache(_MOST_NAMES)
+def _found(method: str) -> tuple[type, BoundMethod] | None:
     for interface in _contract_interfaces(interfaces.Interface):
         found = bound_methods(interface).get(method) if method.startswith(wire_name(interface) + ".") else None
         if found is not None:

@@ -202,8 +202,9 @@ class Scheduler:
     def _finish(self, work: Work, reason: EndReason) -> None:
         work.has_ended = True
         self._observer.ended(work, reason)
-        if work.on_end is not None:
-            work.on_end(reason)
+        on_end, work.on_end = work.on_end, None
+        if on_end is not None:
+            on_end(reason)
 
 
 def _counts(work: Work, priority: int) -> bool:

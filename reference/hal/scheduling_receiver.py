@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from npu_conformance.reference.clock import Timers
+from npu_conformance.reference.crew import CREW
 from npu_conformance.reference.real_time import run_safely
 from npu_conformance.specs.errors import InterfaceError
 
@@ -55,7 +56,7 @@ class Posted:
 
 
 class Courier:
-    """Brings messages in a thread, which lives while any is left: for callbacks that may block or hang.
+    """Brings messages in a thread, which it has while any is left: for callbacks that may block or hang.
 
     capacity: where so many messages wait, the callback counts as dead, and nothing more is brought.
     """
@@ -79,10 +80,9 @@ class Courier:
                 self._stop()
                 return
             self._waiting.append(message)
-            if not self._is_running:
-                self._is_running = True
-                threading.Thread(target=self._run, daemon=True).start()
-            self._changed.notify_all()
+            was_running, self._is_running = self._is_running, True
+        if not was_running:
+            CREW.do(self._run)
 
     def close(self) -> None:
         """Drop the waiting messages, and end the thread once the message that it brings has arrived."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -49,10 +50,16 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 def _at(path: str, kind: Any) -> list[inspect.Type]:
     """The types that a value at a path may have."""
-    found = list(_branches(inspect.type_info(kind)))
+    found = list(_branches(_described(kind)))
     for step in _STEP.finditer(path):
         found = [branch for outer in found for inner in _inside(outer, step[1]) for branch in _branches(inner)]
     return found
+
+
+@functools.cache
+def _described(kind: Any) -> inspect.Type:
+    """What msgspec says of a type, which takes it milliseconds: a run may explain many mistakes in one kind."""
+    return inspect.type_info(kind)
 
 
 def _branches(found: inspect.Type) -> Iterator[inspect.Type]:

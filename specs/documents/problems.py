@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 import msgspec
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.documents.allowed import with_allowed
@@ -36,7 +37,7 @@ def _of_value(value: Any, kind: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_fields(value: dict[str, Any], kind: type[msgspec.Struct], path: str) -> Iterator[tuple[str, str]]:
-    known = {field.encode_name: field for field in fields(kind)}
+    known = _named(kind)
     for name, field in known.items():
         if name in value:
             yield from _of_value(value[name], field.type, f"{path}.{name}")
@@ -44,3 +45,9 @@ def _of_fields(value: dict[str, Any], kind: type[msgspec.Struct], path: str) -> 
             yield f"Object missing required field `{name}`", path
     if kind.__struct_config__.forbid_unknown_fields:
         yield from ((f"Object contains unknown field `{name}`", path) for name in value if name not in known)
+
+
+@functools.cache
+def _named(kind: type[msgspec.Struct]) -> Mapping[str, FieldInfo]:
+    """The fields of a struct by their names in JSON, which msgspec works out anew each time."""
+    return {field.encode_name: field for field in fields(kind)}

@@ -14,8 +14,10 @@ Format = Literal[1]
 """Number of the format of events, results and failure files; a reader refuses any other."""
 
 FORMAT: Format = 1
-Count = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""None is larger: what is read is divided by others, and no float has room for a number of any length."""
+Seconds = Annotated[float, Meta(ge=0, le=1e12)]
+"""Not so many that adding or multiplying them by something ends at infinity."""
 GroupName = Literal[
     "queries", "validation", "execution", "memory",
     "scheduling-validation", "scheduling-events", "scheduling-decisions",

@@ -48,7 +48,7 @@ DRIVERS = "cache_drivers:plugin"
 )
 def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kinds: set[str], where: str, steps: int) -> None:
     target = CacheTarget(subject)
-    found = finding(target, seed=1, runs=3000)
+    found = finding(target, seed=3, runs=3000)
     assert found.kind in kinds
     assert found.where.startswith(where)
     smallest = found.minimised(target, 120)

@@ -145,7 +145,7 @@ class TestFolder:
         assert (first.inputs, first.corpus, first.features) == (2, 2, 2)
         folder.close()
         again = CampaignFolder(tmp_path, SETTINGS)
-        assert again.corpus("models") == (b"a", b"c")
+        assert again.corpus("models") == (kept[0], kept[2])
         assert again.features("models") == {1, 2}
         assert again.known() == {"crash: SIGSEGV in driver.run"}
         assert again.rounds == [first]
@@ -211,7 +211,7 @@ class TestFolder:
         folder = CampaignFolder(tmp_path, SETTINGS)
         inputs = (b"aaaa", b"bb", b"ccc")
         folder.add(result("models", *[Kept(data=data, features=(at,)) for at, data in enumerate(inputs)]), 3, 1.0)
-        assert folder.corpus("models") == (b"bb", b"ccc")
+        assert [one.data for one in folder.corpus("models")] == [b"bb", b"ccc"]
         folder.close()
 
     @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ class TestFolder:
         with (place / "corpus" / "models.jsonl").open("ab") as file:
             file.write(json.dumps({"name": name.format(victim), "features": [1]}).encode() + b"\n")
         folder = CampaignFolder(place, SETTINGS)
-        assert folder.corpus("models") == (b"a",)
+        assert [one.data for one in folder.corpus("models")] == [b"a"]
         assert folder.minimise("models") == 1
         folder.close()
         assert victim.exists()
@@ -270,7 +270,7 @@ class TestFolder:
         folder.add(result("models", Kept(data=b"a", features=(1,))), 3, 1.0)
         folder.add(result("models", Kept(data=b"b", features=(1, 2))), 3, 2.0)
         assert folder.minimise("models") == 1
-        assert folder.corpus("models") == (b"b",)
+        assert [one.data for one in folder.corpus("models")] == [b"b"]
         folder.close()
 
 
@@ -295,6 +295,38 @@ class TestCampaign:
         assert 1 in latest.features
         assert latest.known == ("crash: models", "crash: wire")
         folder.close()
+
+    def test_what_earlier_rounds_of_a_run_have_shown_is_not_run_again(self, tmp_path: Path) -> None:
+        """The first round of each run knows nothing, since the plug-in may be another build."""
+        jobs: list[RoundJob] = []
+
+        def round_(job: RoundJob) -> RoundResult:
+            jobs.append(job)
+            kept = Kept(data=b"%d" % len(jobs), features=(len(jobs),))
+            return replace(result(job.fuzzer, kept), seeds_run=job.seeds_run_after(20))
+
+        for _ in range(2):
+            folder = CampaignFolder(tmp_path, SETTINGS)
+            before = len(jobs)
+            campaign(folder, round_, Limits(20.0, None)).run()
+            folder.close()
+            first, second, *_ = (job for job in jobs[before:] if job.fuzzer == "models")
+            assert (first.shown, first.seeds_run) == ((), 0)
+            assert second.shown == tuple((int(data),) for data in second.inputs)
+            assert second.seeds_run == 10 - len(first.inputs)
+
+    def test_a_lost_round_has_shown_nothing(self, tmp_path: Path) -> None:
+        jobs: list[RoundJob] = []
+
+        def round_(job: RoundJob) -> RoundResult:
+            jobs.append(job)
+            return replace(result(job.fuzzer, Kept(data=b"a", features=(1,))), problem="no space", seeds_run=9)
+
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        with pytest.raises(LoadError):
+            campaign(folder, round_, Limits(20.0, None)).run()
+        folder.close()
+        assert [job.seeds_run for job in jobs] == [0, 0, 0]
 
     def test_a_second_run_goes_on_with_other_seeds(self, tmp_path: Path) -> None:
         seeds: list[int] = []

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import runpy
+import tracemalloc
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from unittest import mock
 
 import msgspec
 import pytest
@@ -14,11 +19,13 @@ from places import HOSTILE
 from npu_conformance.fuzz import documents
 from npu_conformance.fuzz.lib import document_limits
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.document_edits import decoded, encoded
 from npu_conformance.fuzz.lib.document_readers import READERS, Reader
 from npu_conformance.fuzz.lib.document_target import DocumentTarget
 from npu_conformance.fuzz.lib.engines import evolution
 from npu_conformance.fuzz.lib.findings import Defect, kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, failure, minimised
 from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.run.context import CaseContext
@@ -80,6 +87,20 @@ def test_planted_bugs_are_found_and_made_small(bug: str, monkeypatch: pytest.Mon
     assert len(smallest) <= len(data)
 
 
+def test_memory_is_measured_of_large_inputs_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = DocumentTarget([replace(reader("budget"), read=_makes_room)])
+    target.run(b"budget\n300")
+    with mock.patch.object(tracemalloc, "start", wraps=tracemalloc.start) as measuring:
+        for size, count in ((1, 0), (300, 1), (1, 1), (300, 2)):
+            target.run(b"budget\n%d" % size)
+            assert measuring.call_count == count
+
+
+def _makes_room(path: Path) -> None:
+    """A document says how many MiB are needed."""
+    bytes(int(path.read_bytes()) << 20)
+
+
 @pytest.mark.parametrize("one", READERS, ids=lambda one: one.name)
 def test_what_the_suite_writes_it_reads(one: Reader) -> None:
     target = DocumentTarget([one])
@@ -95,6 +116,28 @@ def test_the_readers_have_no_finding() -> None:
         for _ in range(1 + source.randrange(3)):
             data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
         assert failure(target.run, data) == ""
+
+
+def with_a_huge_number(document: bytes) -> Iterator[bytes]:
+    """The document with a number in the place of each of its numbers that no float holds, or none of 32 bits."""
+    lines = document.split(b"\n")
+    for at, line in enumerate(lines):
+        told = decoded(line)
+        for place in places(told) if told is not None else ():
+            if type(place.value) in (int, float):
+                before = place.value
+                place.put("@")
+                text = encoded(told) or b""
+                place.put(before)
+                for number in (b"1" + b"0" * 400, b"1e308", b"-1e308"):
+                    yield b"\n".join([*lines[:at], text.replace(b'"@"', number), *lines[at + 1 :]])
+
+
+@pytest.mark.parametrize("one", [one for one in READERS if not one.is_binary], ids=lambda one: one.name)
+def test_numbers_may_be_of_any_size(one: Reader) -> None:
+    target = DocumentTarget([one])
+    for document in itertools.chain.from_iterable(map(with_a_huge_number, one.seeds())):
+        assert failure(target.run, one.name.encode() + b"\n" + document) == ""
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,23 @@ def test_the_corpus_is_run_first_and_may_be_joined() -> None:
     assert b"conformanzz" in target.seeds
 
 
+def test_what_is_known_is_not_run_again_and_is_where_the_search_goes_on() -> None:
+    target = Word()
+    target.seeds = [b"b" * 11, *target.seeds]
+    inputs: list[bytes] = []
+
+    def note(data: bytes) -> frozenset[int]:
+        inputs.append(data)
+        return attack(target)(data)
+
+    known, unknown = b"conformancz", b"xonformance"
+    shown = [attack(target)(known), ()]
+    evolution.search(target, note, seed=1, inputs=[known, unknown], shown=shown, seeds_run=1, runs=300)
+    assert (inputs[0], inputs[2]) == (unknown, b"a" * 11)
+    assert known not in inputs[:4]
+    assert any(data[:1] + data[-1:] == b"cz" for data in inputs), "what is known is never changed"
+
+
 def test_time_ends_it() -> None:
     target, now = Word(), [0.0]
 

@@ -156,6 +156,12 @@ def test_what_the_wire_leaves_open_or_refuses_is_no_finding(data: bytes, seen: s
         assert sight.partition(": ")[2].startswith(seen)
 
 
+def test_a_nan_beside_defaults_of_enumerations_comes_back(target: LineTarget) -> None:
+    script = b'{"name":"","execTime":"NaN","misbehaviours":[{"method":"word","kind":"word"}]}'
+    line = b'{"method":"runtimeControl.setDrivers","params":{"object":8,"drivers":[%s]}}' % script
+    assert target.run(b"host\n" + line) == ("host: read RuntimeControl_set_drivers",)
+
+
 def test_a_right_line_that_is_refused_is_found(target: LineTarget, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: object, kind: object, raw: bytes) -> None:
         raise msgspec.ValidationError("not today")

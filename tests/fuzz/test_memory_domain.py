@@ -42,7 +42,7 @@ DRIVERS = "buffer_drivers:plugin"
 )
 def test_planted_bugs_are_found_and_made_small(subject: SubjectHandle, kind: str, where: str, steps: int) -> None:
     target = MemoryDomainTarget(subject)
-    found = finding(target, seed=1, runs=4000)
+    found = finding(target, seed=3, runs=4000)
     assert (found.kind, found.where[: len(where)]) == (kind, where)
     smallest = found.minimised(target, 120)
     assert len(msgspec.json.decode(smallest)) <= steps

@@ -57,6 +57,12 @@ REFUSALS = {
     "a negative index": ("collection", with_values(LINE, ("outputs", [-99]))),
     "a tolerance over 1": ("collection", with_values(LINE, ("expected_multinomial_distribution_tolerance", 7.0))),
     "a scale of no float32": ("collection", with_values(LINE, ("scale", 1e300))),
+    "a value of no float32": (
+        "collection",
+        with_values(LINE.replace(b'"type":"INT32"', b'"type":"TENSOR_FLOAT32"'), ("values", [2**128 - 2**103])),
+    ),
+    "more seconds than there are": ("rounds", with_values(seeds.rounds()[0].split(b"\n")[0], ("at", 1e308))),
+    "more runs than there are": ("rounds", with_values(seeds.rounds()[0].split(b"\n")[0], ("executions", 9**99))),
     "a type of many words": ("collection", with_values(LINE, ("type", LONG))),
     "a clause of an extension": ("extension", EXTENSION.replace(b"EXAMPLE_CLAMP.C1", b"\\u0000" + LONG.encode())),
     "an owner of two lines": ("waivers", with_values(WAIVERS, ("owner", "\u2028"), ("expires", "2020-01-01"))),

@@ -21,9 +21,9 @@ from patience import SECONDS, eventually
 from places import HOSTILE
 
 from npu_conformance.fuzz.lib import reducing
-from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, FullError, ending_of
+from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
-from npu_conformance.fuzz.lib.campaign.documents import RoundJob, RoundResult, Sighting, Start
+from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, RoundResult, Sighting, Start, Tally
 from npu_conformance.fuzz.lib.campaign.minimising import Minimising
 from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
@@ -95,6 +95,32 @@ def test_a_finding_is_made_small_and_the_round_goes_on(bug: str, kind: str, wher
     assert len(found.killers) == (0 if bug == "zero_point" else {1: 2, 2: 1}[seed])
     assert found.start is not None
     assert found.start.hal_version == NEWEST
+
+
+def test_behind_a_death_the_seeds_go_on_where_they_were(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[RoundJob] = []
+
+    class Dying(rounds._Process):
+        """Dies with its 11th input, having tried 10."""
+
+        def watch(self) -> None:
+            jobs.append(self._job)
+            (self._folder / START).write_bytes(
+                msgspec.json.encode(Start(hal_version=NEWEST, seconds=1.0, manifest=MANIFEST))
+            )
+            (self._folder / deaths.OUTPUT).write_text("")
+            (self._folder / TALLY).write_bytes(msgspec.json.encode(Tally(tried=10)))
+            (self._folder / KEPT).write_bytes(msgspec.json.encode(Kept(data=b"new", features=(7,))) + b"\n")
+            for _ in range(11):
+                self.current.begin(six)
+            self.returncode = 1
+
+    monkeypatch.setattr(rounds, "_Process", Dying)
+    monkeypatch.setattr(rounds, "_reduced", lambda job, death, stop: death)
+    found = run_round(job("none", b"one", b"two", runs=22))
+    assert [one.seeds_run for one in jobs] == [0, 3]
+    assert (jobs[1].inputs, jobs[1].shown) == ((b"one", b"two", b"new"), ((), (), (7,)))
+    assert found.seeds_run == 6
 
 
 def test_a_finding_outlives_the_process_that_makes_it_smaller(six: bytes, monkeypatch: pytest.MonkeyPatch) -> None:

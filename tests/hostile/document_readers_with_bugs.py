@@ -67,6 +67,13 @@ def _believes_a_size(path: Path) -> None:
         bytearray(min(manifest.max_instances, 1 << 26))
 
 
+def _refuses_with_much_memory(path: Path) -> None:
+    """A number is found to be too large once there is room for as many."""
+    _believes_a_size(path)
+    if documents.read(path, Manifest).max_instances > 99:
+        raise DocumentError("manifest", "$.max_instances", "too many")
+
+
 def _counts_to_a_number(path: Path) -> None:
     """Every instance is looked at."""
     seen: list[int] = []
@@ -124,6 +131,7 @@ BUGS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "lines": ("vectors", _quotes_as_it_is, "message"),
     "long": ("vectors", _quotes_all, "length"),
     "memory": ("manifest", _believes_a_size, "memory"),
+    "refusal": ("manifest", _refuses_with_much_memory, "memory"),
     "steps": ("manifest", _counts_to_a_number, "steps"),
     "float": (
         "failure",
@@ -145,6 +153,7 @@ BUGS: dict[str, tuple[str, Callable[[Path], object], str]] = {
 
 RARE = {
     "memory": (b'"max_instances":8', b'"max_instances":9999999999'),
+    "refusal": (b'"max_instances":8', b'"max_instances":9999999999'),
     "float": (b'"seed":5', b'"seed":' + b"9" * 400),
     "warning": (b'"by_suite":{"mlts":{"pass":1},"vts":{"fail":1}}', b'"by_suite":{}'),
     "steps": (b'"max_instances":8', b'"max_instances":9999999999'),

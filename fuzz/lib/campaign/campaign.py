@@ -64,6 +64,8 @@ class Campaign:
         self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
         self._due = [(arm, runs) for runs in _pieces(self.limits.runs) for arm in self.arms]
         self._lost_in_a_row = 0
+        self._seeds_run: dict[Arm, int] = {}
+        """Of arms with a round in this run: the first one runs all, since the plug-in may be another build."""
 
     @property
     def rounds(self) -> list[RoundLine]:
@@ -131,6 +133,7 @@ class Campaign:
         if runs is None:
             wanted = self._round_seconds(_ATHERIS_ROUND if arm.engine == "atheris" else _ROUND_SECONDS)
             seconds = max(min(wanted, self._left()), _SHORTEST_ROUND)
+        kept = self.folder.corpus(arm.fuzzer)
         return replace(
             self.job,
             fuzzer=arm.fuzzer,
@@ -138,7 +141,9 @@ class Campaign:
             seed=self.job.seed * _PRIME + next(self._numbers),
             runs=runs,
             seconds=seconds,
-            inputs=self.folder.corpus(arm.fuzzer),
+            inputs=tuple(one.data for one in kept),
+            shown=tuple(one.features for one in kept) if arm in self._seeds_run else (),
+            seeds_run=self._seeds_run.get(arm, 0),
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
             known=tuple(sorted(self.folder.known())),
             skip=tuple(sorted(self.folder.killers(arm.fuzzer))),
@@ -150,6 +155,8 @@ class Campaign:
         try:
             result = future.result()
             lost = result.problem
+            if not lost:
+                self._seeds_run[arm] = max(self._seeds_run.get(arm, 0), result.seeds_run)
             self._lost_in_a_row = self._lost_in_a_row if lost else 0
         except LoadError as error:
             if not self.rounds or self._lost_in_a_row >= _MOST_LOST:

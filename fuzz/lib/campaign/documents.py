@@ -28,10 +28,11 @@ MEMORY_LIMIT = 2 << 30
 class RoundJob(Document, frozen=True):
     """One round of one fuzzer, whole: it can be done in any process of any machine that has the plug-in.
 
-    Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. features: what has
-    been seen before. known: signatures of findings that need no second report. skip: digests of inputs that have ended
-    a process before: they are not run again, or no round would come past them. beside: see Attacked. at_once: how many
-    rounds use the plug-in at a time.
+    Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. shown: what each
+    of them is known to show, empty where it has to be run for that; left out where that is all of them. seeds_run: how
+    many of the seeds were run in earlier rounds. features: what has been seen before. known: signatures of findings
+    that need no second report. skip: digests of inputs that have ended a process before: they are not run again, or no
+    round would come past them. beside: see Attacked. at_once: how many rounds use the plug-in at a time.
     """
 
     fuzzer: str
@@ -43,12 +44,19 @@ class RoundJob(Document, frozen=True):
     runs: int | None = None
     seconds: float | None = None
     inputs: tuple[bytes, ...] = ()
+    shown: tuple[tuple[int, ...], ...] = ()
+    seeds_run: int = 0
     features: tuple[int, ...] = ()
     known: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     beside: str = ""
     beside_options: dict[str, str] = field(default_factory=dict)
     at_once: int = 1
+
+    def seeds_run_after(self, tried: int) -> int:
+        """How many of the seeds were run once this round has tried so many inputs: two for each that it begins with."""
+        unknown = len(self.inputs) - sum(map(bool, self.shown))
+        return self.seeds_run + max(tried // 2 - unknown, 0)
 
 
 class Start(Document, frozen=True):
@@ -89,11 +97,13 @@ class Sighting(Document, frozen=True):
 class Tally(Document, frozen=True):
     """What the process of a round leaves at its end. repeats: how often known findings came again.
 
-    inapplicable: why the subject cannot be attacked so, where no input at all could be tried.
+    inapplicable: why the subject cannot be attacked so, where no input at all could be tried. tried: inputs that the
+    engine has chosen; those by which a finding was made smaller are not among them.
     """
 
     repeats: dict[str, int] = field(default_factory=dict)
     inapplicable: str = ""
+    tried: Count = 0
 
 
 class RoundResult(Document, frozen=True):
@@ -102,7 +112,7 @@ class RoundResult(Document, frozen=True):
     reducing_seconds: spent on making the inputs smaller that had ended a process.
 
     killers: digests of the inputs that ended a process. problem: why the round ended early, where that is nobody's
-    finding.
+    finding. seeds_run: as in a job, for the next one.
     """
 
     fuzzer: str
@@ -118,6 +128,7 @@ class RoundResult(Document, frozen=True):
     start: Start | None = None
     killers: tuple[str, ...] = ()
     problem: str = ""
+    seeds_run: Count = 0
 
     @property
     def all_seconds(self) -> float:

@@ -20,6 +20,7 @@ import msgspec
 from npu_conformance.fuzz.lib.campaign.documents import (
     CorpusLine,
     Finding,
+    Kept,
     RoundLine,
     RoundResult,
     Settings,
@@ -73,19 +74,19 @@ class CampaignFolder:
         """Let others have it."""
         os.close(self._lock)
 
-    def corpus(self, fuzzer: str) -> tuple[bytes, ...]:
+    def corpus(self, fuzzer: str) -> tuple[Kept, ...]:
         """The inputs that are kept for a fuzzer, the latest ones of them that may travel: LARGEST_CORPUS bytes.
 
         A file that is gone, unreadable or changed costs that input only.
         """
         size, chosen = 0, []
-        for name in reversed(self._index(fuzzer)):
+        for name, features in reversed(self._index(fuzzer).items()):
             if (data := _content(self.path / CORPUS / fuzzer / name)) is None or digest(data) != name:
                 continue
             size += len(data)
             if size > LARGEST_CORPUS:
                 break
-            chosen.append(data)
+            chosen.append(Kept(data=data, features=features))
         return tuple(reversed(chosen))
 
     def features(self, fuzzer: str) -> set[int]:

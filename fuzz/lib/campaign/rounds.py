@@ -84,8 +84,9 @@ def run_round(job: RoundJob, stop: threading.Event | None = None, minimising: Mi
         with temporary_folder() as folder:
             part = _Part.of(left, folder, stop or threading.Event(), minimising or Minimising())
         parts.append(part)
+        seeds_run = left.seeds_run_after(part.tally.tried)
         left = _rest(left, part)
-    return _whole(job, parts)
+    return replace(_whole(job, parts), seeds_run=seeds_run)
 
 
 def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
@@ -103,6 +104,8 @@ def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
         seconds=seconds,
         seed=job.seed + 1,
         inputs=(*job.inputs, *(kept.data for kept in part.kept)),
+        shown=(*(job.shown or ((),) * len(job.inputs)), *(kept.features for kept in part.kept)),
+        seeds_run=job.seeds_run_after(part.tally.tried),
         features=(*job.features, *seen),
         known=(*job.known, *(sighting.signature for sighting in part.sightings)),
         skip=(*job.skip, *part.killers),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,14 +42,23 @@ def search(
     *,
     seed: int,
     inputs: Sequence[bytes] = (),
+    shown: Sequence[Collection[int]] = (),
+    seeds_run: int = 0,
     runs: int | None = None,
     seconds: float | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Attack until the runs or seconds are used up: first every input as it is, and changed, then on from there."""
+    """Attack until the runs or seconds are used up: first every input as it is, and changed, then on from there.
+
+    shown, seeds_run: see RoundJob. Inputs of which it is known what they show, and seeds that were run, are not run
+    as they are: to do so in each round would leave a slow fuzzer no time for anything else.
+    """
     ends = clock() + seconds if seconds is not None else float("inf")
     population = _Population(random.Random(seed), runs, lambda: clock() >= ends)
-    population.begin(target, attack, [*inputs, *target.seeds])
+    known = dict(zip(inputs, shown, strict=True)) if shown else {}
+    unknown = [data for data in inputs if not known.get(data)]
+    population.remember({data: features for data, features in known.items() if features})
+    population.begin(target, attack, inputs, [*unknown, *target.seeds[seeds_run:]])
     population.evolve(target, attack)
 
 
@@ -63,12 +72,18 @@ class _Population:
         self._seeds: tuple[bytes, ...] = ()
         self._counts: Counter[int] = Counter()
 
-    def begin(self, target: Target, attack: Sights, inputs: Sequence[bytes]) -> None:
-        """Run what is there already; all of it may be joined with others, whether it shows something new or not."""
-        self._pool = [*inputs]
-        self._seeds = tuple(inputs)
+    def remember(self, known: Mapping[bytes, Collection[int]]) -> None:
+        """Take inputs, with what they show, as if they had been run."""
+        for data, features in known.items():
+            self._counts.update(features)
+            self._entries.append(_Entry(data, frozenset(features)))
+
+    def begin(self, target: Target, attack: Sights, inputs: Sequence[bytes], fresh: Sequence[bytes]) -> None:
+        """Run what is fresh; every input may be joined with others, whether it shows something new or not."""
+        self._seeds = tuple(target.seeds) or tuple(inputs)
+        self._pool = [*inputs, *target.seeds]
         target.seeds = self._pool
-        for data in inputs:
+        for data in fresh:
             for tried in (data, self._changed(target, data)):
                 if self._is_over():
                     return

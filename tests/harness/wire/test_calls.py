@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import tracemalloc
 from collections.abc import Iterator
 
 import msgspec
@@ -15,6 +16,7 @@ from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.wire import binding
 from npu_conformance.specs.errors import DeadObject, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -221,14 +223,22 @@ def test_objects_of_another_connection_are_refused(shared: RemoteSubject) -> Non
 
 
 def test_methods_take_names_and_defaults() -> None:
-    from npu_conformance.harness.wire.binding import find_method
-
-    found = find_method("scheduling.setCallback")
+    found = binding.find_method("scheduling.setCallback")
     assert found is not None
     params = found[1].params(1, None)
     assert msgspec.json.encode(params) == b'{"object":1,"callback":null,"debounceDurationMs":50}'
-    assert find_method("scheduling.evil") is None
-    assert find_method("notAnInterface.ping") is None
+    assert binding.find_method("scheduling.evil") is None
+    assert binding.find_method("notAnInterface.ping") is None
+
+
+def test_names_that_there_are_not_take_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(20):
+            binding.find_method(f"{number}" + "x" * 100_000)
+        assert tracemalloc.get_traced_memory()[0] < 1 << 18
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("transport", ["path", "descriptor", "message"])

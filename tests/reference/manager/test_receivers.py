@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from functools import partial
 
@@ -67,6 +68,22 @@ class Ends(WorkloadCallback):
         if self.hold is not None:
             assert self.hold.wait(patience.SECONDS)
         self.ends.append(succeeded)
+
+
+def test_a_run_that_has_ended_leaves_nothing_to_the_collector() -> None:
+    service = SchedulingService(VirtualClock())
+    workload = TestInferences(service, lambda: Caller(1, 7))
+    Control(service).advance_clock(1000 * MS)
+    gc.disable()
+    try:
+        for _ in range(3):
+            callback = Ends()
+            workload.run_test_inference(InferenceRun(0), callback)
+            Control(service).advance_clock(1000 * MS)
+            assert callback.ends == [True]
+        assert len(service._receivers) == 1, "only the one of the events brings anything"
+    finally:
+        gc.enable()
 
 
 def test_who_blocks_the_end_of_a_run_delays_nobody_else() -> None:
