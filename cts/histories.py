@@ -21,7 +21,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import case_of_steps, search
 from npu_conformance.specs.versions import Version
 
-cases = CaseGroup("cts.histories", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
+cases = CaseGroup("cts.histories.app", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
 
 _EXAMPLES = {Scope.SMOKE: (2, 15), Scope.DEFAULT: (24, 30), Scope.FULL: (200, 50)}
 """How many histories, of how many steps, by scope."""

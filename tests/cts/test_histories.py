@@ -53,7 +53,7 @@ def test_the_same_seed_tells_the_same_history(reference: SubjectHandle, monkeypa
         say(self, text)
 
     monkeypatch.setattr(lives.AppHistory, "say", heard)
-    case = CASES["cts.histories.disturbed"]
+    case = CASES["cts.histories.app.disturbed"]
     for _ in range(2):
         said.append([])
         with closing(CaseContext(case, reference, seed=5, scope=Scope.SMOKE)) as context:
@@ -73,7 +73,7 @@ def test_whatever_is_drawn_is_computed_exactly() -> None:
 
 
 def test_what_a_history_finds_is_cut_down_and_replayed(reference: SubjectHandle) -> None:
-    case = CASES["cts.histories.disturbed"]
+    case = CASES["cts.histories.app.disturbed"]
     with closing(open_subject(FAULTY, {"fault": "runtime-computed-twice"}, isolation="process")) as subject:
         with closing(CaseContext(case, subject, seed=1, scope=Scope.DEFAULT)) as context:
             with pytest.raises(Failed, match="second computation: expected BAD_STATE") as caught:
