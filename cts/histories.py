@@ -9,16 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
-
-import msgspec
 
 from npu_conformance.cts.lib.runtime.histories.history import AppHistory
 from npu_conformance.cts.lib.runtime.histories.steps import STEPS
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, search
+from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search_drawn
 from npu_conformance.specs.versions import Version
 
 cases = CaseGroup("cts.histories.app", interface="runtime", group=Group.RUNTIME_EXECUTIONS)
@@ -35,13 +34,6 @@ _REQUIREMENTS = (
     "FW-EXE-002", "FW-EXE-003", "FW-EXE-013", "FW-EXE-016", "FW-EXE-017", "FW-EXE-019", "FW-EXE-023", "FW-PRT-001",
     "FW-PRT-006", "FW-GEN-001", "FW-CAC-003",
 )  # fmt: skip
-
-
-class Step(msgspec.Struct, frozen=True):
-    """What is done, and the dice that say how."""
-
-    do: str
-    dice: int
 
 
 @cases.case("executions", *_REQUIREMENTS, since=Version.V1_3)
@@ -67,21 +59,19 @@ def disturbed(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    return case_of_steps(cases(), listed, Step, {"start_app", *STEPS}, _live)
+    return case_of_steps(cases(), listed, DicedStep, {"start_app", *STEPS}, _live)
 
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:
     examples, length = _EXAMPLES[context.scope]
 
-    def attempt(chance: random.Random, steps: list[Step]) -> None:
-        drawn = ["start_app", "compile", "compile", *chance.choices(kinds, k=length)]
-        steps += [Step(kind, chance.randrange(1 << 32)) for kind in drawn]
-        _live(context, steps)
+    def draw(chance: random.Random) -> list[str]:
+        return ["start_app", "compile", "compile", *chance.choices(kinds, k=length)]
 
-    search(context, examples, attempt, lambda steps: _live(context, steps))
+    search_drawn(context, examples, draw, partial(_live, context))
 
 
-def _live(context: CaseContext, steps: Sequence[Step]) -> None:
+def _live(context: CaseContext, steps: Sequence[DicedStep]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
     dice = next((step.dice for step in steps if step.do == "start_app"), 0)
     history = AppHistory(context, random.Random(dice))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
-
-import msgspec
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.random_search import case_of_steps, search
+from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search_drawn
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.histories.history import History, Known, known
@@ -85,13 +84,6 @@ _OF_FAILURES = (
 )
 
 
-class Step(msgspec.Struct, frozen=True):
-    """What is done, and the dice that say how."""
-
-    do: str
-    dice: int
-
-
 @cases.case("work", *_REQUIREMENTS, "NNHAL-CACHE-010", "NNHAL-CACHE-015")
 def work(context: CaseContext) -> None:
     """Models, bursts, reusable executions and caches come and go, and every output is right."""
@@ -139,22 +131,20 @@ def types(context: CaseContext) -> None:
 
 def case_from(listed: Any) -> Case:
     """The case of a failure file: it runs the steps that are listed there."""
-    return case_of_steps(cases(), listed, Step, {"start", *STEPS}, _replay_listed)
+    return case_of_steps(cases(), listed, DicedStep, {"start", *STEPS}, _replay_listed)
 
 
 def _search(context: CaseContext, kinds: Sequence[str]) -> None:
     examples, length = _EXAMPLES[context.scope]
     subject = _known(context)
 
-    def attempt(chance: random.Random, steps: list[Step]) -> None:
-        drawn = ["start", "prepare", "prepare", *chance.choices(kinds, k=length), "settle"]
-        steps += [Step(kind, chance.randrange(1 << 32)) for kind in drawn]
-        _live(context, subject, steps)
+    def draw(chance: random.Random) -> list[str]:
+        return ["start", "prepare", "prepare", *chance.choices(kinds, k=length), "settle"]
 
-    search(context, examples, attempt, lambda steps: _live(context, subject, steps))
+    search_drawn(context, examples, draw, partial(_live, context, subject))
 
 
-def _live(context: CaseContext, subject: Known, steps: Sequence[Step]) -> None:
+def _live(context: CaseContext, subject: Known, steps: Sequence[DicedStep]) -> None:
     """Run a history to its end. A step that needs what is not there does nothing."""
     dice = next((step.dice for step in steps if step.do == "start"), 0)
     history = History(context, subject, random.Random(dice))
@@ -174,7 +164,7 @@ def _told(history: History) -> AbstractContextManager[None]:
     return checks.reworded(lambda message: f"{message}\nWhat was done:{history.told()}")
 
 
-def _replay_listed(context: CaseContext, steps: Sequence[Step]) -> None:
+def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:
     _live(context, _known(context), steps)
 
 

@@ -26,6 +26,13 @@ MOST_SECONDS = 15.0
 says so whose replays are slow: a failure is told within some twenty seconds."""
 
 
+class DicedStep(msgspec.Struct, frozen=True):
+    """What is done, and the dice that say how: a step that is left out changes no other one."""
+
+    do: str
+    dice: int
+
+
 def first_failure(
     seed: int, examples: int, attempt: Callable[[random.Random, list[Step]], None]
 ) -> tuple[Exception, list[Step]] | None:
@@ -93,6 +100,21 @@ def search(
         steps, error = cut_down(steps, error, replay, min(seconds, bound))
     context.attach(lambda: payload(context, steps))
     raise error
+
+
+def search_drawn(
+    context: CaseContext,
+    examples: int,
+    draw: Callable[[random.Random], Iterable[str]],
+    live: Callable[[Sequence[DicedStep]], None],
+) -> None:
+    """As search, for scenarios whose steps have dice of their own. draw: what is done; live: runs a scenario."""
+
+    def attempt(chance: random.Random, steps: list[DicedStep]) -> None:
+        steps += [DicedStep(kind, chance.randrange(1 << 32)) for kind in draw(chance)]
+        live(steps)
+
+    search(context, examples, attempt, live)
 
 
 def fail(problem: str, steps: Sequence[Any]) -> None:
