@@ -68,10 +68,6 @@ class Addition:
         """Number of elements of each tensor, which has one dimension."""
         return SIZE // struct.calcsize(self.code)
 
-    def shape(self, rows: int, *, is_open: bool) -> tuple[int, ...]:
-        """Dimensions of so many times SIZE bytes: in rows where a model leaves their number open, else in one row."""
-        return (rows, self.elements) if is_open else (rows * self.elements,)
-
     def packed(self, values: Values) -> bytes:
         """Contents of a tensor with these values, of SIZE bytes for each two."""
         filled = self._filled(values)

@@ -41,7 +41,7 @@ def ask(
     again = None if given else _again(history, living, chance, with_buffers=with_buffers)
     if again is not None:
         return again
-    usable = [one for one in history.buffers if one not in history.busy] if with_buffers else []
+    usable = history.free_buffers if with_buffers else []
     wanted = (rows or chance.choice(ROWS)) if recipe.is_open else 1
     inputs = [
         given.get(index) or _input(history, living, index, usable, wanted, chance) for index in range(recipe.inputs)

@@ -23,9 +23,7 @@ def allocate(history: History, chance: random.Random) -> None:
     if not has_buffers(history) or len(history.buffers) >= _MOST:
         return
     first = chance.choice(history.models).recipe
-    alike = [
-        one for one in history.models if one.recipe.shape(1) == first.shape(1) and one.recipe.chosen == first.chosen
-    ]
+    alike = [one for one in history.models if have_tensors_alike(one.recipe, first)]
     models = chance.sample(alike, chance.randint(1, min(3, len(alike))))
     if chance.random() < 0.2:  # a model may be listed twice, with other roles
         models.append(models[0])
@@ -107,5 +105,5 @@ def read(history: History, chance: random.Random) -> None:
 
 
 def _chosen(history: History, chance: random.Random) -> Held | None:
-    free = [one for one in history.buffers if one not in history.busy]
+    free = history.free_buffers
     return chance.choice(free) if free else None

@@ -186,14 +186,13 @@ def late(history: History, chance: random.Random) -> None:
     if execution.status == ErrorStatus.NONE:
         history.judge(asked, execution, measured=False, what=what)
     else:
-        history.forget_outputs(asked)
         # What did not begin has not failed, for AOSP's driver: its buffers keep their content.
-        history.buffers = [held for held in history.buffers if held not in asked.outputs]
+        history.leave_outputs(asked)
 
 
 def empty_buffer(history: History, chance: random.Random) -> None:
     """An input is a buffer without content; others that have one keep it."""
-    empty = [one for one in history.buffers if one.values is None and one not in history.busy]
+    empty = [one for one in history.free_buffers if one.values is None]
     wanted = [
         (living, held, index)
         for living in history.models
@@ -222,7 +221,7 @@ def empty_buffer(history: History, chance: random.Random) -> None:
 
 def _usable(history: History, living: Living, index: int, rows: int) -> list[Held]:
     """Buffers with content that can be an input of a model with so many rows."""
-    free = [one for one in with_role(history.buffers, living, "input", index) if one not in history.busy]
+    free = with_role(history.free_buffers, living, "input", index)
     return [one for one in free if one.values is not None and rows_of(one.values) == rows]
 
 
@@ -231,8 +230,8 @@ def buffer_twice(history: History, chance: random.Random) -> None:
     wanted = [
         (living, held, index, result)
         for living in history.models
-        for held in history.buffers
-        if held.values is not None and held not in history.busy
+        for held in history.free_buffers
+        if held.values is not None
         for index in range(living.recipe.inputs)
         for result in range(len(living.recipe.terms))
         if {(living.number, "input", index), (living.number, "output", result)} <= held.roles
@@ -273,7 +272,7 @@ def pixels(history: History, chance: random.Random) -> None:
 
 def without_role(history: History, chance: random.Random) -> None:
     """A buffer is used as what it was not allocated for: of a model like its own, or beside a use that it may have."""
-    filled = [one for one in history.buffers if one.values is not None and one not in history.busy]
+    filled = [one for one in history.free_buffers if one.values is not None]
     wanted = [
         (living, held, use)
         for held in filled
@@ -293,7 +292,7 @@ def without_role(history: History, chance: random.Random) -> None:
     if asked is None:
         return
     history.say(f"{held} as {direction} {index}, which it is not for: {asked}")
-    executor = chance.choice([one for one in executors(history.version) if history.version.is_aidl or one != "burst"])
+    executor = chance.choice(bursts.naming_buffers(history.version))
     request = _with_buffer(asked.request, held, direction, index)
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
     if not history.is_refused_for_others(asked, execution):

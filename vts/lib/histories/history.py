@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 import msgspec
@@ -33,9 +33,9 @@ from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
-from npu_conformance.vts.lib.histories.options import HINTS, NOBODY
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.limits import HINTED
 from npu_conformance.vts.lib.load import too_much
 
 MOST = 6
@@ -150,6 +150,13 @@ class Root(msgspec.Struct, eq=False):
         """Signal it."""
         self.is_settled = True
         self.fence.signal()
+
+
+def signal_open(roots: Iterable[Root]) -> None:
+    """Signal those that are not settled."""
+    for root in roots:
+        if not root.is_settled:
+            root.signal()
 
 
 class Pending(msgspec.Struct, eq=False):
@@ -279,13 +286,22 @@ class History:
         """Mostly nothing more; or a config, with or without hints that nobody knows, since feature level 8."""
         if self.version < Version.FL8 or chance.random() < 0.6:
             return {}
-        return {"with_config": True, **({"hints": HINTS, "extensions": NOBODY} if chance.random() < 0.7 else {})}
+        return {
+            "with_config": True,
+            **({"hints": HINTED.hints, "extensions": HINTED.extensions} if chance.random() < 0.7 else {}),
+        }
 
     @property
     def busy(self) -> set[Held]:
         """The buffers of executions that are under way."""
         asked = [*(pending.ask for pending in self.pending), *self.launched]
         return {one for ask in asked for one in ask.entries if isinstance(one, Held)}
+
+    @property
+    def free_buffers(self) -> list[Held]:
+        """The buffers of no execution that is under way."""
+        busy = self.busy
+        return [one for one in self.buffers if one not in busy]
 
     def value(self, argument: Place | Held) -> Values:
         """What an input holds."""
@@ -327,9 +343,7 @@ class History:
 
     def let_go(self) -> None:
         """Signal all fences of the client: nothing waits for it any longer."""
-        for root in self.roots:
-            if not root.is_settled:
-                root.signal()
+        signal_open(self.roots)
 
     @property
     def may_hide_shapes(self) -> bool:

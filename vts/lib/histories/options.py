@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.run.executing.execution import NO_DURATION, NO_LOOP_TIMEOUT, ExecutionOptions
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS
-from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import MILLISECOND, UNLIMITED, deadline
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.limits import HINTED
 
-HINTS = (TokenValuePair(1 << 16, b"?"),)
-NOBODY = (ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", 1),)
 _DURATIONS = (NO_DURATION, 3600 * 1000 * MILLISECOND, 2**63 - 1)
 
 
@@ -22,12 +22,10 @@ def drawn_options(version: Version, recipe: Recipe, chance: random.Random) -> Ex
     if version < Version.V1_3 or chance.random() < 0.6:
         return ExecutionOptions(measure)
     timeouts = (NO_LOOP_TIMEOUT, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, 1)
-    is_hinted = chance.random() < 0.4
-    return ExecutionOptions(
-        measure,
-        chance.choice(timeouts if recipe.rounds is None else timeouts[:2]),
-        deadline(chance.choice(UNLIMITED), version),
-        chance.choice(_DURATIONS),
-        HINTS if is_hinted else (),
-        NOBODY if is_hinted else (),
+    return replace(
+        HINTED if chance.random() < 0.4 else ExecutionOptions(),
+        measure=measure,
+        loop_timeout=chance.choice(timeouts if recipe.rounds is None else timeouts[:2]),
+        deadline=deadline(chance.choice(UNLIMITED), version),
+        duration=chance.choice(_DURATIONS),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -129,18 +130,17 @@ class _Maker:
         return self.recipe.inputs - 1 - term if is_turned else term
 
     def _tensor(self, lifetime: int) -> Operand:
-        chosen = self.recipe.chosen
-        shape = (0, chosen.elements) if self.recipe.is_open else (chosen.elements,)
-        return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point)
+        return self._of_type(self.recipe.shape(0), lifetime)
 
     def _constant(self, number: int) -> Operand:
-        in_pool, chosen = self.recipe.in_pool, self.recipe.chosen
-        place = DataLocation(number, length=SIZE) if in_pool else DataLocation(0, _NUMBER + number * SIZE, SIZE)
-        return replace(
-            tensor(chosen.operand_type, (chosen.elements,), POOL if in_pool else COPY, location=place),
-            scale=chosen.scale,
-            zero_point=chosen.zero_point,
-        )
+        elements = (self.recipe.chosen.elements,)
+        if self.recipe.in_pool:
+            return self._of_type(elements, POOL, location=DataLocation(number, length=SIZE))
+        return self._of_type(elements, COPY, location=DataLocation(0, _NUMBER + number * SIZE, SIZE))
+
+    def _of_type(self, shape: tuple[int, ...], lifetime: int, **rest: Any) -> Operand:
+        chosen = self.recipe.chosen
+        return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point, **rest)
 
     def _activation(self) -> Operand:
         return constant(OperandType.INT32, (), 0, _NUMBER)

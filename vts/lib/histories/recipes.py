@@ -51,7 +51,7 @@ class Recipe:
 
     @property
     def additions(self) -> int:
-        """How many additions, one on the other, give an output."""
+        """How often the second term is added to the first, which gives an output."""
         return 1 if self.rounds is None else self.rounds
 
     def is_like(self, other: Recipe) -> bool:
@@ -65,8 +65,8 @@ class Recipe:
         return self.inputs, self.terms, len(self.constants), flags
 
     def shape(self, rows: int) -> tuple[int, ...]:
-        """Dimensions of a tensor with so many rows."""
-        return self.chosen.shape(rows, is_open=self.is_open)
+        """Dimensions of a tensor with so many rows, 0 for any number; in a model that is not open it has one."""
+        return (rows, self.chosen.elements) if self.is_open else (self.chosen.elements,)
 
     def expected(self, values: list[Values]) -> list[Values]:
         """The outputs for these inputs."""
@@ -79,8 +79,8 @@ class Recipe:
         return [max(terms[one], terms[other]) for one, other in self.terms]
 
     def _sum(self, one: Values, other: Values) -> Values:
-        times, count = 1 if self.rounds is None else self.rounds, max(len(one), len(other))
-        sums = (one[at % len(one)] + times * other[at % len(other)] for at in range(count))
+        count = max(len(one), len(other))
+        sums = (one[at % len(one)] + self.additions * other[at % len(other)] for at in range(count))
         return tuple(max(value, 0.0) if self.is_clipped else value for value in sums)
 
     def _name(self, term: int) -> str:

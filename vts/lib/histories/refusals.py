@@ -12,28 +12,23 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
 from npu_conformance.harness.run.executing.executors import bind, execute, executors, run_reusable
-from npu_conformance.specs.neuralnetworks.enums import (
-    DEFAULT_LOOP_TIMEOUT_DURATION_NS,
-    EXHAUSTED,
-    MISSED,
-    ErrorStatus,
-)
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories import bursts, waiting
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Held, History, Root
+from npu_conformance.vts.lib.histories.history import Held, History, Root, signal_open
 from npu_conformance.vts.lib.histories.memory import ROWS, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.loops import expect_sooner_than_default
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
 from npu_conformance.vts.lib.structure_models import LOOP
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
-_DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
 _LOOPING = Recipe(2, ((0, 1),), rounds=1)
 """Stands for a model with a loop, whose timeout counts."""
 _IN_ERROR = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
@@ -42,7 +37,7 @@ _IN_ERROR = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
 def wrong_copy(history: History, chance: random.Random) -> None:
     """A copy has another size than its buffer: into the buffer, which has no content then, or out of it."""
-    free = [one for one in history.buffers if one not in history.busy]
+    free = history.free_buffers
     if not free:
         return
     held = chance.choice(free)
@@ -85,8 +80,7 @@ def unknown_token(history: History, chance: random.Random) -> None:
     known = [one.made.token for one in history.buffers]
     token = chance.choice((0, max(known, default=0) + (1 << 20)))
     request = _from_token(asked.request, token, chance)
-    ways = [one for one in executors(history.version) if history.version.is_aidl or one != "burst"]
-    executor = chance.choice(ways)
+    executor = chance.choice(bursts.naming_buffers(history.version))
     history.say(f"{executor} execution with token {token}: {asked}")
     execution = execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
     if not history.is_refused_for_others(asked, execution):
@@ -111,8 +105,8 @@ def contradiction(history: History, chance: random.Random) -> None:
     wanted = [
         (living, held, index)
         for living in history.models
-        for held in history.buffers
-        if held.like.is_open and held.rows is not None and held not in history.busy
+        for held in history.free_buffers
+        if held.like.is_open and held.rows is not None
         for index in range(len(living.recipe.terms))
         if (living.number, "output", index) in held.roles
     ]
@@ -123,8 +117,7 @@ def contradiction(history: History, chance: random.Random) -> None:
     if asked is None or history.shapes(asked)[index][0] == held.rows:
         return
     is_said = chance.random() < 0.5
-    ways = executors(history.version, finding_shapes=not is_said)
-    executor = chance.choice([one for one in ways if history.version.is_aidl or one != "burst"])
+    executor = chance.choice(bursts.naming_buffers(history.version, finding_shapes=not is_said))
     request = _into(asked.request, index, held, is_said=is_said)
     history.say(f"{executor} execution into {held}, of {held.rows} rows, as output {index}: {asked}")
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
@@ -153,8 +146,7 @@ def refused_launch(history: History, chance: random.Random) -> None:
     """
     if history.version < Version.V1_3:
         return
-    ready = [one for one in history.bound if waiting.is_free(history, one)]
-    bound = chance.choice(ready) if ready and chance.random() < 0.4 else None
+    bound = waiting.ready_sometimes(history, chance)
     asked = bound.ask if bound else ask(history, chance.choice(history.models), chance, with_buffers=False)
     if asked is None:
         return
@@ -167,24 +159,17 @@ def refused_launch(history: History, chance: random.Random) -> None:
     model = BoundModel(bound.execution) if bound else asked.living.prepared_model
     request = replace(asked.request, inputs=asked.request.inputs[1:]) if is_wrong else asked.request
     history.say(f"a fenced execution to be refused, {'an input less' if is_wrong else 'a fence in error'}: {asked}")
-    launched = launching.launch(history.context, model, request, fences, settle=partial(_signal, roots))
+    launched = launching.launch(history.context, model, request, fences, settle=partial(signal_open, roots))
     allowed = {*(_INVALID if is_wrong else _IN_ERROR), *(EXHAUSTED if history.pending else ())}
     with checks.about("NNHAL-FENCED-001" if is_wrong else "NNHAL-FENCED-004"):
         checks.status(launched.status, allowed, "launch of a fenced execution that is to be refused")
-    _signal([own])
+    signal_open([own])
     history.leave_outputs(asked)
-
-
-def _signal(roots: list[Root]) -> None:
-    """Signal those that are open."""
-    for root in roots:
-        if not root.is_settled:
-            root.signal()
 
 
 def late_again(history: History, chance: random.Random) -> None:
     """The deadline of one run of a reusable execution has passed, which is nothing to the next one."""
-    ready = [one for one in history.bound if waiting.is_free(history, one)]
+    ready = waiting.ready(history)
     if not ready:
         return
     bound = chance.choice(ready)
@@ -225,5 +210,4 @@ def endless_loop(history: History, chance: random.Random) -> None:
         return
     with checks.about("NNHAL-CONTROLFLOW-011"):
         checks.status(execution.status, MISSED, f"{executor} execution of a loop without end")
-        elapsed, latest = time.monotonic() - started, _DEFAULT_SECONDS * max(history.context.manifest.time_scale, 1.0)
-        checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than {latest:g} s")
+        expect_sooner_than_default(history.context, time.monotonic() - started)

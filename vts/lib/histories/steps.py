@@ -134,7 +134,7 @@ def bind(history: History, chance: random.Random) -> None:
 
 def run_bound(history: History, chance: random.Random) -> None:
     """Run a reusable execution once more, with other inputs."""
-    ready = [one for one in history.bound if waiting.is_free(history, one)]
+    ready = waiting.ready(history)
     if not ready:
         return
     with_buffers = [one for one in ready if any(isinstance(place, Held) for place in one.ask.inputs)]

@@ -15,7 +15,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Values
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories.asking import all_live, ask, clear, drawn_values
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root
+from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root, signal_open
 from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
@@ -26,7 +26,7 @@ _WAITS = 3
 """After so many calls that have waited for a fence, fences are signalled before."""
 
 
-def is_free(history: History, bound: Bound) -> bool:
+def _is_free(history: History, bound: Bound) -> bool:
     """True where a reusable execution can be run: nothing that it touches waits, its buffers live and are filled."""
     arguments = (*bound.ask.inputs, *bound.ask.outputs)
     if not all_live(history, bound.ask) or any(one in history.busy for one in arguments if isinstance(one, Held)):
@@ -35,6 +35,17 @@ def is_free(history: History, bound: Bound) -> bool:
     if any(not _is_input(one, rows) for one, rows in inputs if isinstance(one, Held)):
         return False
     return not bound.is_busy and not any(one in history.memories.busy for one in arguments)
+
+
+def ready(history: History) -> list[Bound]:
+    """The reusable executions that can be run."""
+    return [one for one in history.bound if _is_free(history, one)]
+
+
+def ready_sometimes(history: History, chance: random.Random) -> Bound | None:
+    """A reusable execution that can be run, sometimes."""
+    found = ready(history)
+    return chance.choice(found) if found and chance.random() < 0.4 else None
 
 
 def _is_input(held: Held, rows: int) -> bool:
@@ -63,7 +74,7 @@ def launch(history: History, chance: random.Random) -> None:
     before = [one for one in history.pending if one.launched.fence is not None]
     before = chance.sample(before, chance.randint(0, min(2, len(before))))
     before = _with_a_buffer(history, before, chance)
-    bound = _ready(history, chance)
+    bound = ready_sometimes(history, chance)
     asked = bound.ask if bound is not None else _reading_earlier_results(history, before, chance)
     if asked is None:
         return
@@ -89,7 +100,7 @@ def _launch(
     chance: random.Random,
 ) -> None:
     if history.known.waits >= _WAITS:
-        _signal(roots)
+        signal_open(roots)
     drawn = drawn_options(history.version, asked.living.recipe, chance)
     measured = bound.options.measure if bound is not None else drawn.measure
     form = chance.choice(launching.forms(history.version))
@@ -102,7 +113,7 @@ def _launch(
         asked.request,
         tuple(fences),
         launching.fenced_options(replace(drawn, measure=measured), form),
-        settle=lambda: _signal(roots),
+        settle=lambda: signal_open(roots),
         held_by=None if own else roots[0].fence,
     )
     if launched.status in EXHAUSTED:
@@ -129,11 +140,6 @@ def _asked_too_early(launched: Launched) -> None:
     checks.status(status, {ErrorStatus.GENERAL_FAILURE}, "getExecutionInfo while a wait fence is open")
 
 
-def _signal(roots: list[Root]) -> None:
-    for root in roots:
-        root.signal()
-
-
 def _late(history: History, asked: Ask, chance: random.Random) -> dict[Place, Values]:
     """Inputs that the client writes once more before it signals: nobody may have read them yet."""
     produced = {one for pending in history.pending for one in pending.ask.outputs if isinstance(one, Place)}
@@ -142,12 +148,6 @@ def _late(history: History, asked: Ask, chance: random.Random) -> dict[Place, Va
         for place, rows in zip(asked.inputs, asked.rows, strict=True)
         if isinstance(place, Place) and place not in produced and chance.random() < 0.7
     }
-
-
-def _ready(history: History, chance: random.Random) -> Bound | None:
-    """A reusable execution that can be run, sometimes."""
-    ready = [one for one in history.bound if is_free(history, one)]
-    return chance.choice(ready) if ready and chance.random() < 0.4 else None
 
 
 def _with_a_buffer(history: History, before: list[Pending], chance: random.Random) -> list[Pending]:
