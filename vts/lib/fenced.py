@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_LOOP_TIMEOUT, ExecutionOptions, config_of
+from npu_conformance.harness.run.executing.execution import config_of
 from npu_conformance.harness.run.executing.launching import (
     PLAIN,
     FencedOptions,
@@ -250,8 +250,7 @@ def launch_by(
     """Launch by one of `fenced_ways`; see launching.launch."""
     asked = options or FencedOptions()
     if way == REUSABLE:
-        timeout = NO_LOOP_TIMEOUT if asked.loop_timeout is None else asked.loop_timeout
-        config = config_of(ExecutionOptions(asked.measure, timeout))
-        prepared_model, way = BoundModel(prepared_model.create_reusable_execution(request, config)), PLAIN
+        reusable = prepared_model.create_reusable_execution(request, config_of(asked))
+        prepared_model, way = BoundModel(reusable), PLAIN
     asked = replace(asked, form=way)
     return launch(context, prepared_model, request, wait_for, asked, settle=settle, held_by=held_by)

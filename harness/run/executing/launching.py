@@ -7,10 +7,17 @@ import time
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import asdict
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, Surroundings, timing_rules
+from npu_conformance.harness.run.executing.execution import (
+    Execution,
+    ExecutionOptions,
+    Surroundings,
+    config_of,
+    timing_rules,
+)
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import MISSED, ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -21,13 +28,7 @@ from npu_conformance.specs.neuralnetworks.hal import (
     PreparedModel,
     documented_statuses,
 )
-from npu_conformance.specs.neuralnetworks.types import (
-    ExecutionConfig,
-    ExtensionNameAndPrefix,
-    Request,
-    Timing,
-    TokenValuePair,
-)
+from npu_conformance.specs.neuralnetworks.types import Request, Timing
 from npu_conformance.specs.versions import Version
 
 PLAIN, WITH_CONFIG = "executeFenced", "executeFencedWithConfig"
@@ -44,27 +45,15 @@ def forms(version: Version) -> tuple[str, ...]:
     return (PLAIN, WITH_CONFIG) if version >= Version.FL8 else (PLAIN,)
 
 
-class FencedOptions(msgspec.Struct, frozen=True):
-    """What a fenced execution is asked for, beside request and fences. Times in ns, None for none of them.
+class FencedOptions(ExecutionOptions, frozen=True):
+    """What a fenced execution is asked for, beside request and fences. form: the method by which it is launched."""
 
-    hints, extensions: of the form with a configuration.
-    """
-
-    measure: bool = False
-    deadline: int | None = None
-    loop_timeout: int | None = None
-    duration: int | None = None
     form: str = PLAIN
-    hints: tuple[TokenValuePair, ...] = ()
-    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
 
 
-def fenced_options(options: ExecutionOptions, form: str = PLAIN) -> FencedOptions:
-    """The options of any execution in the form of fenced ones."""
-    deadline, loop_timeout, duration = (
-        None if time_ns == -1 else time_ns for time_ns in (options.deadline, options.loop_timeout, options.duration)
-    )
-    return FencedOptions(options.measure, deadline, loop_timeout, duration, form, options.hints, options.extensions)
+def fenced_options(options: ExecutionOptions, form: str) -> FencedOptions:
+    """The options of any execution, to be launched in a form."""
+    return FencedOptions(**asdict(options), form=form)
 
 
 class Launched(msgspec.Struct, weakref=True):
@@ -195,15 +184,14 @@ def _call(
     wait_for: tuple[Fence | None, ...],
     options: FencedOptions,
 ) -> FencedExecutionResult:
-    none = version.unavailable_time
     deadline, loop_timeout, duration = (
-        none if time_ns is None else time_ns for time_ns in (options.deadline, options.loop_timeout, options.duration)
+        version.unavailable_time if time_ns == -1 else time_ns
+        for time_ns in (options.deadline, options.loop_timeout, options.duration)
     )
     if options.form == PLAIN:
         return prepared_model.execute_fenced(request, wait_for, options.measure, deadline, loop_timeout, duration)
     fences = tuple(fence for fence in wait_for if fence is not None)
-    config = ExecutionConfig(options.measure, loop_timeout, options.hints, options.extensions)
-    return prepared_model.execute_fenced_with_config(request, fences, config, deadline, duration)
+    return prepared_model.execute_fenced_with_config(request, fences, config_of(options), deadline, duration)
 
 
 def _is_open(fence: Fence | None) -> bool:
