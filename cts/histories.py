@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 from npu_conformance.cts.lib.runtime.histories.history import AppHistory
 from npu_conformance.cts.lib.runtime.histories.steps import STEPS
-from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, search_drawn
@@ -78,13 +76,8 @@ def _live(context: CaseContext, steps: Sequence[DicedStep]) -> None:
     try:
         for step in steps:
             if step.do in STEPS and (history.compilations or step.do == "compile"):
-                with _told(history):
+                with history.telling():
                     STEPS[step.do](history, random.Random(step.dice))
                     history.places.check()
     finally:
         history.app.close()
-
-
-def _told(history: AppHistory) -> AbstractContextManager[None]:
-    """Name what was done with what has failed."""
-    return checks.reworded(lambda message: f"{message}\nWhat was done:{history.told()}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -151,17 +150,12 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[DicedStep]) -> N
     try:
         for step in steps:
             if step.do in STEPS and (history.models or step.do == "prepare"):
-                with _told(history):
+                with history.telling():
                     STEPS[step.do](history, random.Random(step.dice))
                     with checks.about("NNHAL-EXECUTE-002"):
                         history.memories.check("which nobody was to write")
     finally:
         history.let_go()  # a device with room for one execution would be busy in the next history
-
-
-def _told(history: History) -> AbstractContextManager[None]:
-    """Name what was done with what has failed."""
-    return checks.reworded(lambda message: f"{message}\nWhat was done:{history.told()}")
 
 
 def _replay_listed(context: CaseContext, steps: Sequence[DicedStep]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import msgspec
@@ -31,6 +32,21 @@ class DicedStep(msgspec.Struct, frozen=True):
 
     do: str
     dice: int
+
+
+class Told:
+    """What has been done so far, in words, for the message of what fails. said: each step."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        """Put a step in words."""
+        self.said.append(text)
+
+    def telling(self) -> AbstractContextManager[None]:
+        """Inside, what fails names what was done."""
+        return checks.reworded(lambda message: "\n".join([f"{message}\nWhat was done:", *_numbered(self.said)]))
 
 
 def first_failure(
@@ -129,7 +145,11 @@ def must(check: Callable[[], object], steps: Sequence[Any]) -> None:
 
 
 def _listed(steps: Sequence[Any]) -> str:
-    return "\n".join(["Steps:", *(f"  {number}. {step}" for number, step in enumerate(steps, 1))])
+    return "\n".join(["Steps:", *_numbered(steps)])
+
+
+def _numbered(steps: Sequence[Any]) -> Iterator[str]:
+    return (f"  {number}. {step}" for number, step in enumerate(steps, 1))
 
 
 def case_of_steps(

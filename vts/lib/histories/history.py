@@ -17,6 +17,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
 from npu_conformance.harness.run.executing.launching import Launched
+from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
@@ -207,11 +208,12 @@ def known(context: CaseContext, recipes: Sequence[Recipe], types: Sequence[Addit
     return Known(tuple(found))
 
 
-class History:
-    """What one client has done so far. said: each step in words."""
+class History(Told):
+    """What one client has done so far."""
 
     def __init__(self, context: CaseContext, subject: Known, chance: random.Random) -> None:
         """chance: says where tensors lie."""
+        super().__init__()
         self.context, self.known, self.recipes = context, subject, subject.recipes
         self.version = context.version
         self.memories = Memories(context, chance)
@@ -233,16 +235,7 @@ class History:
         """Has an activation as its input."""
         self.looping: PreparedModel | None = None
         """Has a loop that ends by its inputs alone."""
-        self.said: list[str] = []
         self.allocated = self._prepared = 0
-
-    def say(self, text: str) -> None:
-        """Put a step in words."""
-        self.said.append(text)
-
-    def told(self) -> str:
-        """All steps so far, numbered."""
-        return "".join(f"\n  {number}. {said}" for number, said in enumerate(self.said, 1))
 
     def cache_client(self) -> Client | None:
         """The client of compilation caching; None where the device does not cache."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,7 @@ from npu_conformance.cts.lib.runtime.scripts import FAST, MIDDLING, SLOW, driver
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.nnapi.caller_memory import place
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, OperandType
 from npu_conformance.specs.neuralnetworks.runtime.control import DriverScript, Misbehaviour
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import (
@@ -58,6 +59,14 @@ Where = Cell | Pointer | Described
 """Where an argument lies."""
 
 
+class Argument(NamedTuple):
+    """An input or output of a model. role: which of the two. name: of its operand."""
+
+    role: str
+    position: int
+    name: str
+
+
 class Made(msgspec.Struct, eq=False):
     """A compilation.
 
@@ -75,6 +84,13 @@ class Made(msgspec.Struct, eq=False):
     def net(self) -> Net:
         """What it computes."""
         return self.compiled.net
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """Its arguments, the inputs first."""
+        vector = self.net.vector
+        sides = (("input", vector.inputs), ("output", vector.outputs))
+        return [Argument(role, index, name) for role, names in sides for index, name in enumerate(names)]
 
     def __str__(self) -> str:
         return f"compilation {self.number}"
@@ -106,11 +122,12 @@ class Flight(msgspec.Struct, eq=False):
     event: int
 
 
-class AppHistory:
-    """What one app has done so far. said: each step in words."""
+class AppHistory(Told):
+    """What one app has done so far."""
 
     def __init__(self, context: CaseContext, chance: random.Random) -> None:
         """chance: says which drivers and models there are, and where data lie."""
+        super().__init__()
         self.is_failing = chance.random() < 0.3
         """Drivers fail now and then, in executions, so that the CPU has to take over (FW-PRT-010)."""
         self.app = _app(context, chance, is_failing=self.is_failing)
@@ -125,16 +142,7 @@ class AppHistory:
         """Executions that can be computed again."""
         self.flights: list[Flight] = []
         self.described: list[Described] = []
-        self.said: list[str] = []
         self._compiled = self.allocated = 0
-
-    def say(self, text: str) -> None:
-        """Put a step in words."""
-        self.said.append(text)
-
-    def told(self) -> str:
-        """All steps so far, numbered."""
-        return "".join(f"\n  {number}. {said}" for number, said in enumerate(self.said, 1))
 
     def compile(self, chance: random.Random) -> Made:
         """Compile a model: for all devices with fallback, for some by name, for one."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.cts.lib.runtime.histories.history import (
     AppHistory,
+    Argument,
     Described,
     Flight,
     Job,
@@ -27,7 +28,7 @@ _LARGEST = 6
 """What was computed is an input again up to here, so that all that follows is exact."""
 
 
-def made_job(
+def new_job(
     history: AppHistory,
     made: Made,
     chance: random.Random,
@@ -35,41 +36,25 @@ def made_job(
     after: Sequence[Flight] = (),
     may_stay: bool = True,
 ) -> Job | None:
-    """An execution with all its arguments; None where there is no room.
+    """An execution whose arguments have their places and values, and are not set yet; None where there is no room.
 
     after: what is under way, from whose outputs it may read. may_stay: it may be one that is computed again.
     """
-    job = begun_job(history, made, chance, after=after, may_stay=may_stay)
-    if job is not None:
-        set_arguments(history, job)
-    return job
-
-
-def begun_job(
-    history: AppHistory,
-    made: Made,
-    chance: random.Random,
-    *,
-    after: Sequence[Flight] = (),
-    may_stay: bool = True,
-) -> Job | None:
-    """An execution whose arguments have their places and values, and are not set yet."""
-    vector = made.net.vector
-    cells = history.places.free(chance, len(vector.inputs) + len(vector.outputs))
+    cells = history.places.free(chance, len(made.arguments))
     if cells is None:
         return None
     given = _given(history, made, chance, after)
     inputs, places = drawn_inputs(made.net, chance), dict[str, Where]()
-    for index, name in enumerate(vector.inputs):
-        if name in given:
-            places[name], inputs[name] = given[name]
+    for argument in made.arguments:
+        taken = list(places.values())
+        if argument.name in given:
+            places[argument.name], inputs[argument.name] = given[argument.name]
+        elif argument.role == "input":
+            array = inputs[argument.name]
+            places[argument.name], inputs[argument.name] = _placed(history, made, argument, cells, array, taken, chance)
         else:
-            places[name], inputs[name] = _placed(
-                history, made, index, cells, inputs[name], list(places.values()), chance
-            )
-    for index, name in enumerate(vector.outputs):
-        places[name] = _where(history, made, "output", index, cells, list(places.values()), chance)
-        history.clear(places[name])
+            places[argument.name] = _where(history, made, argument, cells, taken, chance)
+            history.clear(places[argument.name])
     history.places.busy |= {one for one in places.values() if isinstance(one, Cell)}
     is_reusable = may_stay and not given and history.app.level.is_aidl and chance.random() < 0.4
     job = Job(made, history.app.execution(made.compiled.handle), inputs, places, is_reusable)
@@ -95,14 +80,14 @@ def _given(
 def _placed(
     history: AppHistory,
     made: Made,
-    index: int,
+    argument: Argument,
     cells: list[Cell],
     array: Array,
     taken: list[Where],
     chance: random.Random,
 ) -> tuple[Where, Array]:
     """Where an input lies, and what is there: often what memory from a descriptor holds, for two inputs even."""
-    where = _where(history, made, "input", index, cells, [], chance)
+    where = _where(history, made, argument, cells, [], chance)
     if isinstance(where, Described) and where.content is not None:
         held = _as_array(where.content, array)
         if where in taken or (_is_small(held) and chance.random() < 0.7):
@@ -114,19 +99,18 @@ def _placed(
 def _where(
     history: AppHistory,
     made: Made,
-    role: str,
-    index: int,
+    argument: Argument,
     cells: list[Cell],
     taken: list[Where],
     chance: random.Random,
 ) -> Where:
     """A cell, the app's own memory, or memory from a descriptor for this argument that nobody else has."""
     used = [*taken, *_used(history)]
-    usable = [one for one in _with_role(history, made, role, index) if one not in used]
+    role = (made.number, argument.role, argument.position)
+    usable = [one for one in history.described if role in one.roles and one not in used]
     if usable and chance.random() < 0.6:
         return chance.choice(usable)
-    names = made.net.vector.inputs if role == "input" else made.net.vector.outputs
-    return cells.pop() if chance.random() < 0.6 else history.pointer(made.sizes[names[index]])
+    return cells.pop() if chance.random() < 0.6 else history.pointer(made.sizes[argument.name])
 
 
 def _is_small(array: Array) -> bool:
@@ -137,10 +121,6 @@ def _as_array(content: bytes, like: Array) -> Array:
     import numpy
 
     return numpy.frombuffer(content, like.dtype).reshape(like.shape)
-
-
-def _with_role(history: AppHistory, made: Made, role: str, index: int) -> list[Described]:
-    return [one for one in history.described if (made.number, role, index) in one.roles]
 
 
 def _used(history: AppHistory) -> list[Where]:
@@ -164,23 +144,22 @@ def refill(history: AppHistory, job: Job, chance: random.Random) -> None:
         history.clear(job.places[name])
 
 
-def set_arguments(history: AppHistory, job: Job) -> None:
-    """Set all arguments of an execution."""
-    vector = job.made.net.vector
-    for role, names in (("input", vector.inputs), ("output", vector.outputs)):
-        for index, name in enumerate(names):
-            set_argument(history, job.handle, role, index, job.places[name], job.made.sizes[name])
+def set_arguments(history: AppHistory, job: Job, but_last: int = 0) -> None:
+    """Set the arguments of an execution, which has to succeed. but_last: so many of them are not set."""
+    arguments = job.made.arguments
+    for role, index, name in arguments[: len(arguments) - but_last]:
+        where, function = job.places[name], f"execution_set_{role}"
+        if isinstance(where, Pointer):
+            history.app.succeed(function, job.handle, index, None, where, job.made.sizes[name])
+        else:
+            history.app.succeed(f"{function}_from_memory", job.handle, index, None, *_range(history, job, name, where))
 
 
-def set_argument(history: AppHistory, execution: int, role: str, index: int, where: Where, size: int) -> None:
-    """Set one argument, which has to succeed."""
-    if isinstance(where, Pointer):
-        history.app.succeed(f"execution_set_{role}", execution, index, None, where, size)
-    elif isinstance(where, Cell):
-        memory = history.places.handles[where.memory]
-        history.app.succeed(f"execution_set_{role}_from_memory", execution, index, None, memory, where.offset, size)
-    else:
-        history.app.succeed(f"execution_set_{role}_from_memory", execution, index, None, where.handle, 0, 0)
+def _range(history: AppHistory, job: Job, name: str, where: Cell | Described) -> tuple[int, int, int]:
+    """The memory object of an argument, and which of its bytes: all of memory from a descriptor."""
+    if isinstance(where, Described):
+        return where.handle, 0, 0
+    return history.places.handles[where.memory], where.offset, job.made.sizes[name]
 
 
 def _configure(history: AppHistory, job: Job, chance: random.Random) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from npu_conformance.cts.lib.runtime.histories.history import MATRIX_BYTES, AppHistory, Described, Job
-from npu_conformance.cts.lib.runtime.histories.jobs import begun_job, made_job, set_argument, set_arguments
+from npu_conformance.cts.lib.runtime.histories.jobs import new_job, set_arguments
 from npu_conformance.cts.lib.runtime.histories.places import Cell
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
@@ -13,9 +13,10 @@ from npu_conformance.specs.neuralnetworks.runtime.result_codes import ResultCode
 
 def computed_twice(history: AppHistory, chance: random.Random) -> None:
     """An execution that is not reusable is computed twice, and gets an argument behind its end (FW-EXE-002)."""
-    job = made_job(history, chance.choice(history.compilations), chance, may_stay=False)
+    job = new_job(history, chance.choice(history.compilations), chance, may_stay=False)
     if job is None:
         return
+    set_arguments(history, job)
     history.say(f"compute twice: {job}")
     history.judge(job, history.app.compute(job.handle), f"computation of {job}")
     with checks.about("FW-EXE-002"):
@@ -25,14 +26,11 @@ def computed_twice(history: AppHistory, chance: random.Random) -> None:
 
 def incomplete(history: AppHistory, chance: random.Random) -> None:
     """An execution is computed before it has its last output (FW-EXE-011)."""
-    job = begun_job(history, chance.choice(history.compilations), chance, may_stay=False)
+    job = new_job(history, chance.choice(history.compilations), chance, may_stay=False)
     if job is None:
         return
-    vector = job.made.net.vector
     history.say(f"compute without the last output: {job}")
-    arguments = [*(("input", name) for name in vector.inputs), *(("output", name) for name in vector.outputs)]
-    for role, name in arguments[:-1]:
-        _set(history, job, role, name)
+    set_arguments(history, job, but_last=1)
     with checks.about("FW-EXE-011"):
         result = history.app.compute(job.handle)
         history.app.expect("computation without an output", result, ResultCode.BAD_DATA)
@@ -41,12 +39,12 @@ def incomplete(history: AppHistory, chance: random.Random) -> None:
 
 def wrong_length(history: AppHistory, chance: random.Random) -> None:
     """An argument is set with a byte too few, and then as it should be (FW-EXE-007)."""
-    job = begun_job(history, chance.choice(history.compilations), chance, may_stay=False)
+    job = new_job(history, chance.choice(history.compilations), chance, may_stay=False)
     if job is None:
         return
     role = chance.choice(("input", "output"))
-    index = chance.randrange(len(_names(job, role)))
-    size = job.made.sizes[_names(job, role)[index]]
+    index, name = chance.choice([(index, name) for side, index, name in job.made.arguments if side == role])
+    size = job.made.sizes[name]
     with checks.about("FW-EXE-007"):
         arguments = (job.handle, index, None, history.pointer(size), size - 1)
         history.app.refused(f"execution_set_{role}", ResultCode.BAD_DATA, *arguments)
@@ -59,14 +57,13 @@ def without_role(history: AppHistory, chance: random.Random) -> None:
         (held, made, role, index)
         for held in history.described
         for made in history.compilations
-        for role in ("input", "output")
-        for index in range(len(made.net.vector.inputs if role == "input" else made.net.vector.outputs))
+        for role, index, _ in made.arguments
         if (made.number, role, index) not in held.roles
     ]
     if not wanted:
         return
     held, made, role, index = chance.choice(wanted)
-    job = begun_job(history, made, chance, may_stay=False)
+    job = new_job(history, made, chance, may_stay=False)
     if job is None:
         return
     with checks.about("FW-MEM-003"):
@@ -88,7 +85,7 @@ def without_content(history: AppHistory, chance: random.Random) -> None:
     if not wanted:
         return
     held, made, index = chance.choice(wanted)
-    job = begun_job(history, made, chance, may_stay=False)
+    job = new_job(history, made, chance, may_stay=False)
     if job is None:
         return
     name = made.net.vector.inputs[index]
@@ -110,7 +107,7 @@ def burst_of_another(history: AppHistory, chance: random.Random) -> None:
     """An execution is computed in a burst of another compilation, and then in another way (FW-EXE-014)."""
     having = [made for made in history.compilations if made.burst]
     others = [made for made in history.compilations if not having or made is not having[0]]
-    job = begun_job(history, chance.choice(others), chance, may_stay=False) if having and others else None
+    job = new_job(history, chance.choice(others), chance, may_stay=False) if having and others else None
     if job is None:
         return
     set_arguments(history, job)
@@ -143,15 +140,6 @@ def _goes_on(history: AppHistory, job: Job, behind: str) -> None:
     set_arguments(history, job)
     history.judge(job, history.app.compute(job.handle), f"computation of {job}, where {behind}")
     history.let_go(job)
-
-
-def _names(job: Job, role: str) -> tuple[str, ...]:
-    return job.made.net.vector.inputs if role == "input" else job.made.net.vector.outputs
-
-
-def _set(history: AppHistory, job: Job, role: str, name: str) -> None:
-    index, size = _names(job, role).index(name), job.made.sizes[name]
-    set_argument(history, job.handle, role, index, job.places[name], size)
 
 
 def _let_go_and_forget(history: AppHistory, job: Job) -> None:

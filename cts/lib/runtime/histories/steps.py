@@ -18,7 +18,7 @@ from npu_conformance.cts.lib.runtime.histories.history import (
     drawn_inputs,
     is_matrix,
 )
-from npu_conformance.cts.lib.runtime.histories.jobs import made_job, refill
+from npu_conformance.cts.lib.runtime.histories.jobs import new_job, refill, set_arguments
 from npu_conformance.cts.lib.runtime.memories import Role, descriptor
 from npu_conformance.cts.lib.runtime.ways import compute, start_with_dependencies, started, ways
 from npu_conformance.harness.judge import checks
@@ -35,8 +35,9 @@ def compile_net(history: AppHistory, chance: random.Random) -> None:
 
 def execute(history: AppHistory, chance: random.Random) -> None:
     """Make an execution and compute it in any way; it is kept where it may be computed again."""
-    job = made_job(history, chance.choice(history.compilations), chance)
+    job = new_job(history, chance.choice(history.compilations), chance)
     if job is not None:
+        set_arguments(history, job)
         _compute(history, job, chance)
         _keep_or_free(history, job)
 
@@ -64,9 +65,10 @@ def start(history: AppHistory, chance: random.Random) -> None:
 
 def _start_one(history: AppHistory, chance: random.Random) -> None:
     earlier = [] if history.is_failing else history.flights  # what fails behind fences nobody makes up for
-    job = made_job(history, chance.choice(history.compilations), chance, after=earlier)
+    job = new_job(history, chance.choice(history.compilations), chance, after=earlier)
     if job is None:
         return
+    set_arguments(history, job)
     needed = [one.event for one in history.flights if _gives_to(one.job, job)]
     others = [one.event for one in history.flights if one.event not in needed and chance.random() < 0.6]
     is_fenced = bool(needed) or (chance.random() < 0.6 and not history.is_failing)
@@ -118,8 +120,7 @@ def allocate(history: AppHistory, chance: random.Random) -> None:
     every = [
         (made, role, index)
         for made in history.compilations
-        for role, names in (("input", made.net.vector.inputs), ("output", made.net.vector.outputs))
-        for index, name in enumerate(names)
+        for role, index, name in made.arguments
         if is_matrix(made.net, name)
     ]
     drawn = chance.sample(every, min(len(every), chance.randint(1, 3)))
@@ -177,9 +178,8 @@ def _drop_memory(history: AppHistory, chance: random.Random) -> None:
     free = [one for one in history.described if one not in used]
     if free:
         held = chance.choice(free)
-        history.described.remove(held)
         history.say(f"free {held}")
-        history.app.free(held.handle)
+        history.forget(held)
 
 
 def _drop_burst(history: AppHistory, chance: random.Random) -> None:
