@@ -153,7 +153,7 @@ def _live(context: CaseContext, subject: Known, steps: Sequence[DicedStep]) -> N
                 with history.telling():
                     STEPS[step.do](history, random.Random(step.dice))
                     with checks.about("NNHAL-EXECUTE-002"):
-                        history.memories.check("which nobody was to write")
+                        history.memories.check()
     finally:
         history.let_go()  # a device with room for one execution would be busy in the next history
 

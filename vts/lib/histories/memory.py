@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.harness.subject.mirrored import MirroredPool
 from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 
 _CELL, _CELLS = 64, 6
@@ -51,14 +50,16 @@ class Memories:
     def __init__(self, context: CaseContext, chance: random.Random) -> None:
         large = _FAR + _CELLS // 2 * _CELL
         sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [large]
-        self.pools: list[Pool] = [context.pool(size, kind) for size, kind in zip(sizes, _POOLS, strict=True)]
-        self._spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, _CELLS // 2 * _CELL), (_FAR, large - _FAR)]]
-        self._copies = [bytearray(size) for size in sizes]
+        spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, _CELLS // 2 * _CELL), (_FAR, large - _FAR)]]
+        self.pools = [
+            MirroredPool(context.pool(size, kind), its, _FILL[0])
+            for size, kind, its in zip(sizes, _POOLS, spans, strict=True)
+        ]
         shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]
         self.places = [
             Place(number, start + cell * _CELL + shifts[cell])
-            for number, spans in enumerate(self._spans)
-            for start, length in spans
+            for number, its in enumerate(spans)
+            for start, length in its
             for cell in range(length // _CELL)
         ]
         self.values: dict[Place, Values] = {}
@@ -67,26 +68,21 @@ class Memories:
         """Of what type it is."""
         self.busy: set[Place] = set()
         """Places of executions that are under way."""
-        for number, pool in enumerate(self.pools):
-            for start, length in self._spans[number]:
-                self._put(pool, number, start, b"\xa5" * length)
 
     def write(self, place: Place, values: Values, chosen: Addition) -> None:
         """Store a tensor."""
-        self._put(self.pools[place.pool], place.pool, place.offset, chosen.packed(values))
+        self.pools[place.pool].write(place.offset, chosen.packed(values))
         self.values[place], self._types[place] = values, chosen
 
     def clear(self, place: Place) -> None:
         """Store what no sum is, as far as the largest tensor reaches."""
-        self._put(self.pools[place.pool], place.pool, place.offset, _FILL)
+        self.pools[place.pool].write(place.offset, _FILL)
         self.values.pop(place, None)
 
     def take(self, place: Place, expected: Values, chosen: Addition, what: str, additions: int) -> None:
         """See that a tensor was computed, and know it from now on: as it is, since types of 8 bits round."""
-        size = SIZE * rows_of(expected)
-        data = bytes(self.pools[place.pool].read(place.offset, size))
+        data = self.pools[place.pool].take(place.offset, SIZE * rows_of(expected))
         chosen.check(data, expected, what, additions)
-        self._copies[place.pool][place.offset : place.offset + size] = data
         values = chosen.unpacked(data)[: len(expected)]
         if data == chosen.packed(values):
             self.values[place], self._types[place] = values, chosen
@@ -101,15 +97,7 @@ class Memories:
         found = ((place, self.values.get(place)) for place in self.free() if self._types.get(place) == chosen)
         return [place for place, values in found if values and is_input(values) and rows_of(values) == rows]
 
-    def check(self, what: str) -> None:
+    def check(self) -> None:
         """See that no byte has changed but those that a request has named."""
         for number, pool in enumerate(self.pools):
-            for start, length in self._spans[number]:
-                found, expected = pool.read(start, length), self._copies[number][start : start + length]
-                if found != expected:
-                    at = next(at for at in range(length) if found[at] != expected[at])
-                    checks.fail(f"byte {start + at} of pool {number}, {what}", str(expected[at]), str(found[at]))
-
-    def _put(self, pool: Pool, number: int, offset: int, data: bytes) -> None:
-        pool.write(offset, data)
-        self._copies[number][offset : offset + len(data)] = data
+            pool.check(f"pool {number}")

@@ -7,8 +7,7 @@ import random
 import msgspec
 
 from npu_conformance.cts.lib.runtime.fixture import RuntimeApp
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.harness.subject.mirrored import MirroredPool
 
 ROOM = 96
 """Bytes of a cell, of which a tensor takes some."""
@@ -33,8 +32,7 @@ class Places:
     def __init__(self, app: RuntimeApp, chance: random.Random) -> None:
         made = [app.shared_memory(size) for size in (_STRIDE * _CELLS, _STRIDE * _CELLS, (1 << 16) + _STRIDE * _CELLS)]
         self.handles = [handle for handle, _ in made]
-        self._pools: list[Pool] = [pool for _, pool in made]
-        self._copies = [bytearray([_FILL]) * pool.memory.size for pool in self._pools]
+        self._pools = [MirroredPool(pool, [(0, pool.memory.size)], _FILL) for _, pool in made]
         shifts = [chance.choice(_SHIFTS) for _ in range(_CELLS)]
         starts = (0, 0, 1 << 16)
         self._cells = [
@@ -44,8 +42,6 @@ class Places:
         ]
         self.busy: set[Cell] = set()
         """Cells that a computation which is under way reads or writes, or that belong to an execution that is kept."""
-        for pool, copy in zip(self._pools, self._copies, strict=True):
-            pool.write(0, bytes(copy))
 
     def free(self, chance: random.Random, count: int) -> list[Cell] | None:
         """So many cells that nobody uses, in any order; None where there are too few."""
@@ -55,7 +51,6 @@ class Places:
     def write(self, cell: Cell, data: bytes) -> None:
         """Store a tensor."""
         self._pools[cell.memory].write(cell.offset, data)
-        self._note(cell, data)
 
     def clear(self, cell: Cell) -> None:
         """Store nothing that was computed."""
@@ -63,17 +58,9 @@ class Places:
 
     def take(self, cell: Cell, size: int) -> bytes:
         """Read what an execution has written, which is there from now on."""
-        data = bytes(self._pools[cell.memory].read(cell.offset, size))
-        self._note(cell, data)
-        return data
+        return self._pools[cell.memory].take(cell.offset, size)
 
     def check(self) -> None:
         """See that no byte has changed but those that were outputs."""
-        for number, (pool, copy) in enumerate(zip(self._pools, self._copies, strict=True)):
-            found = pool.read(0, len(copy))
-            if found != copy:
-                at = next(at for at, (one, other) in enumerate(zip(found, copy, strict=True)) if one != other)
-                checks.fail(f"byte {at} of memory {number}, which nobody was to write", str(copy[at]), str(found[at]))
-
-    def _note(self, cell: Cell, data: bytes) -> None:
-        self._copies[cell.memory][cell.offset : cell.offset + len(data)] = data
+        for number, pool in enumerate(self._pools):
+            pool.check(f"memory {number}")
