@@ -120,6 +120,7 @@ def of_one_place(context: CaseContext) -> None:
                 inputs = tuple(RequestArgument(location=place, dimensions=one) for one in (first, second))
                 outputs = (RequestArgument(location=DataLocation(1, length=size), dimensions=shape),)
                 pools = (asked.request.pools[0], RequestMemoryPool(pool=output.memory))
+                output.write(0, bytes([FILL]) * size)
                 execution = bind(context, prepared_model, Request(inputs, outputs, pools), executor=name)()
                 checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {first} and {second} in one place")
                 what = f"sum of {first} and {second} in one place"

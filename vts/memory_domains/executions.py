@@ -1,29 +1,23 @@
-"""Executions with buffers: which uses are rejected, and what state and shape a buffer has before and behind them.
+"""Executions with buffers: which uses are rejected, and what a buffer holds before and behind those that succeed.
 
 Every rejection is looked at from the side of an input and of an output.
 """
 
 from __future__ import annotations
 
-import struct
-
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.caching import TOKEN, CacheClient
 from npu_conformance.harness.run.cases import CaseGroup, Group
-from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import ExecutionOptions
-from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.harness.run.executing.launching import finish, launch
 from npu_conformance.harness.run.preparation import model_of
-from npu_conformance.harness.subject.pools import Pool
-from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import FLOAT32, SIZE, SUM, A, B
-from npu_conformance.vts.lib.deadlines import MILLISECOND
+from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
 from npu_conformance.vts.lib.load import takes_several
-from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
@@ -38,40 +32,10 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     request_of,
 )
 from npu_conformance.vts.lib.rejection import asked_by_text_alone
-from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _UNKNOWN_TOKEN = 100
-_PASSED = 1
-"""A deadline in the past."""
-
-
-def _filled(
-    fixture: BufferFixture, model: PreparedModel, inputs: tuple[int, ...] = (0,), outputs: tuple[int, ...] = ()
-) -> DeviceBuffer:
-    made = fixture.allocate(model, inputs=inputs, outputs=outputs)
-    fixture.fill(made, A)
-    return made
-
-
-def _two_sums(fixture: BufferFixture) -> tuple[PreparedModel, list[Pool], list[DeviceBuffer]]:
-    """A model of two sums, its inputs, and a filled buffer for each output."""
-    model = fixture.prepare(2)
-    inputs = [fixture.pool(fixture.chosen.packed(values)) for values in (A, B, A, B)]
-    return model, inputs, [_filled(fixture, model, (), (number,)) for number in range(2)]
-
-
-def _two_sums_that_succeed(
-    fixture: BufferFixture, executor: str = ""
-) -> tuple[PreparedModel, list[Pool], list[DeviceBuffer]]:
-    """The same, once it has been executed: where nothing succeeds, a failure shows nothing. The buffers hold B."""
-    model, inputs, outputs = _two_sums(fixture)
-    execution = fixture.run(model, inputs, outputs, executor=executor)
-    checks.status(execution.status, {NONE}, "execution of two sums")
-    for made in outputs:
-        fixture.fill(made, B)
-    return model, inputs, outputs
 
 
 def _rejected_as_input(fixture: BufferFixture, model: PreparedModel, place: Place, what: str) -> None:
@@ -97,7 +61,7 @@ def unknown_token(fixture: BufferFixture) -> None:
 def unknown_token_beside_buffers(fixture: BufferFixture) -> None:
     """Tokens other than those of living buffers are rejected; a rejected execution leaves the buffers as they are."""
     model = fixture.prepare()
-    one, other = _filled(fixture, model, (0, 1)), _filled(fixture, model, (0, 1))
+    one, other = fixture.filled(model, (0, 1)), fixture.filled(model, (0, 1))
     near = {made.token + step for made in (one, other) for step in (-1, 1)} - {one.token, other.token, 2**31}
     for token in sorted(near | {0}):
         _rejected_as_input(fixture, model, token, f"token {token}")
@@ -111,7 +75,7 @@ def unknown_token_beside_buffers(fixture: BufferFixture) -> None:
 def location_in_buffer(fixture: BufferFixture) -> None:
     """A buffer is used whole: offset, length and padding have to be 0."""
     model = fixture.prepare()
-    source, target = _filled(fixture, model), fixture.allocate(model, outputs=(0,))
+    source, target = fixture.filled(model), fixture.allocate(model, outputs=(0,))
     places = [DataLocation(offset=4), DataLocation(length=SIZE)]
     places += [DataLocation(padding=4)] if fixture.context.version.is_aidl else []
     for place in places:
@@ -124,7 +88,7 @@ def location_in_buffer(fixture: BufferFixture) -> None:
 def other_model(fixture: BufferFixture) -> None:
     """A buffer of another prepared model is rejected, however equal the models are."""
     one, other = fixture.prepare(), fixture.prepare()
-    _rejected_as_input(fixture, other, _filled(fixture, one), "a buffer of another prepared model")
+    _rejected_as_input(fixture, other, fixture.filled(one), "a buffer of another prepared model")
     _rejected_as_output(fixture, other, fixture.allocate(one, outputs=(0,)), "a buffer of another prepared model")
 
 
@@ -140,7 +104,7 @@ def other_restored_model(fixture: BufferFixture) -> None:
     restored = [client.restore(handles, TOKEN).prepared_model for _ in range(2)]
     models = [saved, *(one for one in restored if one is not None)]
     for one in models:
-        source, target = _filled(fixture, one), fixture.allocate(one, outputs=(0,))
+        source, target = fixture.filled(one), fixture.allocate(one, outputs=(0,))
         for other in models:
             if other is not one:
                 _rejected_as_input(fixture, other, source, "a buffer of another model of the same cache")
@@ -154,7 +118,7 @@ def other_index(fixture: BufferFixture) -> None:
     model, pools = fixture.prepare(2), [fixture.pool() for _ in range(6)]
     for right, wrong in ((0, 1), (1, 0), (0, 3)):
         inputs: list[Place] = [*pools[:4]]
-        inputs[wrong] = _filled(fixture, model, (right,))
+        inputs[wrong] = fixture.filled(model, (right,))
         fixture.fails(model, inputs, pools[4:], INVALID, f"execution with a buffer of input {right} as input {wrong}")
     for right, wrong in ((0, 1), (1, 0)):
         outputs: list[Place] = [*pools[4:]]
@@ -169,7 +133,7 @@ def other_index(fixture: BufferFixture) -> None:
 def other_direction(fixture: BufferFixture) -> None:
     """A buffer of an input is rejected as output, and an initialised one of an output as input."""
     model = fixture.prepare()
-    source, target = _filled(fixture, model), _filled(fixture, model, (), (0,))
+    source, target = fixture.filled(model), fixture.filled(model, (), (0,))
     _rejected_as_output(fixture, model, source, "a buffer of an input")
     _rejected_as_input(fixture, model, target, "a buffer of an output")
     fixture.holds(target, A, "content of a buffer that is no input")
@@ -190,52 +154,13 @@ def uninitialised(fixture: BufferFixture) -> None:
     fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
 
 
-@cases.case("execute.beside_an_output_too_small", "NNHAL-MEMDOMAIN-016", since=_SINCE)
-@by_each_executor
-def beside_an_output_too_small(fixture: BufferFixture) -> None:
-    """An output in a buffer is without content where another output did not fit its memory; to keep it is a warning."""
-    model, inputs = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
-    for number in range(2):
-        made, short = fixture.allocate(model, outputs=(number,)), fixture.pool()
-        outputs: list[Place] = [short]
-        outputs.insert(number, made)
-        fixture.succeeds(model, inputs, outputs, "execution with outputs that fit")
-        fixture.fill(made, B)
-        outputs[1 - number] = Argument(short, location=DataLocation(length=SIZE - 1))
-        execution = fixture.run(model, inputs, outputs)
-        checks.that(execution.status != NONE, "execution with an output too small: expected a failure, found NONE")
-        # A fenced execution may be rejected, which leaves the buffer as it is.
-        if fixture.executor in executors(fixture.context.version, finding_shapes=True):
-            with asked_by_text_alone(fixture.context):
-                what = "copyTo after an execution in which an output did not fit"
-                checks.status(fixture.copy_to(made), {GENERAL}, what)
-
-
-@cases.case("execute.missed_deadline", "NNHAL-MEMDOMAIN-016", since=_SINCE)
-@by_each_executor
-def missed_deadline(fixture: BufferFixture) -> None:
-    """Outputs in buffers are without content after an execution that missed its deadline; to keep it is a warning."""
-    model, inputs, outputs = _two_sums_that_succeed(fixture)
-    run = bind(
-        fixture.context, model, request_of(inputs, outputs), ExecutionOptions(deadline=_PASSED), fixture.executor
-    )
-    execution = run()
-    for made in outputs:
-        if execution.status == NONE:
-            fixture.holds(made, SUM, "result of an execution whose deadline had passed")
-        # A fenced execution may be refused at its launch, which leaves the buffer as it is.
-        elif fixture.executor in executors(fixture.context.version, finding_shapes=True):
-            with asked_by_text_alone(fixture.context):
-                checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
-
-
 @cases.case("execute.beside_a_legal_use", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
 def beside_a_legal_use(fixture: BufferFixture) -> None:
     """A use that a buffer is not for is rejected beside one that it is for, of the same buffer and of another one."""
     model, pools = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
     results = (fixture.pool(), fixture.pool())
-    one, other = _filled(fixture, model, (0,)), _filled(fixture, model, (1,))
+    one, other = fixture.filled(model, (0,)), fixture.filled(model, (1,))
     for place in (1, 2, 3):
         for made in (one, other)[: 1 if place == 1 else 2]:
             inputs: list[Place] = [one, *pools[1:]]
@@ -246,37 +171,15 @@ def beside_a_legal_use(fixture: BufferFixture) -> None:
     fixture.succeeds(model, (one, other, *pools[2:]), results, "execution with both buffers as what they are for")
 
 
-@cases.case(
-    "execute.inputs_of_a_failure", "NNHAL-MEMDOMAIN-015", "NNHAL-EXECUTE-002", "NNHAL-CONTROLFLOW-011", since=_SINCE
-)
-def inputs_of_a_failure(context: CaseContext) -> None:
-    """Inputs in buffers keep their content where the execution fails on the device: a loop is aborted."""
-    fixture = BufferFixture(context, FLOAT32)
-    model = fixture.prepare_model(LOOP)
-    counter, step = (fixture.allocate(model, inputs=(index,)) for index in range(2))
-    contents = tuple(struct.pack("<f", value) for value in (-1.0, 0.0))
-    for made, data in zip((counter, step), contents, strict=True):
-        checks.status(fixture.copy_from(made, data), {NONE}, "copyFrom")
-    for executor in executors(context.version, loop_timeout=True):
-        if executor == "burst" and not context.version.is_aidl:
-            continue
-        with context.configuration(executor):
-            request = request_of((counter, step), (fixture.pool(4),))
-            options = ExecutionOptions(loop_timeout=MILLISECOND)
-            expect_aborted(bind(context, model, request, options, executor)())
-            for made, data in zip((counter, step), contents, strict=True):
-                checks.equal(fixture.content(made, 4), data, "content of an input behind an execution that failed")
-
-
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)
 @by_each_executor
 def input_and_output(fixture: BufferFixture) -> None:
     """One buffer as input and output of one request, and as two outputs, has all those roles and is rejected."""
     model, pools = fixture.prepare(2), [fixture.pool() for _ in range(4)]
-    others = [_filled(fixture, model, (place,)) for place in range(4)]
+    others = [fixture.filled(model, (place,)) for place in range(4)]
     results = [fixture.allocate(model, outputs=(number,)) for number in range(2)]
     for place, number in ((0, 0), (3, 1), (1, 1), (2, 0)):
-        both = _filled(fixture, model, (place,), (number,))
+        both = fixture.filled(model, (place,), (number,))
         inputs: list[Place] = [*others[:place], both, *others[place + 1 :]]
         outputs: list[Place] = [both, both]
         outputs[1 - number] = results[1 - number]
@@ -302,21 +205,6 @@ def outputs_apart(fixture: BufferFixture) -> None:
         ]
         what = f"execution with one buffer as outputs {first} and {second}"
         fixture.fails(model, pools, outputs, INVALID, what)
-
-
-@cases.case("execute.failed_fence", "NNHAL-MEMDOMAIN-016", since=_SINCE)
-@in_each_type
-def failed_fence(fixture: BufferFixture) -> None:
-    """Outputs in buffers are without content once a wait fence has failed; to keep it is a warning."""
-    (model, inputs, outputs), fence = _two_sums_that_succeed(fixture, "fenced"), fixture.context.fence()
-    launched = launch(fixture.context, model, request_of(inputs, outputs), (fence,), settle=fence.fail)
-    launched.settle()
-    outcome = finish(fixture.context, launched)
-    checks.that(outcome.status != NONE, "fenced execution whose wait fence failed: expected a failure, found NONE")
-    # A call that was rejected leaves the buffer as it is.
-    for made in outputs if launched.callback is not None else ():
-        with asked_by_text_alone(fixture.context):
-            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
 
 
 @cases.case("execute.chain_of_fences", "NNHAL-MEMDOMAIN-015", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
@@ -350,7 +238,7 @@ def chain_of_fences(fixture: BufferFixture) -> None:
 def two_inputs(fixture: BufferFixture) -> None:
     """One buffer may be two inputs; it keeps its content and serves again."""
     model, result = fixture.prepare(), fixture.pool()
-    made = _filled(fixture, model, (0, 1))
+    made = fixture.filled(model, (0, 1))
     for _ in range(2):
         fixture.succeeds(model, (made, made), (result,), "execution with one buffer as both inputs")
         fixture.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum of a buffer with itself")

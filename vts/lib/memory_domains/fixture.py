@@ -157,6 +157,12 @@ class BufferFixture:
             checks.status(status_of(lambda: made.buffer.copy_to(pool.memory)), {NONE}, "copyTo")
             return bytes(pool.read(0, size))
 
+    def filled(self, model: PreparedModel, inputs: Sequence[int] = (0,), outputs: Sequence[int] = ()) -> DeviceBuffer:
+        """A buffer of SIZE bytes that holds A."""
+        made = self.allocate(model, inputs=inputs, outputs=outputs)
+        self.fill(made, addition.A)
+        return made
+
     def holds(self, made: DeviceBuffer, values: Pair, what: str) -> None:
         """Fail unless a buffer of SIZE bytes holds the values."""
         self.chosen.check(self.content(made), values, what)

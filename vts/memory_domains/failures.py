@@ -1,0 +1,129 @@
+"""Executions with buffers that fail: what their inputs and outputs hold then."""
+
+from __future__ import annotations
+
+import struct
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import ExecutionOptions
+from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.harness.run.executing.launching import finish, launch
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.addition import FLOAT32, SIZE, SUM, A, B
+from npu_conformance.vts.lib.deadlines import MILLISECOND
+from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.memory_domains.fixture import (
+    GENERAL,
+    NONE,
+    Argument,
+    BufferFixture,
+    Place,
+    by_each_executor,
+    in_each_type,
+    request_of,
+)
+from npu_conformance.vts.lib.rejection import asked_by_text_alone
+from npu_conformance.vts.lib.structure_models import LOOP
+
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
+_SINCE = Version.V1_3
+_PASSED = 1
+"""A deadline in the past."""
+
+
+def _two_sums_that_succeed(
+    fixture: BufferFixture, executor: str = ""
+) -> tuple[PreparedModel, list[Pool], list[DeviceBuffer]]:
+    """A model of two sums, its inputs, and a buffer for each output, once it has been executed; the buffers hold B.
+
+    Where nothing succeeds, a failure shows nothing.
+    """
+    model = fixture.prepare(2)
+    inputs = [fixture.pool(fixture.chosen.packed(values)) for values in (A, B, A, B)]
+    outputs = [fixture.filled(model, (), (number,)) for number in range(2)]
+    execution = fixture.run(model, inputs, outputs, executor=executor)
+    checks.status(execution.status, {NONE}, "execution of two sums")
+    for made in outputs:
+        fixture.fill(made, B)
+    return model, inputs, outputs
+
+
+@cases.case("execute.beside_an_output_too_small", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@by_each_executor
+def beside_an_output_too_small(fixture: BufferFixture) -> None:
+    """An output in a buffer is without content where another output did not fit its memory; to keep it is a warning."""
+    model, inputs = fixture.prepare(2), [fixture.pool(fixture.chosen.packed(A)) for _ in range(4)]
+    for number in range(2):
+        made, short = fixture.allocate(model, outputs=(number,)), fixture.pool()
+        outputs: list[Place] = [short]
+        outputs.insert(number, made)
+        fixture.succeeds(model, inputs, outputs, "execution with outputs that fit")
+        fixture.fill(made, B)
+        outputs[1 - number] = Argument(short, location=DataLocation(length=SIZE - 1))
+        execution = fixture.run(model, inputs, outputs)
+        checks.that(execution.status != NONE, "execution with an output too small: expected a failure, found NONE")
+        # A fenced execution may be rejected, which leaves the buffer as it is.
+        if fixture.executor in executors(fixture.context.version, finding_shapes=True):
+            with asked_by_text_alone(fixture.context):
+                what = "copyTo after an execution in which an output did not fit"
+                checks.status(fixture.copy_to(made), {GENERAL}, what)
+
+
+@cases.case("execute.missed_deadline", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@by_each_executor
+def missed_deadline(fixture: BufferFixture) -> None:
+    """Outputs in buffers are without content after an execution that missed its deadline; to keep it is a warning."""
+    model, inputs, outputs = _two_sums_that_succeed(fixture)
+    run = bind(
+        fixture.context, model, request_of(inputs, outputs), ExecutionOptions(deadline=_PASSED), fixture.executor
+    )
+    execution = run()
+    for made in outputs:
+        if execution.status == NONE:
+            fixture.holds(made, SUM, "result of an execution whose deadline had passed")
+        # A fenced execution may be refused at its launch, which leaves the buffer as it is.
+        elif fixture.executor in executors(fixture.context.version, finding_shapes=True):
+            with asked_by_text_alone(fixture.context):
+                checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution that missed its deadline")
+
+
+@cases.case(
+    "execute.inputs_of_a_failure", "NNHAL-MEMDOMAIN-015", "NNHAL-EXECUTE-002", "NNHAL-CONTROLFLOW-011", since=_SINCE
+)
+def inputs_of_a_failure(context: CaseContext) -> None:
+    """Inputs in buffers keep their content where the execution fails on the device: a loop is aborted."""
+    fixture = BufferFixture(context, FLOAT32)
+    model = fixture.prepare_model(LOOP)
+    counter, step = (fixture.allocate(model, inputs=(index,)) for index in range(2))
+    contents = tuple(struct.pack("<f", value) for value in (-1.0, 0.0))
+    for made, data in zip((counter, step), contents, strict=True):
+        checks.status(fixture.copy_from(made, data), {NONE}, "copyFrom")
+    for executor in executors(context.version, loop_timeout=True):
+        if executor == "burst" and not context.version.is_aidl:
+            continue
+        with context.configuration(executor):
+            request = request_of((counter, step), (fixture.pool(4),))
+            options = ExecutionOptions(loop_timeout=MILLISECOND)
+            expect_aborted(bind(context, model, request, options, executor)())
+            for made, data in zip((counter, step), contents, strict=True):
+                checks.equal(fixture.content(made, 4), data, "content of an input behind an execution that failed")
+
+
+@cases.case("execute.failed_fence", "NNHAL-MEMDOMAIN-016", since=_SINCE)
+@in_each_type
+def failed_fence(fixture: BufferFixture) -> None:
+    """Outputs in buffers are without content once a wait fence has failed; to keep it is a warning."""
+    (model, inputs, outputs), fence = _two_sums_that_succeed(fixture, "fenced"), fixture.context.fence()
+    launched = launch(fixture.context, model, request_of(inputs, outputs), (fence,), settle=fence.fail)
+    launched.settle()
+    outcome = finish(fixture.context, launched)
+    checks.that(outcome.status != NONE, "fenced execution whose wait fence failed: expected a failure, found NONE")
+    # A call that was rejected leaves the buffer as it is.
+    for made in outputs if launched.callback is not None else ():
+        with asked_by_text_alone(fixture.context):
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo after an execution whose wait fence failed")
