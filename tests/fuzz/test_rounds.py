@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import select
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from patience import SECONDS, eventually
+from patience import eventually
 from places import HOSTILE
 
-from npu_conformance.fuzz.lib import reducing
 from npu_conformance.fuzz.lib.attack import CURRENT, FOUND, KEPT, TALLY, FullError, ending_of
 from npu_conformance.fuzz.lib.campaign import deaths, rounds
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, RoundResult, Sighting, Start, Tally
@@ -29,7 +25,6 @@ from npu_conformance.fuzz.lib.campaign.rounds import Stopped, run_round
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
 from npu_conformance.fuzz.lib.model_mutator import seeds
-from npu_conformance.fuzz.lib.reducing import end_of
 from npu_conformance.fuzz.lib.worker import START
 from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -39,7 +34,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import NEWEST
 
 if TYPE_CHECKING:
-    from npu_conformance.fuzz.lib.target import Target
+    pass
 
 DRIVERS = "fuzzed_drivers:plugin"
 MANIFEST = Manifest(name="gone", vendor="tests", version="1")
@@ -343,62 +338,6 @@ def test_a_round_dies_with_the_process_that_wanted_it(tmp_path: Path) -> None:
     parent.wait()
     assert children
     eventually(lambda: not any(Path(f"/proc/{child}/cmdline").exists() for child in children))
-
-
-def test_how_a_fork_ends() -> None:
-    assert end_of(lambda: None, SECONDS) == ""
-    assert end_of(lambda: 1 / 0, SECONDS) == ""
-    assert end_of(lambda: os.kill(os.getpid(), signal.SIGKILL), SECONDS) == str(int(signal.SIGKILL))
-    assert end_of(lambda: os._exit(0), SECONDS) == "0"
-    assert end_of(lambda: os._exit(77), SECONDS) == str(77 << 8)
-    assert end_of(signal.pause, 0.2) == "hang"
-
-
-def test_a_fork_does_not_outlive_who_looks_at_it() -> None:
-    reading, writing = os.pipe()
-
-    def hang() -> None:
-        os.write(writing, b"x")
-        signal.pause()
-
-    parent = os.fork()
-    if parent == 0:
-        end_of(hang, SECONDS)
-        os._exit(0)
-    os.close(writing)
-    assert os.read(reading, 1) == b"x"
-    os.kill(parent, signal.SIGKILL)
-    os.waitpid(parent, 0)
-    with os.fdopen(reading, "rb") as pipe:
-        assert select.select([pipe], [], [], SECONDS)[0]
-        assert pipe.read() == b""
-
-
-class Slow:
-    """A target that is slow with an x. pieces: without one character."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    def run(self, data: bytes) -> None:
-        if b"x" in data:
-            time.sleep(self._seconds)
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        yield from (data[:place] + data[place + 1 :] for place in range(len(data)))
-
-    def readable(self, data: bytes) -> bytes:
-        return data
-
-
-@pytest.mark.parametrize(("seconds", "smallest"), [(SECONDS, b"x"), (0.8, b"abx")])
-def test_a_hang_is_made_as_small_as_a_crash_and_stays_a_hang(
-    seconds: float, smallest: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is only slow hangs in short tries, and is left as it was."""
-    monkeypatch.setattr(reducing, "_LONGEST_TRY", 0.4)
-    death = Sighting(kind="hang", where="no end", message="no end", data=b"abx", execution=1)
-    assert reducing._smallest(cast("Target", Slow(seconds)), death, 0.5 if seconds == SECONDS else SECONDS) == smallest
 
 
 def test_results_travel() -> None:
