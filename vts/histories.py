@@ -18,13 +18,14 @@ from npu_conformance.harness.run.random_search import DicedStep, case_of_steps, 
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.histories.history import History, Known, known
-from npu_conformance.vts.lib.histories.recipes import OF_EACH_TYPE, OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
+from npu_conformance.vts.lib.histories.recipes import FREE, OF_EACH_TYPE, OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 cases = CaseGroup("vts.histories.driver", group=Group.EXECUTION)
 _MODELS: dict[str, tuple[Sequence[Recipe], Sequence[Addition]]] = {
     "vts.histories.driver.graphs": (WITH_GRAPHS, ()),
     "vts.histories.driver.shapes": (OPEN, ()),
+    "vts.histories.driver.arrangements": (FREE, ()),
     "vts.histories.driver.types": (OF_EACH_TYPE, TYPES),
 }
 """The models of a case where they are not the usual ones, and types beside each other."""
@@ -52,13 +53,21 @@ _DISTURBED = (
     *("launch",) * 4,
     "settle",
     *_DISTURBANCES * 2,
-    *("without_role", "empty_buffer", "allocate", "fill") * 4,
+    *("without_role", "empty_buffer", "allocate", "allocate", "fill") * 4,
     *("without_role",) * 8,
     *_RESTORING,
 )
 
 _OF_ALL = (*_WORK, *_BUFFERS, *_FENCES)
-_SHAPES = (*_WORK, *_BUFFERS * 3, *("launch",) * 9, *("settle",) * 2, *_DISTURBANCES * 2, *("contradiction",) * 3)
+_SHAPES = (
+    *_WORK,
+    *_BUFFERS * 3,
+    *("allocate",) * 9,
+    *("launch",) * 9,
+    *("settle",) * 2,
+    *_DISTURBANCES * 2,
+    *("contradiction",) * 3,
+)
 
 _REQUIREMENTS = (
     "NNHAL-PREPARE-013", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-008", "NNHAL-EXECUTE-014",
@@ -119,6 +128,15 @@ def graphs(context: CaseContext) -> None:
 )  # fmt: skip
 def shapes(context: CaseContext) -> None:
     """All this with models that leave the number of rows to the request, and with failures in between."""
+    _search(context, _SHAPES)
+
+
+@cases.case(
+    "arrangements", *_REQUIREMENTS, *_OF_BUFFERS, *_OF_FENCES, "NNHAL-PREPARE-014", "NNHAL-MEMDOMAIN-029",
+    "NNHAL-MEMDOMAIN-033",
+)  # fmt: skip
+def arrangements(context: CaseContext) -> None:
+    """All this with models that leave the whole shape to the request: as many elements come in other dimensions."""
     _search(context, _SHAPES)
 
 

@@ -14,9 +14,9 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import histories
-from npu_conformance.vts.lib.addition import SIZE, Addition
+from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.histories.recipe_models import model_of
-from npu_conformance.vts.lib.histories.recipes import OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
+from npu_conformance.vts.lib.histories.recipes import FREE, OPEN, RECIPES, TYPES, WITH_GRAPHS, Recipe
 from npu_conformance.vts.lib.histories.steps import STEPS
 
 CASES = {case.id: case for case in histories.cases()}
@@ -25,7 +25,7 @@ CASES = {case.id: case for case in histories.cases()}
 @pytest.mark.parametrize("chosen", TYPES, ids=str)
 def test_recipes_are_valid_models(chosen: Addition) -> None:
     pool = Memory("ashmem", SIZE, 1)
-    recipes = {replace(one, chosen=chosen) for one in (*RECIPES, *WITH_GRAPHS, *OPEN)}
+    recipes = {replace(one, chosen=chosen) for one in (*RECIPES, *WITH_GRAPHS, *OPEN, *FREE)}
     for recipe, version in itertools.product(recipes, (chosen.since, Version.V1_3, NEWEST)):
         memory = Memory("ashmem", SIZE, 1) if not version.is_aidl else pool
         pools = [memory] * len(recipe.constants) if recipe.in_pool else []
@@ -41,6 +41,21 @@ def test_what_recipes_give() -> None:
     assert in_order.expected([(1.0, 2.0)]) == [(5.0, 10.0), (2.0, 2.0)]
     assert Recipe(2, ((0, 1),), rounds=0).expected([(1.0, 2.0), (3.0, 4.0)]) == [(1.0, 2.0)]
     assert Recipe(2, ((0, 1),), rounds=2).expected([(1.0, 2.0), (3.0, 4.0)]) == [(7.0, 10.0)]
+
+
+def test_a_request_may_say_the_activation() -> None:
+    recipe = Recipe(2, ((0, 1),), asks_activation=True)
+    values: list[Values] = [(1.0, -2.0), (0.5, 1.0)]
+    assert recipe.expected(values) == [(1.5, -1.0)]
+    assert recipe.expected(values, is_clipped=True) == [(1.5, 0.0)]
+    main = model_of(recipe).main
+    assert (len(main.input_indexes), len(main.output_indexes)) == recipe.arguments
+
+
+def test_elements_may_be_arranged_otherwise() -> None:
+    recipe = Recipe(2, ((0, 1),), is_open=True, is_free=True)
+    assert recipe.declared == (0, 0)
+    assert [recipe.shape(3, columns) for columns in (0, 1, 6)] == [(3, 2), (6, 1), (1, 6)]
 
 
 def test_a_row_is_added_to_each_row() -> None:

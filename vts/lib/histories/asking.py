@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -11,8 +11,11 @@ from msgspec.structs import replace
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SIZE, Values
-from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living
-from npu_conformance.vts.lib.histories.memory import ROWS, Place, is_input, rows_of
+from npu_conformance.vts.lib.histories.history import History
+from npu_conformance.vts.lib.histories.memory import ROWS, SCALAR, Place, is_input, rows_of
+from npu_conformance.vts.lib.histories.recipe_models import RELU
+from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import Activation, Arguments, Ask, Held, Living
 
 
 def drawn_values(chance: random.Random, rows: int = 1) -> Values:
@@ -36,23 +39,62 @@ def ask(
     request need not say the shapes of outputs.
     """
     recipe = living.recipe
-    if len(history.memories.free()) < recipe.inputs + len(recipe.terms):
+    if len(history.memories.free()) < sum(recipe.arguments):
         return None
     again = None if given else _again(history, living, chance, with_buffers=with_buffers)
     if again is not None:
         return again
     usable = history.free_buffers if with_buffers else []
-    wanted = (rows or chance.choice(ROWS)) if recipe.is_open else 1
-    inputs = [
-        given.get(index) or _input(history, living, index, usable, wanted, chance) for index in range(recipe.inputs)
-    ]
-    counts = [_rows(history, one, wanted) for one in inputs]
-    outputs = _outputs(history, living, inputs, recipe.rows(counts), usable, chance)
+    size = _size(living, given.values(), rows, usable, chance)
+    inputs = [given.get(at) or _input(history, living, at, usable, size, chance) for at in range(recipe.inputs)]
+    counts, columns = [_rows(history, one, size[0]) for one in inputs], size[1]
+    outputs = _outputs(history, living, inputs, [(count, columns) for count in recipe.rows(counts)], usable, chance)
     clear(history, outputs)
-    history.asked[living.number] = _requested(
-        history, living, inputs, outputs, counts, usable, chance, may_hide=may_hide
-    )
+    activation = _activation(history, living, [*inputs, *outputs], chance)
+    arguments = Arguments(living, inputs, outputs, activation, counts, columns)
+    history.asked[living.number] = _requested(history, arguments, usable, chance, may_hide=may_hide)
     return history.asked[living.number]
+
+
+def _size(
+    living: Living, given: Iterable[Place | Held], rows: int | None, usable: Sequence[Held], chance: random.Random
+) -> tuple[int, int]:
+    """Rows and columns of inputs, where the model leaves them open: as a buffer has them that is, or may be, one."""
+    recipe = living.recipe
+    if not recipe.is_open:
+        return 1, 0
+    held = [one for one in given if isinstance(one, Held)]
+    if rows is None and not held and chance.random() < 0.4:
+        held = [one for index in range(recipe.inputs) for one in with_role(usable, living, "input", index)]
+    filled = [(one.values, one.columns) for one in held if one.values is not None]
+    if filled:
+        values, columns = chance.choice(filled)
+        return rows_of(values), columns
+    wanted = rows or chance.choice(ROWS)
+    return wanted, drawn_columns(wanted, recipe, chance) if recipe.is_free and not held else 0
+
+
+def drawn_columns(rows: int, recipe: Recipe, chance: random.Random) -> int:
+    """How many columns a tensor of any shape has: as many as others, or one, or one for each element."""
+    return chance.choice((0, 1, rows * recipe.chosen.elements))
+
+
+def _activation(
+    history: History, living: Living, arguments: Sequence[Place | Held], chance: random.Random
+) -> Activation | None:
+    """The activation of a model that asks for one, in a place beside these arguments."""
+    if not living.recipe.asks_activation:
+        return None
+    free = history.memories.free(one for one in arguments if isinstance(one, Place))
+    activation = Activation(chance.choice(free), False)
+    set_activation(history, activation, chance.random() < 0.5)
+    return activation
+
+
+def set_activation(history: History, activation: Activation, is_relu: bool) -> None:
+    """Write an activation where its request has it."""
+    activation.is_relu = is_relu
+    history.memories.write_number(activation.place, RELU if is_relu else 0)
 
 
 def _again(history: History, living: Living, chance: random.Random, *, with_buffers: bool) -> Ask | None:
@@ -68,15 +110,15 @@ def _outputs(
     history: History,
     living: Living,
     inputs: Sequence[Place | Held],
-    counts: Sequence[int],
+    sizes: Sequence[tuple[int, int]],
     usable: Sequence[Held],
     chance: random.Random,
 ) -> list[Place | Held]:
-    """Where outputs of so many rows go: each to a buffer that has the room, or to a place that nobody uses."""
+    """Where outputs of these rows and columns go: to buffers that have the room, or to places that nobody uses."""
     outputs: list[Place | Held] = []
-    for index, count in enumerate(counts):
+    for index, (count, columns) in enumerate(sizes):
         taken = [*inputs, *outputs]
-        buffers = with_role(usable, living, "output", index)
+        buffers = [one for one in with_role(usable, living, "output", index) if one.is_free or not columns]
         fitting = [one for one in buffers if one not in taken and one.rows in (None, count)]
         if fitting and chance.random() < 0.6:
             outputs.append(chance.choice(fitting))
@@ -103,17 +145,28 @@ def clear(history: History, outputs: Sequence[Place | Held]) -> None:
 def _moved(history: History, before: Ask, chance: random.Random) -> Ask | None:
     """An earlier execution of the model over other pools: all else of the request is the same."""
     pools = chance.sample(range(len(history.memories.pools)), len(history.memories.pools))
-    places = [Place(pools[one.pool], one.offset) for one in (*before.inputs, *before.outputs) if isinstance(one, Place)]
+    places = [Place(pools[one.pool], one.offset) for one in before.places]
     are_free = set(places) <= set(history.memories.free()) and all_live(history, before)
-    if len(places) < len(before.inputs) + len(before.outputs) or not are_free:
+    if len(places) < len(before.all) or not are_free:
         return None
-    inputs, outputs = places[: len(before.inputs)], places[len(before.inputs) :]
+    inputs, outputs = places[: len(before.inputs)], places[len(places) - len(before.outputs) :]
     for place, rows in zip(inputs, before.rows, strict=True):
         history.memories.write(place, drawn_values(chance, rows), before.living.recipe.chosen)
+    activation = None
+    if before.activation is not None:
+        activation = Activation(places[len(inputs)], before.activation.is_relu)
+        set_activation(history, activation, chance.random() < 0.5)
     clear(history, outputs)
     entries = [pools[entry] if isinstance(entry, int) else entry for entry in before.entries]
     request = replace(before.request, pools=tuple(_pool(history, entry) for entry in entries))
-    return Ask(before.living, inputs, outputs, before.rows, request, entries)
+    return Ask(before.living, inputs, outputs, activation, before.rows, before.columns, request, entries)
+
+
+def any_model(history: History, chance: random.Random) -> Living:
+    """A model that lives; often one for which there are buffers."""
+    known = {number for held in history.free_buffers for number, _, _ in held.roles}
+    mine = [one for one in history.models if one.number in known]
+    return chance.choice(mine if mine and chance.random() < 0.5 else history.models)
 
 
 def with_role(buffers: Sequence[Held], living: Living, direction: str, index: int) -> list[Held]:
@@ -122,14 +175,22 @@ def with_role(buffers: Sequence[Held], living: Living, direction: str, index: in
 
 
 def _input(
-    history: History, living: Living, index: int, usable: Sequence[Held], wanted: int, chance: random.Random
+    history: History,
+    living: Living,
+    index: int,
+    usable: Sequence[Held],
+    wanted: tuple[int, int],
+    chance: random.Random,
 ) -> Place | Held:
-    """A buffer with content, a tensor that somebody has left, or a new one; of one row now and then."""
-    recipe = living.recipe
-    rows = 1 if recipe.is_open and chance.random() < 0.15 else wanted
-    buffers = with_role(usable, living, "input", index)
+    """A buffer with content, a tensor that somebody has left, or a new one; of one row now and then.
+
+    wanted: rows and columns.
+    """
+    recipe, (rows, columns) = living.recipe, wanted
+    rows = 1 if recipe.is_open and not columns and chance.random() < 0.15 else rows
+    buffers = [one for one in with_role(usable, living, "input", index) if one.columns == columns]
     filled = [one for one in buffers if one.values and is_input(one.values) and rows_of(one.values) == rows]
-    if filled and chance.random() < 0.6:
+    if filled and chance.random() < 0.75:
         return chance.choice(filled)
     known = history.memories.known(rows, recipe.chosen)
     if known and chance.random() < 0.4:
@@ -140,36 +201,36 @@ def _input(
 
 
 def _requested(
-    history: History,
-    living: Living,
-    inputs: list[Place | Held],
-    outputs: list[Place | Held],
-    rows: list[int],
-    usable: Sequence[Held],
-    chance: random.Random,
-    *,
-    may_hide: bool,
+    history: History, arguments: Arguments, usable: Sequence[Held], chance: random.Random, *, may_hide: bool
 ) -> Ask:
     """Lay out the pools of the request: in any order, some twice, some that no argument names, buffers too."""
+    recipe = arguments.living.recipe
     entries: list[int | Held] = []
     joined = chance.choice((0.2, 0.85, 0.95))
-    wanted = [_entry(entries, one, joined, chance) for one in (*inputs, *outputs)]
+    wanted = [_entry(entries, one, joined, chance) for one in arguments.all]
     if chance.random() < 0.15:
         entries.append(chance.randrange(len(history.memories.pools)))
     if usable and chance.random() < 0.1:
         entries.append(chance.choice(usable))
     order = chance.sample(range(len(entries)), len(entries))
     entries = [entries[at] for at in order]
-    counts = [*rows, *living.recipe.rows(rows)]
-    arguments = [
-        _argument(one, order.index(at), living.recipe.shape(count), count, chance)
-        for one, at, count in zip((*inputs, *outputs), wanted, counts, strict=True)
+    made = [
+        _argument(one, order.index(at), (count, arguments.columns), recipe, chance)
+        for one, at, count in zip(arguments.all, wanted, _counts(arguments), strict=True)
     ]
-    asked, given = arguments[: len(inputs)], arguments[len(inputs) :]
-    if may_hide and living.recipe.is_open and history.may_hide_shapes:
+    given = made[len(made) - len(arguments.outputs) :]
+    if may_hide and recipe.is_open and history.may_hide_shapes:
         given = [_hidden(one, chance) for one in given]
+    asked = made[: len(made) - len(given)]
     request = Request(tuple(asked), tuple(given), tuple(_pool(history, entry) for entry in entries))
-    return Ask(living, inputs, outputs, rows, request, entries)
+    its = arguments
+    return Ask(its.living, its.inputs, its.outputs, its.activation, its.rows, its.columns, request, entries)
+
+
+def _counts(arguments: Arguments) -> list[int]:
+    """The number of rows of each argument, 0 for a scalar."""
+    scalars = [] if arguments.activation is None else [0]
+    return [*arguments.rows, *scalars, *arguments.living.recipe.rows(list(arguments.rows))]
 
 
 def _hidden(output: RequestArgument, chance: random.Random) -> RequestArgument:
@@ -189,12 +250,18 @@ def _entry(entries: list[int | Held], argument: Place | Held, joined: float, cha
 
 
 def _argument(
-    argument: Place | Held, pool: int, shape: tuple[int, ...], rows: int, chance: random.Random
+    argument: Place | Held, pool: int, size: tuple[int, int], recipe: Recipe, chance: random.Random
 ) -> RequestArgument:
-    """An argument in a pool of the request. shape: said where the model leaves it open, and now and then else."""
+    """An argument in a pool of the request; its shape is said where the model leaves it open, and now and then else.
+
+    size: rows, none for a scalar, and columns.
+    """
+    rows, columns = size
+    if isinstance(argument, Place) and not rows:
+        return RequestArgument(False, DataLocation(pool, argument.offset, SCALAR))
     place = DataLocation(pool) if isinstance(argument, Held) else DataLocation(pool, argument.offset, SIZE * rows)
-    is_said = len(shape) > 1 or chance.random() < 0.3
-    return RequestArgument(False, place, shape if is_said else ())
+    is_said = recipe.is_open or chance.random() < 0.3
+    return RequestArgument(False, place, recipe.shape(rows, columns) if is_said else ())
 
 
 def _pool(history: History, entry: int | Held) -> RequestMemoryPool:

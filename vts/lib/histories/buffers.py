@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.vts.lib.histories.asking import drawn_values, has_buffers
-from npu_conformance.vts.lib.histories.history import Held, History, Living
+from npu_conformance.vts.lib.histories.asking import drawn_columns, drawn_values, has_buffers
+from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import ROWS
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import Held, Living
 from npu_conformance.vts.lib.memory_domains.declining import judge_declined
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, status_of
 
@@ -30,6 +31,7 @@ def allocate(history: History, chance: random.Random) -> None:
     inputs = _drawn_roles([one.recipe.inputs for one in models], models, 0, chance)
     outputs = _drawn_roles([len(one.recipe.terms) for one in models], models, 0 if inputs else 1, chance)
     rows, dimensions = _drawn_shape(first, chance)
+    is_free = all(one.recipe.is_free for one in models) and not any(dimensions)
     prepared = tuple(one.prepared_model for one in models)
     try:
         made = Allocation(prepared, tuple(inputs), tuple(outputs), dimensions).ask(history.context.device)
@@ -42,9 +44,11 @@ def allocate(history: History, chance: random.Random) -> None:
     roles = [(models[at].number, "input", index) for at, index in inputs]
     roles += [(models[at].number, "output", index) for at, index in outputs]
     history.allocated += 1
-    held = Held(history.allocated, made, frozenset(roles), first, rows)
+    held = Held(history.allocated, made, frozenset(roles), first, rows, is_free)
     history.buffers.append(held)
     history.say(f"allocate {held}, of {rows or 'any number of'} rows, as {roles}")
+    if inputs and chance.random() < 0.7:
+        _fill(history, held, chance)
 
 
 def _drawn_roles(
@@ -75,19 +79,23 @@ def _drawn_shape(recipe: Recipe, chance: random.Random) -> tuple[int | None, tup
 def fill(history: History, chance: random.Random) -> None:
     """Copy values into a buffer."""
     held = _chosen(history, chance)
-    if held is None:
-        return
+    if held is not None:
+        _fill(history, held, chance)
+
+
+def _fill(history: History, held: Held, chance: random.Random) -> None:
     rows = held.rows or chance.choice(ROWS)
     values = drawn_values(chance, rows)
     pool = history.copies[rows]
     pool.write(0, held.chosen.packed(values))
     is_said = held.rows is None or chance.random() < 0.5
-    dimensions = held.shape(rows) if is_said else ()
+    columns = drawn_columns(rows, held.like, chance) if held.is_free else 0
+    dimensions = held.like.shape(rows, columns) if is_said else ()
     history.say(f"copy {values} into {held}")
     with checks.about("NNHAL-MEMDOMAIN-015"):
         status = status_of(lambda: held.made.buffer.copy_from(pool.memory, dimensions))
         checks.status(status, {ErrorStatus.NONE}, f"copyFrom of {held}")
-    held.values = values
+    held.values, held.columns = values, columns
 
 
 def read(history: History, chance: random.Random) -> None:

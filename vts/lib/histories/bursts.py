@@ -8,7 +8,8 @@ from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY, Burst
 from npu_conformance.harness.run.executing.executors import executors
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.histories.history import Ask, History, Living, OpenBurst
+from npu_conformance.vts.lib.histories.history import History
+from npu_conformance.vts.lib.histories.things import Ask, Living, OpenBurst
 
 _NAMES = (0, 1, 2, 5, 255, 256, 257, 512, 65_536, 2**31 - 2)
 """By which bursts know memory; many of them agree in their lowest bits."""

@@ -17,8 +17,9 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import deadline
 from npu_conformance.vts.lib.histories.asking import ask
-from npu_conformance.vts.lib.histories.history import MOST, History, Living, Saved
+from npu_conformance.vts.lib.histories.history import MOST, History
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import Living, Saved
 
 Restoring = Callable[[Handles, bytes], Preparation]
 

@@ -18,9 +18,10 @@ from npu_conformance.vts.lib.addition import SIZE
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories import buffers, bursts
 from npu_conformance.vts.lib.histories.asking import ask, has_buffers, with_role
-from npu_conformance.vts.lib.histories.history import Ask, Held, History, Living, OpenBurst
+from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import ROWS, Place, rows_of
 from npu_conformance.vts.lib.histories.recipe_models import model_of
+from npu_conformance.vts.lib.histories.things import Ask, Held, Living, OpenBurst
 from npu_conformance.vts.lib.memory_domains.fixture import Allocation, addition_with_activation
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
@@ -54,8 +55,7 @@ def request_of_another(history: History, chance: random.Random) -> None:
     asked = _mostly_of_bursts(history, chance, with_buffers=False)
     if asked is None:
         return
-    counts = (asked.living.recipe.inputs, len(asked.living.recipe.terms))
-    others = [one for one in history.models if (one.recipe.inputs, len(one.recipe.terms)) != counts]
+    others = [one for one in history.models if one.recipe.arguments != asked.living.recipe.arguments]
     if not others:
         return
     other = chance.choice(others)
@@ -222,7 +222,7 @@ def empty_buffer(history: History, chance: random.Random) -> None:
 def _usable(history: History, living: Living, index: int, rows: int) -> list[Held]:
     """Buffers with content that can be an input of a model with so many rows."""
     free = with_role(history.free_buffers, living, "input", index)
-    return [one for one in free if one.values is not None and rows_of(one.values) == rows]
+    return [one for one in free if one.values is not None and not one.columns and rows_of(one.values) == rows]
 
 
 def buffer_twice(history: History, chance: random.Random) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 import msgspec
@@ -12,20 +12,14 @@ import msgspec
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run import preparation
-from npu_conformance.harness.run.caching import Cache
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.burst import Burst
-from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
-from npu_conformance.harness.run.executing.launching import Launched
+from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
 from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.fences import SettableFence
-from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
-from npu_conformance.specs.neuralnetworks.hal import Execution as ReusableExecution
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     ExtensionNameAndPrefix,
     Model,
-    Request,
     TokenValuePair,
 )
 from npu_conformance.specs.versions import Version
@@ -36,6 +30,17 @@ from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import (
+    Ask,
+    Bound,
+    Held,
+    Living,
+    OpenBurst,
+    Pending,
+    Root,
+    Saved,
+    signal_open,
+)
 from npu_conformance.vts.lib.limits import HINTED
 from npu_conformance.vts.lib.load import too_much
 
@@ -49,129 +54,6 @@ class Beside(TypedDict, total=False):
     with_config: bool
     hints: tuple[TokenValuePair, ...]
     extensions: tuple[ExtensionNameAndPrefix, ...]
-
-
-class Living(msgspec.Struct, eq=False):
-    """A prepared model. number: of its preparation, from 1 on."""
-
-    number: int
-    recipe: Recipe
-    prepared_model: PreparedModel
-
-    def __str__(self) -> str:
-        return f"model {self.number} ({self.recipe})"
-
-
-class Held(msgspec.Struct, eq=False):
-    """A buffer of the driver. roles: model number, direction and index. values: None where it is uninitialised.
-
-    like: a model whose tensors are of its type and rank. rows: their number, None where it follows from the content.
-    """
-
-    number: int
-    made: DeviceBuffer
-    roles: frozenset[tuple[int, str, int]]
-    like: Recipe
-    rows: int | None
-    values: Values | None = None
-
-    def __str__(self) -> str:
-        return f"buffer {self.number}"
-
-    @property
-    def chosen(self) -> Addition:
-        """The type of its content."""
-        return self.like.chosen
-
-    def shape(self, rows: int) -> tuple[int, ...]:
-        """Its dimensions with so many rows."""
-        return self.like.shape(rows)
-
-
-class OpenBurst(msgspec.Struct, eq=False):
-    """A burst. free: names that it uses, one more than there are pools. names: of those that it knows, by number."""
-
-    living: Living
-    burst: Burst
-    free: list[int]
-    names: dict[int, int] = msgspec.field(default_factory=dict)
-
-
-class Ask(msgspec.Struct, eq=False):
-    """An execution that is asked for.
-
-    rows: of each input. entries: number of the pool, or the buffer, that each pool of the request is.
-    """
-
-    living: Living
-    inputs: Sequence[Place | Held]
-    outputs: Sequence[Place | Held]
-    rows: Sequence[int]
-    request: Request
-    entries: Sequence[int | Held]
-
-    @property
-    def hides_shapes(self) -> bool:
-        """True where neither the model nor the request says the shapes of all outputs."""
-        return self.living.recipe.is_open and any(0 in (one.dimensions or (0,)) for one in self.request.outputs)
-
-    def __str__(self) -> str:
-        inputs, outputs = (", ".join(map(str, places)) for places in (self.inputs, self.outputs))
-        rows = f" of {', '.join(map(str, self.rows))} rows" if self.living.recipe.is_open else ""
-        return f"{self.living} from {inputs}{rows} to {outputs}"
-
-
-class Bound(msgspec.Struct, eq=False):
-    """A reusable execution. is_busy: a run of it waits for fences."""
-
-    ask: Ask
-    execution: ReusableExecution
-    options: ExecutionOptions
-    is_busy: bool = False
-
-
-class Saved(msgspec.Struct, eq=False):
-    """A cache of a model, and the token under which it was saved."""
-
-    recipe: Recipe
-    cache: Cache
-    token: bytes
-
-    def __str__(self) -> str:
-        return f"the cache of ({self.recipe})"
-
-
-class Root(msgspec.Struct, eq=False):
-    """A fence of the client on which executions wait. is_settled: it was needed early, inside a call that waits."""
-
-    fence: SettableFence
-    is_settled: bool = False
-
-    def signal(self) -> None:
-        """Signal it."""
-        self.is_settled = True
-        self.fence.signal()
-
-
-def signal_open(roots: Iterable[Root]) -> None:
-    """Signal those that are not settled."""
-    for root in roots:
-        if not root.is_settled:
-            root.signal()
-
-
-class Pending(msgspec.Struct, eq=False):
-    """A fenced execution that waits. roots: the client's fences on which it depends.
-
-    late: inputs that get their values when the last root is about to signal. bound: whose run it is.
-    """
-
-    ask: Ask
-    launched: Launched
-    roots: list[Root]
-    late: dict[Place, Values]
-    is_measured: bool
-    bound: Bound | None = None
 
 
 class Known(msgspec.Struct):
@@ -316,7 +198,7 @@ class History(Told):
     def shapes(self, ask: Ask) -> list[tuple[int, ...]]:
         """Dimensions of each output."""
         recipe = ask.living.recipe
-        return [recipe.shape(rows) for rows in recipe.rows(list(ask.rows))]
+        return [recipe.shape(rows, ask.columns) for rows in recipe.rows(list(ask.rows))]
 
     def _is_declined(self, ask: Ask, execution: Execution) -> bool:
         """True where the device finds no shapes, which it may decline from the first time on (NNHAL-SHAPE-009)."""
@@ -359,10 +241,10 @@ class History(Told):
     def take(self, ask: Ask, what: str) -> None:
         """See that the outputs are right, and know them from now on."""
         recipe = ask.living.recipe
-        expected = recipe.expected([self.value(one) for one in ask.inputs])
+        expected = ask.expected([self.value(one) for one in ask.inputs])
         for number, (output, values) in enumerate(zip(ask.outputs, expected, strict=True)):
             if isinstance(output, Held):
-                output.values = values
+                output.values, output.columns = values, ask.columns
                 if recipe.chosen.scale:  # it may be off by a step, from which further sums begin
                     output.values = self.read(output, f"output {number}, {what}", recipe.additions)
             else:

@@ -11,12 +11,15 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.mirrored import MirroredPool
 from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 
+SCALAR = 4
+"""Bytes of an activation."""
 _CELL, _CELLS = 64, 6
-_FAR = 1 << 16
+_FAR = (1 << 16, 1 << 16, 1 << 16, 1 << 20)
+"""Where the second half of a large pool may begin: behind 64 KiB, and now and then behind a mebibyte."""
 _SHIFTS = (0, 0, 4, 8, 20)
 """Where in its cell a place may lie; the same in all pools, so that requests can differ in nothing but their pools."""
 _POOLS = ("ashmem", "ashmem", "ashmem", "mmap_fd", "ashmem")
-"""Kinds of the pools. The last one is large, and has half of its places behind 64 KiB."""
+"""Kinds of the pools. The last one is large, and has half of its places far behind."""
 ROWS = (1, 2, 3, 5)
 """Numbers of rows of SIZE bytes that a tensor has: those of recipes that are not open have one."""
 _FILL = b"\xa5" * SIZE * ROWS[-1]
@@ -48,9 +51,9 @@ class Memories:
     """Pools, and what is known of their bytes. pools: of the client's; the driver may write what a request says."""
 
     def __init__(self, context: CaseContext, chance: random.Random) -> None:
-        large = _FAR + _CELLS // 2 * _CELL
-        sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [large]
-        spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, _CELLS // 2 * _CELL), (_FAR, large - _FAR)]]
+        far, half = chance.choice(_FAR), _CELLS // 2 * _CELL
+        sizes = [_CELLS * _CELL] * (len(_POOLS) - 1) + [far + half]
+        spans = [[(0, _CELLS * _CELL)] for _ in sizes[:-1]] + [[(0, half), (far, half)]]
         self.pools = [
             MirroredPool(context.pool(size, kind), its, _FILL[0])
             for size, kind, its in zip(sizes, _POOLS, spans, strict=True)
@@ -77,6 +80,11 @@ class Memories:
     def clear(self, place: Place) -> None:
         """Store what no sum is, as far as the largest tensor reaches."""
         self.pools[place.pool].write(place.offset, _FILL)
+        self.values.pop(place, None)
+
+    def write_number(self, place: Place, number: int) -> None:
+        """Store a scalar, which is no tensor."""
+        self.pools[place.pool].write(place.offset, number.to_bytes(SCALAR, "little"))
         self.values.pop(place, None)
 
     def take(self, place: Place, expected: Values, chosen: Addition, what: str, additions: int) -> None:

@@ -14,7 +14,7 @@ from npu_conformance.vts.lib.addition import SIZE, Pair
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, OUTPUT, POOL, constant, graph, reference, tensor
 
-_RELU = 1
+RELU = 1
 _OTHERS: tuple[Pair, ...] = ((3.0, -2.5), (-1.75, 2.0))
 """Constants of a branch that is not taken."""
 _NUMBER = 4
@@ -23,7 +23,7 @@ _NUMBER = 4
 
 def model_of(recipe: Recipe, *pools: Memory) -> Model:
     """The model. pools: hold a constant each in their first bytes, where the recipe has them there."""
-    values = (_RELU if recipe.is_clipped else 0).to_bytes(_NUMBER, "little")
+    values = (RELU if recipe.is_clipped else 0).to_bytes(_NUMBER, "little")
     if not recipe.in_pool:
         values += b"".join(map(recipe.chosen.packed, recipe.constants + _OTHERS[: _others(recipe)]))
     maker = _Maker(recipe, len(values))
@@ -130,7 +130,7 @@ class _Maker:
         return self.recipe.inputs - 1 - term if is_turned else term
 
     def _tensor(self, lifetime: int) -> Operand:
-        return self._of_type(self.recipe.shape(0), lifetime)
+        return self._of_type(self.recipe.declared, lifetime)
 
     def _constant(self, number: int) -> Operand:
         elements = (self.recipe.chosen.elements,)
@@ -143,6 +143,8 @@ class _Maker:
         return tensor(chosen.operand_type, shape, lifetime, scale=chosen.scale, zero_point=chosen.zero_point, **rest)
 
     def _activation(self) -> Operand:
+        if self.recipe.asks_activation:
+            return tensor(OperandType.INT32, (), INPUT)
         return constant(OperandType.INT32, (), 0, _NUMBER)
 
     def _number(self, at: int) -> Operand:

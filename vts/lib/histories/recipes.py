@@ -21,7 +21,9 @@ class Recipe:
     model names its inputs and outputs from the last operand to the first. branch: the sums are in the branch of an IF
     that its constant condition takes; None for no IF. rounds: how often a WHILE adds the second term; None without one.
     is_open: tensors have two dimensions, of which the first one, the number of rows, is unknown to the model (which a
-    WHILE may not leave open, MODEL.P8). chosen: the type of its tensors.
+    WHILE may not leave open, MODEL.P8). is_free: such a model does not know the second one either. asks_activation:
+    each request says whether the sums are clipped, in a scalar that is the model's last input. chosen: the type of its
+    tensors.
     """
 
     inputs: int
@@ -33,6 +35,8 @@ class Recipe:
     branch: bool | None = None
     rounds: int | None = None
     is_open: bool = False
+    is_free: bool = False
+    asks_activation: bool = False
     chosen: Addition = FLOAT32
 
     def __str__(self) -> str:
@@ -40,7 +44,8 @@ class Recipe:
         sums = ", ".join(f"{self._name(one)} + {times}{self._name(other)}" for one, other in self.terms)
         told = f"relu({sums})" if self.is_clipped else sums
         told += " of operands in turned order" if self.is_turned else ""
-        told += " of any number of rows" if self.is_open else ""
+        told += (" of any shape" if self.is_free else " of any number of rows") if self.is_open else ""
+        told += " with any activation" if self.asks_activation else ""
         told += "" if self.chosen is FLOAT32 else f" of {self.chosen}"
         return told if self.branch is None else f"if {str(self.branch).lower()}: {told}"
 
@@ -61,17 +66,35 @@ class Recipe:
     @property
     def _form(self) -> tuple[object, ...]:
         has_branch, has_rounds = self.branch is not None, self.rounds is not None
-        flags = (self.in_pool, self.is_turned, self.is_open, has_branch, has_rounds)
-        return self.inputs, self.terms, len(self.constants), flags
+        shapes = (self.is_open, self.is_free)
+        flags = (self.in_pool, self.is_turned, self.asks_activation, has_branch, has_rounds)
+        return self.inputs, self.terms, len(self.constants), shapes, flags
 
-    def shape(self, rows: int) -> tuple[int, ...]:
-        """Dimensions of a tensor with so many rows, 0 for any number; in a model that is not open it has one."""
-        return (rows, self.chosen.elements) if self.is_open else (self.chosen.elements,)
+    @property
+    def declared(self) -> tuple[int, ...]:
+        """The dimensions of tensors as the model has them, 0 for any number."""
+        if not self.is_open:
+            return (self.chosen.elements,)
+        return (0, 0 if self.is_free else self.chosen.elements)
 
-    def expected(self, values: list[Values]) -> list[Values]:
-        """The outputs for these inputs."""
+    def shape(self, rows: int, columns: int = 0) -> tuple[int, ...]:
+        """Dimensions of a tensor with so many rows; in a model that is not open it has one.
+
+        columns: into how many the elements of these rows are arranged instead, 0 for no change.
+        """
+        elements = self.chosen.elements
+        return (rows * elements // (columns or elements), columns or elements) if self.is_open else (elements,)
+
+    @property
+    def arguments(self) -> tuple[int, int]:
+        """How many inputs and outputs a request has."""
+        return self.inputs + self.asks_activation, len(self.terms)
+
+    def expected(self, values: list[Values], *, is_clipped: bool = False) -> list[Values]:
+        """The outputs for these inputs. is_clipped: by the request; the model's own activation counts in any case."""
         terms = [*values, *self.constants]
-        return [self._sum(terms[one], terms[other]) for one, other in self.terms]
+        sums = [self._sum(terms[one], terms[other]) for one, other in self.terms]
+        return [tuple(max(value, 0.0) for value in one) for one in sums] if is_clipped or self.is_clipped else sums
 
     def rows(self, inputs: list[int]) -> list[int]:
         """The number of rows of each output for those of each input."""
@@ -80,8 +103,7 @@ class Recipe:
 
     def _sum(self, one: Values, other: Values) -> Values:
         count = max(len(one), len(other))
-        sums = (one[at % len(one)] + self.additions * other[at % len(other)] for at in range(count))
-        return tuple(max(value, 0.0) if self.is_clipped else value for value in sums)
+        return tuple(one[at % len(one)] + self.additions * other[at % len(other)] for at in range(count))
 
     def _name(self, term: int) -> str:
         return "abcdefgh"[term] if term < self.inputs else str(self.constants[term - self.inputs])
@@ -97,6 +119,8 @@ RECIPES = (
     *(Recipe(1, ((0, 1),), constants=(constant,)) for constant in CONSTANTS),
     *(Recipe(1, ((0, 1),), constants=(constant,), in_pool=True) for constant in CONSTANTS),
     Recipe(2, ((0, 2), (1, 2)), constants=CONSTANTS[:1]),
+    Recipe(2, ((0, 1),), asks_activation=True),
+    Recipe(3, ((0, 1), (2, 1)), asks_activation=True),
     *(
         Recipe(1, ((0, 1), (0, 2)), constants=constants, in_pool=True)
         for constants in (CONSTANTS[1:], CONSTANTS[:0:-1])
@@ -142,6 +166,15 @@ OPEN = (
     Recipe(2, _ONE_SUM, branch=True, is_open=True),
 )
 """The same for histories of shapes: most leave the number of rows to the requests."""
+
+FREE = (
+    *(Recipe(2, _ONE_SUM, is_clipped=is_clipped, is_open=True, is_free=True) for is_clipped in (False, True)),
+    Recipe(2, _ONE_SUM, is_open=True, is_free=True, asks_activation=True),
+    Recipe(1, ((0, 0),), is_open=True, is_free=True),
+    Recipe(3, _TWO_SUMS, is_open=True, is_free=True),
+    Recipe(2, _ONE_SUM, branch=True, is_open=True, is_free=True),
+)
+"""The same for histories of arrangements: as many elements come in a row, in a column, or in between."""
 
 TYPES = (*ADDITIONS, Addition(OperandType.TENSOR_QUANT8_ASYMM, "B", 0.25, 121))
 """Those of models that live beside each other in histories of types; two differ in nothing but the zero point."""

@@ -18,11 +18,12 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import LATE, MILLISECOND, deadline
 from npu_conformance.vts.lib.fenced import BoundModel
 from npu_conformance.vts.lib.histories import bursts, waiting
-from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import Held, History, Root, signal_open
+from npu_conformance.vts.lib.histories.asking import any_model, ask, has_buffers
+from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import ROWS, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import Held, Root, signal_open
 from npu_conformance.vts.lib.load import too_much
 from npu_conformance.vts.lib.loops import expect_sooner_than_default
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
@@ -74,7 +75,7 @@ def unknown_token(history: History, chance: random.Random) -> None:
     """An input or output lies in a buffer that nobody has allocated."""
     if not has_buffers(history):
         return
-    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    asked = ask(history, any_model(history, chance), chance, with_buffers=False)
     if asked is None:
         return
     known = [one.made.token for one in history.buffers]
@@ -114,7 +115,7 @@ def contradiction(history: History, chance: random.Random) -> None:
         return
     living, held, index = chance.choice(wanted)
     asked = ask(history, living, chance, with_buffers=False)
-    if asked is None or history.shapes(asked)[index][0] == held.rows:
+    if asked is None or history.shapes(asked)[index] == held.shape(held.rows or 1):
         return
     is_said = chance.random() < 0.5
     executor = chance.choice(bursts.naming_buffers(history.version, finding_shapes=not is_said))
@@ -147,7 +148,7 @@ def refused_launch(history: History, chance: random.Random) -> None:
     if history.version < Version.V1_3:
         return
     bound = waiting.ready_sometimes(history, chance)
-    asked = bound.ask if bound else ask(history, chance.choice(history.models), chance, with_buffers=False)
+    asked = bound.ask if bound else ask(history, any_model(history, chance), chance, with_buffers=False)
     if asked is None:
         return
     is_wrong, own = bound is None and chance.random() < 0.5, Root(history.context.fence())

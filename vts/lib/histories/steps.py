@@ -15,10 +15,10 @@ from npu_conformance.harness.run.executing.executors import bind as bind_once
 from npu_conformance.harness.run.executing.executors import executors, run_reusable
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.histories import buffers, bursts, caches, disturbances, refusals, waiting
-from npu_conformance.vts.lib.histories.asking import ask, has_buffers
-from npu_conformance.vts.lib.histories.history import MOST, Ask, Bound, Held, History, Living, OpenBurst
-from npu_conformance.vts.lib.histories.memory import Place
+from npu_conformance.vts.lib.histories.asking import any_model, ask, has_buffers
+from npu_conformance.vts.lib.histories.history import MOST, History
 from npu_conformance.vts.lib.histories.options import drawn_options
+from npu_conformance.vts.lib.histories.things import Ask, Bound, Held, Living, OpenBurst
 
 Does = Callable[[History, random.Random], None]
 
@@ -32,7 +32,7 @@ def prepare(history: History, chance: random.Random) -> None:
 
 def run(history: History, chance: random.Random) -> None:
     """Execute a model in any way that ends at once."""
-    living = chance.choice(history.models)
+    living = any_model(history, chance)
     executor = chance.choice(bursts.ways(history, living))
     is_hidl_burst = executor == "burst" and not history.version.is_aidl
     may_hide = executor in executors(history.version, finding_shapes=True)
@@ -110,11 +110,11 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOp
 
 def _hold(history: History, asked: Ask) -> None:
     history.launched.append(asked)
-    history.memories.busy |= {one for one in (*asked.inputs, *asked.outputs) if isinstance(one, Place)}
+    history.memories.busy |= set(asked.places)
 
 
 def _let_go(history: History, asked: Ask) -> None:
-    history.memories.busy -= {one for one in (*asked.inputs, *asked.outputs) if isinstance(one, Place)}
+    history.memories.busy -= set(asked.places)
 
 
 def bind(history: History, chance: random.Random) -> None:
@@ -168,7 +168,7 @@ def drop(history: History, chance: random.Random) -> None:
 
 def _of_any_model(history: History, chance: random.Random) -> Ask | None:
     """An execution of any model that lives."""
-    living = chance.choice(history.models)
+    living = any_model(history, chance)
     return ask(history, living, chance, with_buffers=has_buffers(history))
 
 

@@ -14,11 +14,12 @@ from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import Values
 from npu_conformance.vts.lib.fenced import BoundModel
-from npu_conformance.vts.lib.histories.asking import all_live, ask, clear, drawn_values
-from npu_conformance.vts.lib.histories.history import Ask, Bound, Held, History, Pending, Root, signal_open
+from npu_conformance.vts.lib.histories.asking import all_live, any_model, ask, clear, drawn_values, set_activation
+from npu_conformance.vts.lib.histories.history import History
 from npu_conformance.vts.lib.histories.memory import Place, is_input, rows_of
 from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
+from npu_conformance.vts.lib.histories.things import Ask, Bound, Held, Pending, Root, signal_open
 
 _MOST = 8
 """That wait at once."""
@@ -34,7 +35,7 @@ def _is_free(history: History, bound: Bound) -> bool:
     inputs = zip(bound.ask.inputs, bound.ask.rows, strict=True)
     if any(not _is_input(one, rows) for one, rows in inputs if isinstance(one, Held)):
         return False
-    return not bound.is_busy and not any(one in history.memories.busy for one in arguments)
+    return not bound.is_busy and not any(one in history.memories.busy for one in bound.ask.places)
 
 
 def ready(history: History) -> list[Bound]:
@@ -64,6 +65,8 @@ def refill(history: History, asked: Ask, chance: random.Random) -> None:
     for place, rows in zip(asked.inputs, asked.rows, strict=True):
         if isinstance(place, Place) and (place not in memories.known(rows, chosen) or chance.random() < 0.7):
             memories.write(place, drawn_values(chance, rows), chosen)
+    if asked.activation is not None:
+        set_activation(history, asked.activation, chance.random() < 0.5)
     clear(history, asked.outputs)
 
 
@@ -120,8 +123,8 @@ def _launch(
         history.leave_outputs(asked)
         return
     checks.status(launched.status, {ErrorStatus.NONE}, what)
-    late = _late(history, asked, chance)
-    history.pending.append(Pending(asked, launched, roots, late, measured, bound))
+    late, turns = _late(history, asked, chance), asked.activation is not None and chance.random() < 0.5
+    history.pending.append(Pending(asked, launched, roots, late, turns, measured, bound))
     if bound is not None:
         bound.is_busy = True
     _mark(history)
@@ -174,13 +177,14 @@ def _reading_earlier_results(history: History, before: list[Pending], chance: ra
         for living in history.models
         for held, (_, values) in coming.items()
         if isinstance(held, Held) and _has_as_many(held, values)  # a driver may look for content at the launch
+        if all(held.columns == one.ask.columns for one in before if held in one.ask.outputs)
         for index in range(living.recipe.inputs)
         if (living.number, "input", index) in held.roles
     ]
     if in_buffers and chance.random() < 0.7:
         living, index, held = chance.choice(in_buffers)
         return ask(history, living, chance, given={index: held}, rows=rows_of(coming[held][1]))
-    living = chance.choice(history.models)
+    living = any_model(history, chance)
     places = [one for one, written in coming.items() if isinstance(one, Place) and _takes(living.recipe, *written)]
     if not places:
         return ask(history, living, chance)
@@ -210,7 +214,9 @@ def _coming(history: History, pending: Pending) -> list[Values | None]:
     inputs = [one.values if isinstance(one, Held) else known.get(one) for one in pending.ask.inputs]
     if any(one is None for one in inputs):
         return [None] * len(pending.ask.outputs)
-    return list(pending.ask.living.recipe.expected([one for one in inputs if one is not None]))
+    activation = pending.ask.activation
+    is_clipped = activation is not None and activation.is_relu != pending.turns_activation
+    return list(pending.ask.living.recipe.expected([one for one in inputs if one is not None], is_clipped=is_clipped))
 
 
 def _roots(history: History, chance: random.Random) -> list[Root]:
@@ -254,6 +260,9 @@ def finish(history: History, chance: random.Random, *, may_fail: bool) -> None:
 def _write_late(history: History, pending: Pending) -> None:
     for place, values in pending.late.items():
         history.memories.write(place, values, pending.ask.living.recipe.chosen)
+    if pending.turns_activation and pending.ask.activation is not None:
+        set_activation(history, pending.ask.activation, not pending.ask.activation.is_relu)
+        pending.turns_activation = False
 
 
 def _end(history: History, pending: Pending, *, has_failed: bool) -> None:
@@ -290,5 +299,4 @@ def _is_written(history: History, held: Held) -> bool:
 
 def _mark(history: History) -> None:
     """Note what waiting executions touch."""
-    used = [one for pending in history.pending for one in (*pending.ask.inputs, *pending.ask.outputs)]
-    history.memories.busy = {one for one in used if isinstance(one, Place)}
+    history.memories.busy = {place for pending in history.pending for place in pending.ask.places}
