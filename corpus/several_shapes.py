@@ -125,9 +125,15 @@ def opened(vector: Vector, examples: Sequence[Example]) -> Vector:
     for name in (*vector.inputs, *vector.outputs):
         shapes = [tuple(_arrays(one)[name].shape) for one in examples if name in _arrays(one)]
         if shapes and operands[name].dimensions:
-            sizes = tuple(axis[0] if len(set(axis)) == 1 else 0 for axis in zip(*shapes, strict=True))
-            operands[name] = replace(operands[name], dimensions=sizes)
+            operands[name] = replace(operands[name], dimensions=_common(shapes))
     return replace(vector, operands=operands, examples=tuple(examples))
+
+
+def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The sizes that all shapes have, with 0 for one in which they differ; none where they differ in rank."""
+    if len({len(shape) for shape in shapes}) > 1:
+        return ()
+    return tuple(axis[0] if len(set(axis)) == 1 else 0 for axis in zip(*shapes, strict=True))
 
 
 def _arrays(example: Example) -> dict[str, Array]:

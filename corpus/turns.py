@@ -1,4 +1,4 @@
-"""One model for requests that differ: tensors of as many elements in other dimensions, optional ones, empty ones.
+"""One model for requests that differ: tensors of as many elements in other dimensions, optional or empty, parameters.
 
 The models are those of stored vectors, with more of their operands as inputs. The expected values are the oracles'.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _SHAPES = 3
 """So many shapes are taken in turn."""
+
+_PARAMETERS = 4
+"""So many sets of parameters are taken in turn."""
 
 _ROWS = (0, 2, 1, 0, 3)
 """Numbers of rows that are taken of three, one execution after the other."""
@@ -82,6 +85,69 @@ def _changed_one_by_one(vector: Vector) -> list[Example]:
             if any((changed.outputs[one] != examples[0].outputs[one]).any() for one in vector.outputs):
                 examples.append(changed)
     return examples
+
+
+def other_parameters(operation: str, version: Version) -> list[Vector]:
+    """A vector whose parameters come with the request, each time those of another vector of the operation.
+
+    None where no other parameters are legal with the same data, or none give another result.
+    """
+    legal = _legal(operation, version)
+    for header in legal:
+        if _parameters(header):
+            vector = vectors.load(operation, header.name)
+            examples = _with_parameters_of(vector, legal, version) if is_simple(vector) and not vector.ignored else []
+            if len(examples) > 1:
+                return [opened(_asking_for_parameters(vector), examples)]
+    return []
+
+
+def _parameters(header: VectorHeader) -> dict[str, Hashable]:
+    """The form of each constant that is no data, by its name."""
+    constants = {name: one for name, one in header.operands.items() if one.role == "constant"}
+    return {name: _form(one) for name, one in constants.items() if one.type not in _DATA}
+
+
+def _asking_for_parameters(vector: Vector) -> Vector:
+    names = _values(vector)
+    operands = {**vector.operands, **{name: replace(vector.operands[name], value=None) for name in names}}
+    return replace(vector, operands=operands, inputs=(*vector.inputs, *names))
+
+
+def _values(vector: Vector) -> dict[str, Array]:
+    """The values of its parameters."""
+    return {
+        name: one.value for name, one in vector.operands.items() if one.value is not None and one.type.name not in _DATA
+    }
+
+
+def _with_parameters_of(vector: Vector, headers: Iterable[VectorHeader], version: Version) -> list[Example]:
+    """The first example, and others with parameters of other vectors that have the same ones, and other results."""
+    own = _parameters(allowed.header_of(vector))
+    asking, data = _of_any_shape(_asking_for_parameters(vector)), vector.examples[0].inputs
+    found = [_evaluated(asking, {**data, **_values(vector)})]
+    for header in headers:
+        if len(found) < _PARAMETERS and _parameters(header) == own:
+            values = _values(vectors.load(vector.operation, header.name))
+            if _is_legal(_of_any_shape(_with_values(vector, {**data, **values})), {}, version):
+                example = _evaluated(asking, {**data, **values})
+                if not any(_is_same(example, one) for one in found):
+                    found.append(example)
+    return found
+
+
+def _with_values(vector: Vector, values: Mapping[str, Array]) -> Vector:
+    """The vector with these values as its constants, which all rules see then."""
+    changed = {name: replace(vector.operands[name], value=value) for name, value in values.items()}
+    return replace(vector, operands={**vector.operands, **changed})
+
+
+def _is_same(one: Example, other: Example) -> bool:
+    """True for the same results."""
+    return all(
+        array.shape == other.outputs[name].shape and (array == other.outputs[name]).all()
+        for name, array in one.outputs.items()
+    )
 
 
 def omitted(operation: str, version: Version) -> list[Vector]:

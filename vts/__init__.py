@@ -21,6 +21,7 @@ AREAS = (
     "histories",
     "messages",
     "robustness",
+    "counts",
     "generated",
     "several_shapes",
     "edge_values",

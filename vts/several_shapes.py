@@ -1,8 +1,8 @@
 """One prepared model, several shapes: an operation is executed with one shape, a larger one, and the first again.
 
-So it is with shapes of as many elements, with tensors that are empty every now and then, and with inputs that only some
-requests give. The sizes that change are unknown to the model and come with the requests (NNHAL-PREPARE-014). A device
-may support such models or not; one that prepares them computes every shape.
+So it is with shapes of as many elements, with tensors that are empty every now and then, with parameters, and with
+inputs that only some requests give. The sizes that change are unknown to the model and come with the requests
+(NNHAL-PREPARE-014). A device may support such models or not; one that prepares them computes every shape.
 """
 
 from __future__ import annotations
@@ -60,6 +60,15 @@ _OF_SEVERAL_TENSORS = {
 }  # fmt: skip
 """Operations of two tensors of data or more, of which any elements are legal and far from every limit."""
 
+_WITHOUT_PARAMETERS = {
+    "ABS", "AXIS_ALIGNED_BBOX_TRANSFORM", "BOX_WITH_NMS_LIMIT", "CAST", "DEQUANTIZE", "EQUAL", "EXP", "FLOOR",
+    "GENERATE_PROPOSALS", "GREATER", "GREATER_EQUAL", "HARD_SWISH", "IF", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND",
+    "LOGICAL_NOT", "LOGICAL_OR", "LOGISTIC", "LSTM", "MAXIMUM", "MINIMUM", "NEG", "NOT_EQUAL", "POW", "PRELU",
+    "QUANTIZE", "RANDOM_MULTINOMIAL", "RANK", "RELU", "RELU1", "RELU6", "RSQRT", "SELECT", "SIN", "SQRT", "TANH",
+    "WHILE",
+}  # fmt: skip
+"""Operations that have no parameters, or no vectors that differ in these alone."""
+
 _WITH_OPTIONAL = {
     "BIDIRECTIONAL_SEQUENCE_LSTM",
     "BIDIRECTIONAL_SEQUENCE_RNN",
@@ -113,6 +122,13 @@ _KINDS = (
         ("NNHAL-EXECUTE-018",),
         "Weights and other tensors that come with the request count anew in each: what an earlier one gave is gone.",
         Version.V1_0,
+    ),
+    _Kind(
+        "other_parameters",
+        turns.other_parameters,
+        lambda operation: operation not in _WITHOUT_PARAMETERS,
+        (*_SHAPES, "NNHAL-EXECUTE-018"),
+        "Scalars and tensors of parameters that come with the request count anew in each, as do the shapes they give.",
     ),
     _Kind(
         "omitted",

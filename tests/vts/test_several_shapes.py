@@ -17,7 +17,7 @@ def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
     assert listed == {name for name in vectors.operations() if several_shapes(name, NEWEST)}
 
 
-@pytest.mark.parametrize("kind", ["same_size", "emptied", "omitted"])
+@pytest.mark.parametrize("kind", ["same_size", "emptied", "omitted", "other_parameters"])
 def test_each_operation_that_is_listed_has_a_model_of_several_requests(kind: str) -> None:
     for case in area.cases():
         if case.id.endswith(f".{kind}"):
@@ -37,6 +37,16 @@ def test_rows_are_taken_as_the_request_says() -> None:
     (vector,) = turns.emptied("RELU", NEWEST)
     assert [len(example.outputs["output"]) for example in vector.examples] == [0, 2, 1, 0, 3]
     assert all(len(example.outputs["copied_rows"]) == 3 for example in vector.examples)
+
+
+def test_parameters_are_those_of_other_vectors() -> None:
+    (vector,) = turns.other_parameters("PAD", NEWEST)
+    paddings = [example.inputs["paddings"].tolist() for example in vector.examples]
+    assert [example.outputs["output"].shape for example in vector.examples] == [
+        tuple(size + sum(pair) for size, pair in zip(example.inputs["input"].shape, one, strict=True))
+        for example, one in zip(vector.examples, paddings, strict=True)
+    ]
+    assert len({str(one) for one in paddings}) == len(paddings)
 
 
 def test_an_optional_input_is_left_out() -> None:
