@@ -12,6 +12,7 @@ from npu_conformance.cts.lib.runtime.control_flow_nets import (
     if_of_computed_condition,
     if_of_constant_condition,
     if_of_constants,
+    ifs_of_the_same_graphs,
     ifs_of_the_same_numbers,
     nested_while_net,
     two_ifs,
@@ -157,6 +158,19 @@ def second_if_whole(context: CaseContext) -> None:
     model = app.prepared_with("one", OperationType.IF)
     lengths = [len(graph.operations) for graph in model.referenced]
     checks.equal(sorted(lengths), [1, 3], "operations of the graphs that the driver got with the second IF")
+
+
+@cases.case("graphs_referred_to_again", "FW-PRT-006")
+def graphs_referred_to_again(context: CaseContext) -> None:
+    """Models that are branches of three IFs are told apart in each: on the CPU, in one part of a model, in several."""
+    scripts = {
+        "cpu": (),
+        "one_part": (driver("one", "IF", "ADD", "SUB", exec_time=FAST, if_performance=both(FAST)),),
+        "several_parts": (ADDS, MULTIPLIES),
+    }
+    for name, chosen in scripts.items():
+        with context.configuration(name):
+            _both_branches(ScriptedApp(context, *chosen), ifs_of_the_same_graphs())
 
 
 @cases.case("failing_in_branch", "FW-PRT-010")

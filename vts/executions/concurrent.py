@@ -20,6 +20,7 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.chain import LONG, Chain
 from npu_conformance.vts.lib.load import takes_several
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
@@ -63,22 +64,26 @@ def with_other_calls(context: CaseContext) -> None:
 
 @cases.case("concurrent.launched_ahead", "NNHAL-EXECUTE-007", "NNHAL-EXECUTE-003", until=HIDL_LAST)
 def launched_ahead(context: CaseContext) -> None:
-    """Four asynchronous executions are launched before any is waited for; each notifies once, with its own result."""
-    chosen = addition.supported(context)
-    prepared_model = chosen.prepared(context)
-    asked = [sum_of(context, chosen, _values(number)) for number in range(_CALLERS)]
-    recorders = [ExecutionRecorder() for _ in asked]
-    for one, recorder in zip(asked, recorders, strict=True):
-        launch = functools.partial(prepared_model.execute, one.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    """Four asynchronous executions, of some duration, are launched at once; each notifies once, with its own result."""
+    chain = Chain(addition.supported(context), LONG)
+    prepared_model = prepared_or_unsupported(context, chain.model())
+    starts = [(-20.0 + 4 * number, -4.0 - 4 * number) for number in range(_CALLERS)]
+    pools = [context.pool(4 * chain.size) for _ in starts]
+    recorders = [ExecutionRecorder() for _ in starts]
+    for pool, recorder, start in zip(pools, recorders, starts, strict=True):
+        pool.write(0, chain.contents(start))
+        request = chain.request(pool)
+        launch = functools.partial(prepared_model.execute, request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
         checks.succeeds(launch, "execute")
-    _wait(
-        context, lambda: all(recorder.answers for recorder in recorders), context.manifest.deadlines.execute, "execute"
-    )
-    for number, (one, recorder) in enumerate(zip(asked, recorders, strict=True)):
-        checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    answers = [recorder.answers for recorder in recorders]
+    seconds = context.manifest.deadlines.execute
+    _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")  # whoever is notified
+    for number, (pool, answer, start) in enumerate(zip(pools, answers, starts, strict=True)):
+        checks.equal(len(answer), 1, "number of notifications of one execution")
         if number:
-            takes_several(recorder.answers[0].status)
-        one.check(recorder.answers[0], "one of four executions in flight")
+            takes_several(answer[0].status)
+        checks.status(answer[0].status, {ErrorStatus.NONE}, "one of four executions in flight")
+        chain.check(bytes(pool.read(3 * chain.size, chain.size)), start)
 
 
 @cases.case("concurrent.other_sizes", "NNHAL-EXECUTE-007", "NNHAL-PREPARE-014", since=Version.V1_2)

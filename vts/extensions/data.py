@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import struct
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models
+from npu_conformance.vts.lib.extensions.restoring import restores
 
 cases = CaseGroup("vts.extensions.data")
 
@@ -34,7 +36,7 @@ def lengths(context: CaseContext) -> None:
     models.need(context, models.ECHO)
     for length in _LENGTHS:
         with context.configuration(f"bytes_{length}"):
-            _arrives(context, bytes((7 * index + index // 256) % 255 + 1 for index in range(length)))
+            _arrives(context, _of_length(length))
 
 
 @cases.case("contents", "NNHAL-EXTENSION-013", since=Version.V1_2)
@@ -70,8 +72,35 @@ def values(context: CaseContext) -> None:
             models.computes(context, prepared_model, [models.packed_count(length)], expected, f"{length} numbers")
 
 
+@cases.case("restored", "NNHAL-EXTENSION-013", "NNHAL-CACHE-010", since=Version.V1_2)
+def restored(context: CaseContext) -> None:
+    """Data of 0 bytes to 64 KiB comes back from a compilation cache in full."""
+    models.need(context, models.ECHO)
+    for length in _LENGTHS:
+        with context.configuration(f"bytes_{length}"):
+            content, other = _of_length(length), models.echo(_PREFIX, b"of another model")
+            restores(context, models.echo(_PREFIX, content), other, [b"\1\2"], [models.packed_echo(content)])
+
+
+@cases.case("shapes_of_requests", "NNHAL-EXTENSION-012", "NNHAL-PREPARE-014", since=Version.V1_2)
+def shapes_of_requests(context: CaseContext) -> None:
+    """The length of a tensor of an extension's type comes with each request of one model."""
+    models.need(context, models.FIBONACCI)
+    prepared_model = models.prepared(context, models.dequantize(_PREFIX, 0, _packed(1.0, 0)))
+    for length in (3, 9, 1, 3):
+        numbers = models.sequence(length)
+        memory = models.RequestMemory(context, [models.packed_numbers(numbers)], [4 * length], dimensions=(length,))
+        models.executed(context, prepared_model, memory)
+        expected = struct.pack(f"<{length}f", *numbers)
+        checks.equal(memory.outputs()[0].hex(), expected.hex(), f"bytes of {length} numbers in float32")
+
+
 def _packed(scale: float, zero_point: int) -> bytes:
     return struct.pack("<dq", scale, zero_point)
+
+
+def _of_length(length: int) -> bytes:
+    return bytes((7 * index + index // 256) % 255 + 1 for index in range(length))
 
 
 def _arrives(context: CaseContext, content: bytes) -> None:

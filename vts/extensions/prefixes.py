@@ -8,17 +8,15 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.preparation import model_of
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Operation
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.lib.caching.client import client
 from npu_conformance.vts.lib.edits import with_operation
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
+from npu_conformance.vts.lib.extensions.restoring import restores
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, reference, tensor
 
@@ -171,7 +169,7 @@ def restored(context: CaseContext) -> None:
     """A restored model has the prefixes with which it was saved, whatever others have had since."""
     models.need(context, FIBONACCI)
     numbers = [models.packed_count(_LENGTH)], [_numbers()]
-    _restores(context, models.fibonacci(9, _LENGTH), models.fibonacci(2, _LENGTH), *numbers)
+    restores(context, models.fibonacci(9, _LENGTH), models.fibonacci(2, _LENGTH), *numbers)
 
 
 @cases.case("restored_data", "NNHAL-EXTENSION-013", "NNHAL-CACHE-010", since=Version.V1_2)
@@ -179,19 +177,7 @@ def restored_data(context: CaseContext) -> None:
     """A restored model has the data of its extension's operands, whatever others have had since."""
     models.need(context, ECHO)
     content = b"kept\0"
-    _restores(context, models.echo(9, content), models.echo(2, b"other"), [b"\1\2"], [models.packed_echo(content)])
-
-
-def _restores(context: CaseContext, model: Model, other: Model, given: list[bytes], expected: list[bytes]) -> None:
-    """Save a model, prepare another one, restore the first, and see that it computes."""
-    caching = client(context)
-    cache = caching.cache()
-    model_of(caching.save(model, cache.handles()), "prepareModel with cache files")
-    if outcome(caching.restored(cache.handles(), TOKEN)) == ErrorStatus.GENERAL_FAILURE:
-        raise NotApplicable("the device does not cache this model")
-    models.prepared(context, other)
-    restored_model = model_of(caching.restored(cache.handles(), TOKEN), "prepareModelFromCache of what was saved")
-    models.computes(context, restored_model, given, expected, "a restored model behind another one")
+    restores(context, models.echo(9, content), models.echo(2, b"other"), [b"\1\2"], [models.packed_echo(content)])
 
 
 @cases.case("order_of_the_mapping", "NNHAL-EXTENSION-001", since=Version.V1_2)

@@ -110,9 +110,24 @@ def two_ifs(*graphs: tuple[str, ...]) -> Net:
     return builder.net(last)
 
 
-def _apply_if(builder: NetBuilder, condition: str, first: str, second: str, *, then: int = 0) -> str:
-    """IF of two matrices. then: the number of the first of its two graphs; the other one is the next."""
-    graphs = builder.builder.reference(then), builder.builder.reference(then + 1)
+def ifs_of_the_same_graphs() -> Net:
+    """Three IFs, each on the result of the one before, whose branches are the same two graphs in either order.
+
+    Their result is multiplied, which is behind all of them.
+    """
+    builder = NetBuilder([branch("ADD"), branch("SUB", "ADD", "ADD", "ADD")])
+    condition, last, second = builder.input(CONDITION), builder.input(), builder.input()
+    for then in (0, 1, 0):
+        last = _apply_if(builder, condition, last, second, then=then, otherwise=1 - then)
+    return builder.net(builder.binary("MUL", last, second))
+
+
+def _apply_if(
+    builder: NetBuilder, condition: str, first: str, second: str, *, then: int = 0, otherwise: int | None = None
+) -> str:
+    """IF of two matrices. then, otherwise: numbers of its two graphs; the other one is the next where it is None."""
+    other = then + 1 if otherwise is None else otherwise
+    graphs = builder.builder.reference(then), builder.builder.reference(other)
     (result,) = builder.builder.apply("IF", (condition, *graphs, first, second), [MATRIX])
     return result
 

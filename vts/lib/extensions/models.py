@@ -89,10 +89,10 @@ def fibonacci(prefix: int, length: int, parameters: bytes = PARAMETERS) -> Model
     return Model(main, extension_name_to_prefix=mapping(fibonacci=prefix))
 
 
-def dequantize(prefix: int, length: int) -> Model:
-    """FIBONACCI_DEQUANTIZE: numbers to float32."""
+def dequantize(prefix: int, length: int, parameters: bytes = PARAMETERS) -> Model:
+    """FIBONACCI_DEQUANTIZE: numbers to float32. length: 0 where the request says it."""
     real = Operand(OperandType.TENSOR_FLOAT32, (length,), lifetime=OUTPUT)
-    operands = [numbers_operand(prefix, length, INPUT), real]
+    operands = [numbers_operand(prefix, length, INPUT, parameters), real]
     main = graph(operands, [Operation(code(prefix, DEQUANTIZE_OPERATION), (0,), (1,))])
     return Model(main, extension_name_to_prefix=mapping(fibonacci=prefix))
 
@@ -194,9 +194,11 @@ def _places(sizes: Sequence[int]) -> list[int]:
     return places
 
 
-def _arguments(pool: int, places: Sequence[int], sizes: Sequence[int]) -> tuple[RequestArgument, ...]:
+def _arguments(
+    pool: int, places: Sequence[int], sizes: Sequence[int], dimensions: tuple[int, ...]
+) -> tuple[RequestArgument, ...]:
     located = zip(places, sizes, strict=True)
-    return tuple(RequestArgument(location=DataLocation(pool, place, size)) for place, size in located)
+    return tuple(RequestArgument(False, DataLocation(pool, place, size), dimensions) for place, size in located)
 
 
 def executed(context: CaseContext, prepared_model: PreparedModel, memory: RequestMemory, executor: str = "") -> None:
@@ -220,15 +222,18 @@ def computes(
 class RequestMemory:
     """Memory for one execution: inputs with these bytes in one pool, outputs of these sizes in another."""
 
-    def __init__(self, context: CaseContext, inputs: Sequence[bytes], sizes: Sequence[int]) -> None:
+    def __init__(
+        self, context: CaseContext, inputs: Sequence[bytes], sizes: Sequence[int], *, dimensions: tuple[int, ...] = ()
+    ) -> None:
+        """dimensions: that the request says of each."""
         lengths = [len(one) for one in inputs]
         given, self._sizes = context.pool(_end(lengths)), sizes
         for place, content in zip(_places(lengths), inputs, strict=True):
             given.write(place, content)
         self._output = context.pool(_end(sizes))
         pools = (RequestMemoryPool(pool=given.memory), RequestMemoryPool(pool=self._output.memory))
-        outputs = _arguments(1, _places(sizes), sizes)
-        self.request = Request(_arguments(0, _places(lengths), lengths), outputs, pools)
+        outputs = _arguments(1, _places(sizes), sizes, dimensions)
+        self.request = Request(_arguments(0, _places(lengths), lengths, dimensions), outputs, pools)
 
     def outputs(self) -> list[bytes]:
         """The bytes of each output."""

@@ -1,0 +1,49 @@
+"""Buffers of the driver that hold tensors of an extension's types."""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.extensions import models
+from npu_conformance.vts.lib.memory_domains.fixture import GENERAL, INVALID, Allocation, BufferFixture
+
+cases = CaseGroup("vts.extensions.buffers")
+
+_PREFIX, _LENGTH = 3, 79
+
+
+@cases.case("contents", "NNHAL-MEMDOMAIN-022", "NNHAL-EXTENSION-006", since=Version.V1_3)
+def contents(context: CaseContext) -> None:
+    """Numbers that one model writes into a buffer are copied out in full, and read by another model."""
+    models.need(context, models.FIBONACCI)
+    fixture = BufferFixture(context, addition.FLOAT32)
+    writer = models.prepared(context, models.fibonacci(_PREFIX, _LENGTH))
+    reader = models.prepared(context, models.dequantize(_PREFIX, _LENGTH))
+    made = fixture.allocate_as(Allocation((writer, reader), inputs=((1, 0),), outputs=((0, 0),)))
+    result = fixture.pool(4 * _LENGTH)
+    fixture.succeeds(writer, (fixture.pool(models.packed_count(_LENGTH)),), (made,), "FIBONACCI into a buffer")
+    numbers = models.stored(_LENGTH)
+    expected = models.packed_numbers(numbers)
+    checks.equal(fixture.content(made, len(expected)).hex(), expected.hex(), "bytes of a buffer of numbers")
+    fixture.succeeds(reader, (made,), (result,), "FIBONACCI_DEQUANTIZE from a buffer")
+    real = struct.pack(f"<{_LENGTH}f", *(models.SCALE * (number - models.ZERO_POINT) for number in numbers))
+    checks.equal(bytes(result.read(0, len(real))).hex(), real.hex(), "bytes of the numbers in float32")
+
+
+@cases.case("roles_of_other_data", "NNHAL-MEMDOMAIN-011", "NNHAL-EXTENSION-013", since=Version.V1_3)
+def roles_of_other_data(context: CaseContext) -> None:
+    """allocate is rejected for roles of tensors that differ in their extension data, be it by one byte."""
+    models.need(context, models.FIBONACCI)
+    fixture, first = BufferFixture(context, addition.FLOAT32), models.dequantize(_PREFIX, _LENGTH)
+    for scale, zero_point in ((1.0, models.ZERO_POINT), (models.SCALE, models.ZERO_POINT + (1 << 24))):
+        parameters = struct.pack("<dq", scale, zero_point)
+        both = (first, models.dequantize(_PREFIX, _LENGTH, parameters))
+        allocation = Allocation(tuple(models.prepared(context, one) for one in both), inputs=((0, 0), (1, 0)))
+        what = f"allocate for numbers whose data is {parameters.hex()}, and {models.PARAMETERS.hex()}"
+        checks.raises_status(functools.partial(allocation.ask, fixture.device), {INVALID, GENERAL}, what)
