@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 MISSED = (ResultCode.MISSED_DEADLINE_TRANSIENT, ResultCode.MISSED_DEADLINE_PERSISTENT)
-_REJECTIONS = {ResultCode.BAD_DATA, ResultCode.OP_FAILED}
+_REJECTIONS = (ResultCode.BAD_DATA, ResultCode.OP_FAILED)
 """What a call says of a model or an execution that cannot be, as opposed to a state, a want of memory or a death."""
 _TWIN = quantization_coupling.CONFIGURATION
 _IDENTIFY = "model_identify_inputs_and_outputs"
@@ -278,7 +278,7 @@ def _expect_rejected(context: CaseContext, vector: Vector) -> None:
             Arguments(app, model, built).set(execution)
             require("execution_compute", compute(app, ways(app.level)[0], execution, compilation))
     except CallError as error:
-        checks.member(error.result, _REJECTIONS, f"{error.function} of what must be rejected")
+        app.expect(f"{error.function} of what must be rejected", error.result, *_REJECTIONS)
         return
     judge_taken(context, vector, "the runtime")
 
