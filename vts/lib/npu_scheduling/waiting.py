@@ -22,6 +22,8 @@ _LATE_SECONDS = 2.0
 """How long a device that is busy otherwise may take to notify an end, before time_scale."""
 _LOOK_SECONDS = 0.005
 """How often to look whether an inference tool has ended, as nothing arrives where it failed at once."""
+_NEARLY_OVER_SECONDS = 0.1
+"""A run that was ended early in it would go on for longer than that."""
 _NS_PER_MS = 1_000_000
 
 
@@ -130,6 +132,18 @@ class Waiting:
         """Wait for the end of a run, and see that it is success."""
         if not self.end_of(run, step_ms):
             checks.fail(what, "success", run.ending)
+
+    def is_ended(self, run: Run | ToolRun) -> None:
+        """See that a run which somebody has just ended, early in it, has no success.
+
+        NotApplicable where time passes by itself, and the run was about to end anyway: events may be late.
+        """
+        since = time.monotonic()
+        if not self.end_of(run):
+            return
+        if self.clock is None and time.monotonic() - since < _NEARLY_OVER_SECONDS * self.context.manifest.time_scale:
+            raise NotApplicable("the run was nearly over when it was to be ended")
+        checks.fail("inferences that were ended early", "no success", run.ending)
 
     def rest(self, duration_ms: int) -> None:
         """In real time, let exactly so much of it pass, however slow the subject is said to be."""
