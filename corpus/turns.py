@@ -125,15 +125,22 @@ def _with_parameters_of(vector: Vector, headers: Iterable[VectorHeader], version
     """The first example, and others with parameters of other vectors that have the same ones, and other results."""
     own = _parameters(allowed.header_of(vector))
     asking, data = _of_any_shape(_asking_for_parameters(vector)), vector.examples[0].inputs
-    found = [_evaluated(asking, {**data, **_values(vector)})]
+    found, tried = [_evaluated(asking, {**data, **_values(vector)})], {_key(_values(vector))}
     for header in headers:
         if len(found) < _PARAMETERS and _parameters(header) == own:
             values = _values(vectors.load(vector.operation, header.name))
+            if _key(values) in tried:
+                continue
+            tried.add(_key(values))
             if _is_legal(_of_any_shape(_with_values(vector, {**data, **values})), {}, version):
                 example = _evaluated(asking, {**data, **values})
                 if not any(_is_same(example, one) for one in found):
                     found.append(example)
     return found
+
+
+def _key(values: Mapping[str, Array]) -> Hashable:
+    return tuple((name, value.tobytes()) for name, value in values.items())
 
 
 def _with_values(vector: Vector, values: Mapping[str, Array]) -> Vector:
