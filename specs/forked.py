@@ -100,6 +100,12 @@ def end_with_parent() -> None:
     process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def ends_with(parent: int) -> bool:
+    """The same; False where the process that started it, `parent`, has died before."""
+    end_with_parent()
+    return os.getppid() == parent
+
+
 def process_control(option: int, value: int) -> None:
     """Call prctl(2) of this process."""
     import ctypes
@@ -171,9 +177,8 @@ def _become(write: Callable[[int], None], writing: int, parent: int) -> NoReturn
     """Nothing of the parent's, like its open files or exit handlers, may run twice."""
     code = 1
     try:
-        end_with_parent()
         threading.excepthook = lambda _: None  # what the threads of the work raise is part of it
-        if os.getppid() == parent:  # it may have died before
+        if ends_with(parent):
             write(writing)
             code = 0
     except KeyboardInterrupt:

@@ -22,7 +22,7 @@ from npu_conformance.fuzz.lib.worker import attacked_by, patience
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.process_group import child_has_ended
 from npu_conformance.specs import documents
-from npu_conformance.specs.forked import end_with_parent
+from npu_conformance.specs.forked import ends_with
 
 _ATTEMPTS = 400
 """How often smaller inputs are tried."""
@@ -98,8 +98,7 @@ def end_of(call: Callable[[], object], seconds: float) -> str:
 def _make(call: Callable[[], object], came_through: mmap.mmap, parent: int) -> None:
     """Make the call in the fork, which ends here whatever comes: only its death is looked for."""
     try:
-        end_with_parent()
-        if os.getppid() == parent:  # it may have died before
+        if ends_with(parent):
             call()
     finally:
         # Its status would not tell: a subject can end a process with any.

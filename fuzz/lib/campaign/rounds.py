@@ -45,16 +45,13 @@ _AFTER_A_HANG = 3.0
 """How long one input may take once a hang is known, which may come again and again: what is new is tried once more."""
 _POLL_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 2.0
-_LAUNCHER = """import os
-import sys
+_LAUNCHER = """import sys
 from contextlib import nullcontext as instrumented
 {instrument}
 with instrumented():
-    from npu_conformance.specs.forked import end_with_parent
+    from npu_conformance.specs.forked import ends_with
     from npu_conformance.fuzz.lib.{module} import main
-    end_with_parent()
-    # The parent may have died before that.
-    sys.exit(main(sys.argv[1]) if os.getppid() == {parent} else 0)
+    sys.exit(main(sys.argv[1]) if ends_with({parent}) else 0)
 """
 _INSTRUMENT = """import atheris
 def instrumented():
