@@ -43,14 +43,15 @@ def models_alive(context: CaseContext) -> None:
     """Each of 260 prepared models that live adds its own constant; a device may have no room for so many."""
     chosen, pool = addition.supported(context), context.pool(POOL)
     values = many.pairs(_BEYOND_A_BYTE)
+    made = [model_of(Recipe(1, ((0, 1),), constants=(one,), chosen=chosen)) for one in values]
 
     def make(number: int) -> PreparedModel:
-        preparation = context.prepare(model_of(Recipe(1, ((0, 1),), constants=(values[number],), chosen=chosen)))
+        preparation = context.prepare(made[number + 1])
         if preparation.prepared_model is None:
             raise ServiceError(preparation.status or ErrorStatus.NONE, "no model was prepared")
         return preparation.prepared_model
 
-    prepared = _as_many(_BEYOND_A_BYTE, make)
+    prepared = [prepared_or_unsupported(context, made[0]), *_as_many(_BEYOND_A_BYTE - 1, make, had=1)]
     for number, prepared_model in reversed(list(enumerate(prepared))):
         chosen.adds(context, prepared_model, pool, values[number], inputs=1, what=f"model {number} of {len(prepared)}")
 
