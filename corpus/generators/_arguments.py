@@ -5,7 +5,7 @@ import math
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
-from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import FAR_EXTREMES, dyadic, integers
 from npu_conformance.corpus.generators.operands import OperandSpec, int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
@@ -108,7 +108,7 @@ def _limits(operation: str) -> Vectors:
     one = 1.0 + 2.0**-23
     source = tensor(FLOAT32, (2, 4), [1.0, -9.0, -9.0, one, -1.0, 9.0, 9.0, -one])
     about = "float16 does not tell the two from each other"
-    yield _positive("float32_last_bit", operation, source, 1, about, ("relaxed", "float16"))
+    yield _positive("float32_last_bit", operation, source, 1, about, ("relaxed", "float16", INTERNAL))
 
 
 def _open(operation: str) -> Vectors:

@@ -7,7 +7,7 @@ from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, telling
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
 from npu_conformance.corpus.generators._squares import squares
-from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejected
 from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, tensor
 from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
@@ -139,7 +139,7 @@ def _random_bytes(operation: str, kind: OperandType, shapes: str, quantization: 
         ),
         {"output": tensor(BOOL8, output)},
         hazards=["compare-by-value"],
-        excluded=["all_inputs_as_internal"],
+        excluded=[INTERNAL],
     )
 
 
@@ -165,7 +165,7 @@ def _every_byte(operation: str) -> Vectors:
             ),
             {"output": tensor(BOOL8, (32, 8))},
             hazards=["compare-by-value"],
-            excluded=["all_inputs_as_internal"],
+            excluded=[INTERNAL],
         )
 
 
@@ -185,7 +185,7 @@ def _few_codes_broadcast(operation: str) -> Vectors:
             ),
             {"output": tensor(BOOL8, (3, 7))},
             hazards=["compare-by-value"],
-            excluded=["all_inputs_as_internal"],
+            excluded=[INTERNAL],
         )
 
 
@@ -209,7 +209,7 @@ def _special(operation: str) -> Vectors:
         ),
         {"output": tensor(BOOL8, (6,))},
         description="neighbours in float32, which float16 arithmetic takes for equal",
-        excluded=["relaxed", "all_inputs_as_internal"],  # where an addition of 0 may lose the last bit
+        excluded=["relaxed", INTERNAL],  # where an addition of 0 may lose the last bit
     )
     yield positive(
         "bool8_different_true_bytes",

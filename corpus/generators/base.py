@@ -32,6 +32,10 @@ def graph(
     return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
 
 
+INTERNAL = "all_inputs_as_internal"
+"""The variation with an addition of 0 in front, which may lose the last bits of a float."""
+
+
 def positive(
     name: str,
     operation: str,
@@ -49,7 +53,7 @@ def positive(
     """A vector that must run; its expected values come from the oracle. `since` is lifted to that of the types.
 
     excluded: variations that the data does not allow, such as float16 where values exceed its range. Infinities and
-    negative zeros exclude all_inputs_as_internal by themselves, since the ADD in front need not keep them.
+    negative zeros exclude INTERNAL by themselves, since the ADD in front need not keep them.
     Raises ValueError where the oracle finds another output shape than the generator declares.
     """
     if any(spec.operand.is_open for spec in outputs.values()):
@@ -75,11 +79,7 @@ def _impossible(vector: Vector) -> tuple[str, ...]:
     """Variations that the model allows and the data does not."""
     possible = allowed.applicable(allowed.header_of(vector))
     special = any(map(_is_special, vector.examples[0].inputs.values()))
-    return tuple(
-        name
-        for name in possible
-        if (name == "all_inputs_as_internal" and special) or variations.apply(name, vector) is None
-    )
+    return tuple(name for name in possible if (name == INTERNAL and special) or variations.apply(name, vector) is None)
 
 
 def _is_special(array: Array) -> bool:

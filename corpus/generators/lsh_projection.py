@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.corpus import oracles
 from npu_conformance.corpus.generators._moves import KINDS, late, quantization, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejection
 from npu_conformance.corpus.generators.data import dyadic, integers
 from npu_conformance.corpus.generators.operands import Data, OperandSpec, int32, left_out, omitted, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32, QUANT8
@@ -81,7 +81,7 @@ def _wide() -> Vectors:
                                ("deprecated", 9, 1)):  # fmt: skip
         yield _plain(f"{name}_{count}_hashes_of_{width}_bits", name, "float32", source, count, width)
     seeds = tensor(FLOAT32, (2, 4), [1e30, -1e-30, 3e-30, 123456.789, -0.1, 0.0, 1 / 3, -7.0])
-    reason = ("float16", "relaxed")
+    reason = ("float16", "relaxed", INTERNAL)
     yield _positive(
         "dense_seeds_of_all_sizes", seeds, source, _weights("float32", (1.5, 0.5)), "dense", excluded=reason
     )

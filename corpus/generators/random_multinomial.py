@@ -9,7 +9,7 @@ from msgspec import structs
 
 from npu_conformance.corpus.generators._moves import KINDS, late, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive, rejection
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import Data, OperandSpec, constant, int32, int32s, tensor
 from npu_conformance.corpus.generators.types import FLOAT32, INT32
@@ -94,7 +94,7 @@ def _positive(
     dimensions = (logits.shape[0], count) if output is None else output
     exact = positive(
         name, OPERATION, inputs, {"samples": tensor(INT32, dimensions)}, since="1.2",
-        requirements=("NNHAL-ACCURACY-009",), excluded=("all_inputs_as_internal",),
+        requirements=("NNHAL-ACCURACY-009",), excluded=(INTERNAL,),
     )  # fmt: skip
     return structs.replace(exact, kind="multinomial", multinomial_tolerance=TOLERANCE)
 

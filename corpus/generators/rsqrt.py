@@ -5,7 +5,7 @@ import math
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape
 from npu_conformance.corpus.generators._shared_quantization import shared_quantization
-from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.base import INTERNAL, Vectors, positive
 from npu_conformance.corpus.generators.data import integers
 from npu_conformance.corpus.generators.operands import tensor
 from npu_conformance.corpus.generators.types import INT32, QUANT8, SIGNED
@@ -46,13 +46,11 @@ def _every_byte() -> Vectors:
                 {"input": tensor(kind, shape, data, scale=scale, zero_point=point - shift)},
                 {"output": tensor(kind, shape, scale=out_scale, zero_point=out_point - shift)},
                 description=f"scale {scale} to {out_scale}, zero point {point - shift} to {out_point - shift}",
-                excluded=["all_inputs_as_internal"],
+                excluded=[INTERNAL],
             )
     inputs = {"input": tensor(QUANT8, (3, 4), integers(71, (3, 4), 12, 255))}
     outputs = {"output": tensor(QUANT8, (3, 4))}
-    yield from shared_quantization(
-        "RSQRT", inputs, outputs, (0.02, 0.015), (3, 10), excluded=["all_inputs_as_internal"]
-    )
+    yield from shared_quantization("RSQRT", inputs, outputs, (0.02, 0.015), (3, 10), excluded=[INTERNAL])
 
 
 def _quantized_ranks() -> Vectors:
@@ -69,5 +67,5 @@ def _quantized_ranks() -> Vectors:
                     )
                 },
                 {"output": tensor(kind, shape, scale=0.0125, zero_point=5 - shift)},
-                excluded=["all_inputs_as_internal"],
+                excluded=[INTERNAL],
             )
