@@ -33,8 +33,8 @@ _OPERATIONS = 1100
 _CARRIED = 20
 _REUSABLE = _NAMES = 130
 _WAITING = 70
-_LARGE = 3 << 19
-"""Bytes of a buffer: a mebibyte and a half."""
+_LARGE = (3 << 19) + 13 * SIZE
+"""Bytes of a buffer: a mebibyte and a half, and no whole page."""
 _NO_ROOM = {ErrorStatus.GENERAL_FAILURE, *EXHAUSTED}
 
 
@@ -89,12 +89,12 @@ def outputs(context: CaseContext) -> None:
 
 @cases.case("graphs.referenced", "NNHAL-CONTROLFLOW-016", since=Version.V1_3)
 def referenced(context: CaseContext) -> None:
-    """A model refers to 40 graphs, two in each IF; each adds its own constant."""
-    chosen, start, added = addition.supported(context), (0.5, -1.0), many.pairs(40)
+    """A model refers to 260 graphs, two in each IF; each adds its own constant."""
+    chosen, start, added = addition.supported(context), (0.5, -1.0), many.pairs(_BEYOND_A_BYTE)
     model = prepared_or_unsupported(context, many.branches(chosen, added))
     for condition, taken in ((b"\1", added[::2]), (b"\0", added[1::2])):
-        what = f"execution of 40 graphs, condition {condition[0]}"
-        found = many.computed(context, model, [condition, chosen.packed(start)], [SIZE] * 20, what)
+        what = f"execution of {len(added)} graphs, condition {condition[0]}"
+        found = many.computed(context, model, [condition, chosen.packed(start)], [SIZE] * len(taken), what)
         for number, (output, one) in enumerate(zip(found, taken, strict=True)):
             chosen.check(output, many.plus(start, one), f"output {number}, {what}")
 
@@ -185,6 +185,19 @@ def buffers_alive(context: CaseContext) -> None:
     for number, (made, value) in enumerate(zip(living, values, strict=False)):
         fixture.succeeds(model, (made, zero), (result,), f"execution on buffer {number} of {len(living)}")
         fixture.chosen.check(bytes(result.read(0, SIZE)), value, f"content of buffer {number} of {len(living)}")
+
+
+@cases.case("buffers.roles", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-026", since=Version.V1_3)
+def buffers_roles(context: CaseContext) -> None:
+    """A buffer that was allocated for each of 80 inputs is every one of them."""
+    fixture, value = BufferFixture(context, addition.supported(context)), (1.5, -2.0)
+    model = fixture.prepare(40)
+    made = fixture.allocate(model, inputs=range(80))
+    fixture.fill(made, value)
+    results = [fixture.pool() for _ in range(40)]
+    fixture.succeeds(model, [made] * 80, results, "execution with one buffer as 80 inputs")
+    for number, result in enumerate(results):
+        fixture.chosen.check(bytes(result.read(0, SIZE)), many.plus(value, value), f"output {number} of 40")
 
 
 @cases.case("buffers.large", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-022", since=Version.V1_3)

@@ -10,23 +10,39 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung, NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.harness.run.executing.execution import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
+    ExecutionRecorder,
+    timing_rules,
+)
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import (
+    EXHAUSTED,
+    MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
+    ErrorStatus,
+    ExecutionPreference,
+    Priority,
+)
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.chain import LONG, Chain
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.load import takes_several
+from npu_conformance.vts.lib.loops import Loop, expect_aborted
+from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _CALLERS, _ROUNDS = 4, 8
+_LOOP_ROUNDS, _ENDLESS = 2000, 1
+"""How long loops are that end, and the place of the one that does not."""
 
 
 @cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", since=Version.V1_2)
@@ -84,6 +100,34 @@ def launched_ahead(context: CaseContext) -> None:
             takes_several(answer[0].status)
         checks.status(answer[0].status, {ErrorStatus.NONE}, "one of four executions in flight")
         chain.check(bytes(pool.read(3 * chain.size, chain.size)), start)
+
+
+@cases.case(
+    "concurrent.one_is_aborted", "NNHAL-EXECUTE-007", "NNHAL-TIMING-001", "NNHAL-CONTROLFLOW-012",
+    since=Version.V1_3, until=HIDL_LAST,
+)  # fmt: skip
+def one_is_aborted(context: CaseContext) -> None:
+    """Of asynchronous executions at once each has its own timeout, times and status: one loop has no end."""
+    prepared_model = addition.prepared(context, LOOP)
+    loops = [Loop(context, _LOOP_ROUNDS, step) for step in (1.0, 0.0, 2.0, 3.0)]
+    recorders = [ExecutionRecorder() for _ in loops]
+    for number, (loop, recorder) in enumerate(zip(loops, recorders, strict=True)):
+        timeout, measured = MILLISECOND if number == _ENDLESS else MAXIMUM_LOOP_TIMEOUT_DURATION_NS, number % 2 == 1
+        launch = functools.partial(prepared_model.execute, loop.request, measured, NO_DEADLINE, timeout, recorder)
+        checks.succeeds(launch, "execute")
+    answers = [recorder.answers for recorder in recorders]
+    seconds = context.manifest.deadlines.execute
+    _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")
+    for number, (loop, answer) in enumerate(zip(loops, answers, strict=True)):
+        checks.equal(len(answer), 1, "number of notifications of one execution")
+        if number:
+            takes_several(answer[0].status)
+        if number == _ENDLESS:
+            expect_aborted(answer[0])
+            continue
+        checks.status(answer[0].status, {ErrorStatus.NONE}, "execution beside a loop without end")
+        timing_rules(context, answer[0], measured=number % 2 == 1)
+        loop.check("output of a loop beside one without end")
 
 
 @cases.case("concurrent.other_sizes", "NNHAL-EXECUTE-007", "NNHAL-PREPARE-014", since=Version.V1_2)

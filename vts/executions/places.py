@@ -22,14 +22,17 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Subgraph,
 )
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition
+from npu_conformance.vts.lib.memory_domains.fixture import types_of
+from npu_conformance.vts.lib.scalar_models import REALS, largest, padding
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, POOL, constant, graph, tensor
 from npu_conformance.vts.lib.sums import FILL, Sum, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
-_POOL = 64
+_POOL, _SCALAR = 64, 8
 
 
 @cases.case("layout.odd_places", "NNHAL-EXECUTE-009", "NNHAL-EXECUTE-001", "NNHAL-MODEL-031")
@@ -103,6 +106,41 @@ def _adds_few(context: CaseContext, chosen: Addition, prepared_model: PreparedMo
 
 def _of_length(argument: RequestArgument, length: int) -> RequestArgument:
     return replace(argument, location=replace(argument.location, length=length))
+
+
+@cases.case("layout.scalars", "NNHAL-EXECUTE-009", "NNHAL-EXECUTE-001", since=Version.V1_2)
+def scalars(context: CaseContext) -> None:
+    """A scalar of one or two bytes may begin at any multiple of its size: the bytes around it are not read."""
+    for chosen in types_of(context):
+        given, called = chosen.packed(addition.A), chosen.operand_type.name.lower()
+        models = [(largest(chosen), b"\1", chosen.packed((max(addition.A),) * 2)[: SIZE // chosen.elements])]
+        if chosen.operand_type in REALS:
+            scalar, form = REALS[chosen.operand_type]
+            models.append((padding(chosen, scalar), struct.pack(form, 2.5), given + chosen.packed((2.5, 2.5))))
+        for model, data, expected in models:
+            if all(context.supported_operations(model)):
+                prepared_model = addition.prepared(context, model)
+                for executor in executors(context.version):
+                    with context.configuration(f"{called}.bytes_{len(data)}.{executor}"):
+                        _with_scalar_anywhere(context, given, prepared_model, data, expected, executor)
+
+
+def _with_scalar_anywhere(
+    context: CaseContext, given: bytes, prepared_model: PreparedModel, data: bytes, expected: bytes, executor: str
+) -> None:
+    """Execute with a scalar at each place of two words whose other bytes are zero."""
+    pool, size = context.pool(_POOL), len(expected)
+    pool.write(0, given)
+    for place in range(0, _SCALAR, len(data)):
+        pool.write(SIZE, bytes(_SCALAR))
+        pool.write(SIZE + place, data)
+        places = (DataLocation(0, 0, SIZE), DataLocation(0, SIZE + place, len(data)), DataLocation(0, 2 * SIZE, size))
+        first, scalar, output = (RequestArgument(location=one) for one in places)
+        request = Request((first, scalar), (output,), (RequestMemoryPool(pool=pool.memory),))
+        what = f"{executor} execution with a scalar of {len(data)} bytes at byte {place}"
+        execution = bind(context, prepared_model, request, executor=executor)()
+        checks.status(execution.status, {ErrorStatus.NONE}, what)
+        checks.equal(bytes(pool.read(2 * SIZE, size)), expected, f"output of {what}")
 
 
 @cases.case("layout.inputs_of_one_place", "NNHAL-REQUEST-005", "NNHAL-EXECUTE-001")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import time
 
 from npu_conformance.harness.judge import checks
@@ -13,17 +12,18 @@ from npu_conformance.harness.run.executing.execution import ExecutionOptions, ti
 from npu_conformance.harness.run.executing.executors import bind, executors
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.loops import Loop
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import sum_of
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _UNITS = ("NNHAL-TIMING-005", "NNHAL-TIMING-006")
-_ROUNDS, _SIZE, _CALLERS = 400, 4, 4
+_ROUNDS, _CALLERS = 400, 4
 _NOTICEABLE = 5_000_000
 """Nanoseconds by which the longer loop has to be longer, to say anything."""
 _FAR_OFF = 100
@@ -81,7 +81,7 @@ def of_callers_that_wait(context: CaseContext) -> None:
     """Executions that wait for each other report durations, of which the device's is within the driver's."""
     prepared_model = addition.prepared(context, LOOP)
     options = ExecutionOptions(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
-    requests = [_loop_request(context, _ROUNDS) for _ in range(_CALLERS)]
+    requests = [Loop(context, _ROUNDS).request for _ in range(_CALLERS)]
     executions = context.run_concurrently([bind(context, prepared_model, one, options) for one in requests])
     for execution in executions:
         if isinstance(execution, BaseException):
@@ -93,21 +93,10 @@ def of_callers_that_wait(context: CaseContext) -> None:
 
 def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
     """Execute a loop of so many rounds; returns the shortest of three times, as reported and as seen by the caller."""
-    request = _loop_request(context, rounds)
+    request = Loop(context, rounds).request
     measured = [_measure(context, prepared_model, request) for _ in range(3)]
     reported = [one for one, _ in measured if one is not None]
     return min(reported, default=None), min(elapsed for _, elapsed in measured)
-
-
-def _loop_request(context: CaseContext, rounds: int) -> Request:
-    pool = context.pool(64)
-    pool.write(0, struct.pack("<f", 1.0 - rounds))
-    pool.write(16, struct.pack("<f", 1.0))
-    return Request(
-        tuple(RequestArgument(location=DataLocation(0, place, _SIZE)) for place in (0, 16)),
-        (RequestArgument(location=DataLocation(0, 32, _SIZE)),),
-        (RequestMemoryPool(pool=pool.memory),),
-    )
 
 
 def _measure(

@@ -52,6 +52,19 @@ def open_lengths(context: CaseContext) -> None:
         _reads(fixture, reader, made, numbers)
 
 
+@cases.case("open_outputs", "NNHAL-MEMDOMAIN-033", "NNHAL-EXTENSION-012", since=Version.V1_3)
+def open_outputs(context: CaseContext) -> None:
+    """A buffer of any length holds as many numbers as an execution wrote last."""
+    models.need(context, models.FIBONACCI)
+    fixture = BufferFixture(context, addition.FLOAT32)
+    writer = models.prepared(context, models.fibonacci(_PREFIX, 0))
+    made = fixture.allocate(writer, outputs=(0,))
+    for length in (3, 9, 2):
+        count, expected = fixture.pool(models.packed_count(length)), models.packed_numbers(models.stored(length))
+        fixture.succeeds(writer, (count,), (made,), f"FIBONACCI of {length} numbers into a buffer of any length")
+        checks.equal(fixture.content(made, len(expected)).hex(), expected.hex(), f"bytes of {length} numbers")
+
+
 def _reads(fixture: BufferFixture, reader: PreparedModel, made: DeviceBuffer, numbers: Sequence[int]) -> None:
     """See that a model reads these numbers from a buffer."""
     real = struct.pack(f"<{len(numbers)}f", *(models.SCALE * (number - models.ZERO_POINT) for number in numbers))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import struct
 import time
 from collections.abc import Callable
 from functools import partial
@@ -14,17 +13,16 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.run.executing.execution import Execution
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions
+from npu_conformance.harness.run.executing.executors import bind
 from npu_conformance.harness.run.executing.launching import FencedOptions, Launched, finish, forms, launch
-from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MAXIMUM_LOOP_TIMEOUT_DURATION_NS, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND, deadline
 from npu_conformance.vts.lib.fenced import FencedFixture, Sum, fenced_ways, launch_by, signal_all
-from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.loops import Loop, expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.fenced.limits", group=Group.EXECUTION)
@@ -127,18 +125,12 @@ def _beside(context: CaseContext) -> dict[str, FencedOptions]:
     }
 
 
-class _Loop:
-    """A loop of one round, and memory for it."""
+class _Loop(Loop):
+    """A loop of one round, and what computes it."""
 
     def __init__(self, context: CaseContext, prepared_model: PreparedModel) -> None:
-        self.prepared_model, self._pool = prepared_model, context.pool(64)
-        self._pool.write(0, struct.pack("<f", 0.0))
-        self._pool.write(16, struct.pack("<f", 1.0))
-        self.request = _request_of_loop(self._pool)
-
-    def check(self) -> None:
-        """See that the loop has added once."""
-        checks.equal(struct.unpack("<f", self._pool.read(32, 4)), (1.0,), "output of a loop of one round")
+        super().__init__(context, 1)
+        self.prepared_model = prepared_model
 
 
 def _in_time_behind_a_fence(
@@ -194,10 +186,7 @@ def malformed(context: CaseContext) -> None:
 @cases.case("loop_timeout", "NNHAL-CONTROLFLOW-015", "NNHAL-FENCED-011", since=_SINCE)
 def loop_timeout(context: CaseContext) -> None:
     """A loop without end is aborted after a timeout of a millisecond, and the returned fence fails."""
-    prepared_model, pool = addition.prepared(context, LOOP), context.pool(64)
-    pool.write(0, struct.pack("<f", -1.0))
-    pool.write(16, struct.pack("<f", 0.0))
-    request = _request_of_loop(pool)
+    prepared_model, request = addition.prepared(context, LOOP), Loop(context, 1, step=0.0).request
     for form in forms(context.version):
         with context.configuration(form):
             launched = launch(
@@ -206,13 +195,26 @@ def loop_timeout(context: CaseContext) -> None:
             expect_aborted(Execution(finish(context, launched).status, (), None))
 
 
+@cases.case("loop_timeout_of_another", "NNHAL-CONTROLFLOW-012", "NNHAL-FENCED-005", since=_SINCE)
+def loop_timeout_of_another(context: CaseContext) -> None:
+    """A loop that waits keeps its timeout: another execution of its model, of a nanosecond, comes in between."""
+    prepared_model = addition.prepared(context, LOOP)
+    for form in forms(context.version):
+        with context.configuration(form):
+            loop, fence, options = Loop(context, 50), context.fence(), FencedOptions(form=form)
+            options = replace(options, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
+            request = loop.request
+            launched = launch(context, prepared_model, request, (fence,), options, settle=fence.signal)
+            checks.status(launched.status, {ErrorStatus.NONE}, f"{form} of a loop")
+            other = bind(context, prepared_model, Loop(context, 50, 2.0).request, ExecutionOptions(loop_timeout=1))
+            other()  # however it ends
+            launched.settle()
+            checks.status(finish(context, launched).status, {ErrorStatus.NONE}, f"{form} of a loop beside another")
+            loop.check("output of a loop beside another with a timeout of a nanosecond")
+
+
 def _check_late_or_missed(total: Sum, launched: Launched) -> None:
     status = total.end(launched).status
     checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
     if status == ErrorStatus.NONE:
         total.check()
-
-
-def _request_of_loop(pool: Pool) -> Request:
-    *inputs, output = (RequestArgument(location=DataLocation(0, offset, 4)) for offset in (0, 16, 32))
-    return Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))

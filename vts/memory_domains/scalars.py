@@ -7,11 +7,12 @@ import struct
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
-from npu_conformance.specs.neuralnetworks.types import Model, Operation
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.addition import SIZE, A, Addition
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, A
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
@@ -20,17 +21,12 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     BufferFixture,
     in_each_type,
 )
-from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, tensor
+from npu_conformance.vts.lib.scalar_models import REALS, filling, integers, largest, padding, rank
 
 cases = CaseGroup("vts.memory_domains.scalars", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _SIZES = range(1, 9)
 """Bytes of memory that is copied from and to."""
-_REALS = {
-    OperandType.TENSOR_FLOAT32: (OperandType.FLOAT32, "<f"),
-    OperandType.TENSOR_FLOAT16: (OperandType.FLOAT16, "<e"),
-}
-"""The scalar that PAD_V2 has beside a tensor, and its form in module struct."""
 
 
 @cases.case("reals", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-017", "NNHAL-MEMDOMAIN-022", since=_SINCE)
@@ -38,7 +34,7 @@ _REALS = {
 def reals(fixture: BufferFixture) -> None:
     """A buffer holds the value with which PAD_V2 fills up, and takes no memory of another size."""
     scalar, form = _real_of(fixture)
-    model, data = fixture.prepare_model(_padding(fixture.chosen, scalar)), fixture.pool(fixture.chosen.packed(A))
+    model, data = fixture.prepare_model(padding(fixture.chosen, scalar)), fixture.pool(fixture.chosen.packed(A))
     made, result = fixture.allocate(model, inputs=(1,)), fixture.pool(2 * SIZE)
     for value in (2.5, -0.75):
         _holds(fixture, made, struct.pack(form, value))
@@ -48,12 +44,37 @@ def reals(fixture: BufferFixture) -> None:
         fixture.chosen.check(found[SIZE:], (value, value), f"what PAD_V2 fills up with {value} in a buffer")
 
 
+@cases.case("integers", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-017", "NNHAL-MEMDOMAIN-022", since=_SINCE)
+def words(context: CaseContext) -> None:
+    """A buffer holds the integer of 32 bits with which FILL fills a tensor."""
+    fixture = BufferFixture(context, addition.FLOAT32)
+    model, result = fixture.prepare_model(filling()), fixture.pool(SIZE)
+    made = fixture.allocate(model, inputs=(0,))
+    for value in (0x12345678, -(1 << 31), -2):
+        _holds(fixture, made, integers(value))
+        fixture.succeeds(model, (made,), (result,), f"FILL with {value} in a buffer")
+        checks.equal(bytes(result.read(0, SIZE)), integers(value, value), f"the bytes of two integers, {value}")
+
+
+@cases.case("of_an_output", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-029", since=_SINCE)
+def of_an_output(context: CaseContext) -> None:
+    """A buffer that an execution writes, with the RANK of a tensor, is the scalar that another one reads."""
+    fixture = BufferFixture(context, addition.FLOAT32)
+    writer, reader = fixture.prepare_model(rank()), fixture.prepare_model(filling())
+    made = fixture.allocate_as(Allocation((writer, reader), inputs=((1, 0),), outputs=((0, 0),)))
+    result = fixture.pool(SIZE)
+    fixture.succeeds(writer, (fixture.pool(SIZE),), (made,), "RANK into a buffer")
+    checks.equal(fixture.content(made, 4), integers(3), "content of a buffer that RANK has written")
+    fixture.succeeds(reader, (made,), (result,), "FILL with what RANK has written")
+    checks.equal(bytes(result.read(0, SIZE)), integers(3, 3), "the bytes of two integers, the rank of a tensor")
+
+
 @cases.case("truths", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-017", "NNHAL-MEMDOMAIN-022", since=_SINCE)
 @in_each_type
 def truths(fixture: BufferFixture) -> None:
     """A buffer holds whether REDUCE_MAX keeps dimensions, in one byte, and takes no memory of another size."""
     one = SIZE // fixture.elements
-    model, data = fixture.prepare_model(_largest(fixture.chosen)), fixture.pool(fixture.chosen.packed(A))
+    model, data = fixture.prepare_model(largest(fixture.chosen)), fixture.pool(fixture.chosen.packed(A))
     made, result = fixture.allocate(model, inputs=(1,)), fixture.pool(one)
     _holds(fixture, made, b"\1")
     fixture.succeeds(model, (data, made), (result,), "REDUCE_MAX with a truth value in a buffer")
@@ -66,7 +87,7 @@ def truths(fixture: BufferFixture) -> None:
 def beside_a_tensor(fixture: BufferFixture) -> None:
     """allocate is rejected for roles of a tensor and of a scalar whose elements have one type."""
     scalar, _ = _real_of(fixture)
-    model = fixture.prepare_model(_padding(fixture.chosen, scalar))
+    model = fixture.prepare_model(padding(fixture.chosen, scalar))
     allocation = Allocation((model,), inputs=((0, 0), (0, 1)))
     what = "allocate for a tensor and a scalar of one type of elements"
     checks.raises_status(lambda: allocation.ask(fixture.device), {INVALID, GENERAL}, what)
@@ -74,7 +95,7 @@ def beside_a_tensor(fixture: BufferFixture) -> None:
 
 def _real_of(fixture: BufferFixture) -> tuple[OperandType, str]:
     """The scalar of PAD_V2 in the type that is tested."""
-    found = _REALS.get(fixture.chosen.operand_type)
+    found = REALS.get(fixture.chosen.operand_type)
     if found is None:
         raise NotApplicable("the scalar of PAD_V2 is an integer beside quantised tensors")
     return found
@@ -90,30 +111,3 @@ def _holds(fixture: BufferFixture, made: DeviceBuffer, data: bytes) -> None:
         if size != len(data):
             checks.status(fixture.copy_to(made, size), {INVALID}, f"copyTo of {len(data)} bytes to {size}")
     checks.equal(fixture.content(made, len(data)), data, "content of a scalar's buffer")
-
-
-def _padding(chosen: Addition, scalar: OperandType) -> Model:
-    """PAD_V2 of a tensor: as many elements again behind it."""
-    operands = [
-        tensor(chosen.operand_type, (chosen.elements,), INPUT),
-        constant(OperandType.TENSOR_INT32, (1, 2), 0, 8),
-        tensor(scalar, (), INPUT),
-        tensor(chosen.operand_type, (2 * chosen.elements,), OUTPUT),
-    ]
-    return Model(graph(operands, [Operation(OperationType.PAD_V2, (0, 1, 2), (3,))]), (), _integers(0, chosen.elements))
-
-
-def _largest(chosen: Addition) -> Model:
-    """REDUCE_MAX over the one dimension of a tensor."""
-    points = {"scale": chosen.scale, "zero_point": chosen.zero_point}
-    operands = [
-        tensor(chosen.operand_type, (chosen.elements,), INPUT, **points),
-        constant(OperandType.TENSOR_INT32, (1,), 0, 4),
-        tensor(OperandType.BOOL, (), INPUT),
-        tensor(chosen.operand_type, (1,), OUTPUT, **points),
-    ]
-    return Model(graph(operands, [Operation(OperationType.REDUCE_MAX, (0, 1, 2), (3,))]), (), _integers(0))
-
-
-def _integers(*numbers: int) -> bytes:
-    return struct.pack(f"<{len(numbers)}i", *numbers)

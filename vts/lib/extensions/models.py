@@ -11,16 +11,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute, executors
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     ExtensionNameAndPrefix,
+    Memory,
     Model,
     Operand,
     OperandExtraParams,
@@ -30,7 +33,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, graph
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, POOL, TEMPORARY, constant, graph
 
 FIBONACCI, ECHO = "com.npu_conformance.fibonacci", "com.npu_conformance.echo"
 UNKNOWN = "com.npu_conformance.in_no_driver"
@@ -95,6 +98,26 @@ def dequantize(prefix: int, length: int, parameters: bytes = PARAMETERS) -> Mode
     operands = [numbers_operand(prefix, length, INPUT, parameters), real]
     main = graph(operands, [Operation(code(prefix, DEQUANTIZE_OPERATION), (0,), (1,))])
     return Model(main, extension_name_to_prefix=mapping(fibonacci=prefix))
+
+
+def dequantized_and_scaled(prefix: int, length: int, parameters: bytes, pools: Sequence[Memory]) -> Model:
+    """FIBONACCI_DEQUANTIZE, times what is in the first pool, plus what is in the second one."""
+    real = Operand(OperandType.TENSOR_FLOAT32, (length,))
+    stored_in = [
+        replace(real, lifetime=POOL, location=DataLocation(number, length=4 * length)) for number in range(len(pools))
+    ]
+    operands = [
+        numbers_operand(prefix, length, INPUT, parameters), *stored_in, constant(OperandType.INT32, (), 0, 4),
+        replace(real, lifetime=TEMPORARY), replace(real, lifetime=TEMPORARY), replace(real, lifetime=OUTPUT),
+    ]  # fmt: skip
+    operations = [
+        Operation(code(prefix, DEQUANTIZE_OPERATION), (0,), (4,)),
+        Operation(OperationType.MUL, (4, 1, 3), (5,)),
+        Operation(OperationType.ADD, (5, 2, 3), (6,)),
+    ]
+    names = mapping(fibonacci=prefix)
+    main = graph(operands, operations)
+    return Model(main, operand_values=bytes(4), pools=tuple(pools), extension_name_to_prefix=names)
 
 
 def echo(prefix: int, content: bytes) -> Model:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 import time
 from functools import partial
 
@@ -25,7 +24,7 @@ from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import Held, Root, signal_open
 from npu_conformance.vts.lib.load import too_much
-from npu_conformance.vts.lib.loops import expect_sooner_than_default
+from npu_conformance.vts.lib.loops import Loop, expect_sooner_than_default
 from npu_conformance.vts.lib.memory_domains.fixture import status_of
 from npu_conformance.vts.lib.structure_models import LOOP
 
@@ -197,9 +196,7 @@ def endless_loop(history: History, chance: random.Random) -> None:
         history.looping = history.context.prepare(LOOP).prepared_model if history.known.aborts_loops else None
     if history.looping is None:
         return
-    pool = history.context.filled_pool(struct.pack("<3f", -1.0, 0.0, 0.0))
-    first, second, output = (RequestArgument(location=DataLocation(0, at, 4)) for at in (0, 4, 8))
-    request = Request((first, second), (output,), (RequestMemoryPool(pool=pool),))
+    request = Loop(history.context, 1, step=0.0).request
     options = replace(drawn_options(history.version, _LOOPING, chance), loop_timeout=MILLISECOND)
     ways = set(executors(history.version, loop_timeout=True)) & set(bursts.ways(history))
     executor = chance.choice(sorted(ways))
