@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung, NotSupported
@@ -13,6 +13,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
+    Execution,
+    ExecutionOptions,
     ExecutionRecorder,
     timing_rules,
 )
@@ -45,7 +47,7 @@ _LOOP_ROUNDS, _ENDLESS = 2000, 1
 """How long loops are that end, and the place of the one that does not."""
 
 
-@cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", since=Version.V1_2)
+@cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", "NNHAL-TIMING-001", since=Version.V1_2)
 def one_prepared_model(context: CaseContext) -> None:
     """Four callers execute one prepared model at once, first by the same executor and then by all in turn."""
     chosen = addition.supported(context)
@@ -103,31 +105,52 @@ def launched_ahead(context: CaseContext) -> None:
 
 
 @cases.case(
-    "concurrent.one_is_aborted", "NNHAL-EXECUTE-007", "NNHAL-TIMING-001", "NNHAL-CONTROLFLOW-012",
-    since=Version.V1_3, until=HIDL_LAST,
-)  # fmt: skip
+    "concurrent.one_is_aborted", "NNHAL-EXECUTE-007", "NNHAL-TIMING-001", "NNHAL-CONTROLFLOW-012", since=Version.V1_3
+)
 def one_is_aborted(context: CaseContext) -> None:
-    """Of asynchronous executions at once each has its own timeout, times and status: one loop has no end."""
+    """Of executions at once each has its own timeout, times and status: one loop has no end."""
     prepared_model = addition.prepared(context, LOOP)
     loops = [Loop(context, _LOOP_ROUNDS, step) for step in (1.0, 0.0, 2.0, 3.0)]
+    asked = [ExecutionOptions(number % 2 == 1, MAXIMUM_LOOP_TIMEOUT_DURATION_NS) for number in range(len(loops))]
+    asked[_ENDLESS] = ExecutionOptions(measure=True, loop_timeout=MILLISECOND)
+    at_once = _by_threads if context.version.is_aidl else _by_notifications
+    for number, execution in enumerate(at_once(context, prepared_model, loops, asked)):
+        if number:
+            takes_several(execution.status)
+        if number == _ENDLESS:
+            expect_aborted(execution)
+            continue
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution beside a loop without end")
+        timing_rules(context, execution, measured=asked[number].measure)
+        loops[number].check("output of a loop beside one without end")
+
+
+def _by_threads(
+    context: CaseContext, prepared_model: PreparedModel, loops: Sequence[Loop], asked: Sequence[ExecutionOptions]
+) -> list[Execution]:
+    runs = [bind(context, prepared_model, one.request, its) for one, its in zip(loops, asked, strict=True)]
+    executions = []
+    for outcome in context.run_concurrently(runs):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        executions.append(outcome)
+    return executions
+
+
+def _by_notifications(
+    context: CaseContext, prepared_model: PreparedModel, loops: Sequence[Loop], asked: Sequence[ExecutionOptions]
+) -> list[Execution]:
+    """Launch all, and wait until there are as many notifications, whoever gets them."""
     recorders = [ExecutionRecorder() for _ in loops]
-    for number, (loop, recorder) in enumerate(zip(loops, recorders, strict=True)):
-        timeout, measured = MILLISECOND if number == _ENDLESS else MAXIMUM_LOOP_TIMEOUT_DURATION_NS, number % 2 == 1
-        launch = functools.partial(prepared_model.execute, loop.request, measured, NO_DEADLINE, timeout, recorder)
-        checks.succeeds(launch, "execute")
+    for loop, its, recorder in zip(loops, asked, recorders, strict=True):
+        arguments = (loop.request, its.measure, NO_DEADLINE, its.loop_timeout, recorder)
+        checks.succeeds(functools.partial(prepared_model.execute, *arguments), "execute")
     answers = [recorder.answers for recorder in recorders]
     seconds = context.manifest.deadlines.execute
     _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")
-    for number, (loop, answer) in enumerate(zip(loops, answers, strict=True)):
+    for answer in answers:
         checks.equal(len(answer), 1, "number of notifications of one execution")
-        if number:
-            takes_several(answer[0].status)
-        if number == _ENDLESS:
-            expect_aborted(answer[0])
-            continue
-        checks.status(answer[0].status, {ErrorStatus.NONE}, "execution beside a loop without end")
-        timing_rules(context, answer[0], measured=number % 2 == 1)
-        loop.check("output of a loop beside one without end")
+    return [answer[0] for answer in answers]
 
 
 @cases.case("concurrent.other_sizes", "NNHAL-EXECUTE-007", "NNHAL-PREPARE-014", since=Version.V1_2)
@@ -175,12 +198,20 @@ def _values(number: int) -> Pair:
 
 
 def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, names: list[str]) -> Callable[[], None]:
-    runs = {name: bind(context, prepared_model, asked.request, executor=name) for name in names}
+    """Who executes by these executors in turn, and asks for times every other time."""
+    runs = {
+        (name, measured): bind(context, prepared_model, asked.request, ExecutionOptions(measure=measured), name)
+        for name in names
+        for measured in (False, True)
+    }
 
     def call() -> None:
-        for name in itertools.islice(itertools.cycle(names), _ROUNDS):
+        for number, name in enumerate(itertools.islice(itertools.cycle(names), _ROUNDS)):
+            measured = number % 2 == 1
             asked.clear()
-            asked.check(runs[name](), f"{name} execution beside others")
+            execution = runs[name, measured]()
+            asked.check(execution, f"{name} execution beside others")
+            timing_rules(context, execution, measured=measured)
 
     return call
 
