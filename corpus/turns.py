@@ -1,4 +1,4 @@
-"""One model for requests that differ: tensors of as many elements in other dimensions, optional or empty, parameters.
+"""One model for requests that differ: tensors of as many elements in other dimensions, optional ones, empty ones.
 
 The models are those of stored vectors, with more of their operands as inputs. The expected values are the oracles'.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
 _SHAPES = 3
 """So many shapes are taken in turn."""
 
-_PARAMETERS = 4
-"""So many sets of parameters are taken in turn."""
-
 _ROWS = (0, 2, 1, 0, 3)
 """Numbers of rows that are taken of three, one execution after the other."""
 
-_DATA = {
+DATA = {
     "TENSOR_FLOAT32",
     "TENSOR_FLOAT16",
     "TENSOR_QUANT8_ASYMM",
@@ -48,7 +45,7 @@ _SLICED = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QU
 
 def same_size(operation: str, version: Version) -> list[Vector]:
     """A vector whose inputs come in several shapes of as many elements; none where the operation takes no others."""
-    for header in _legal(operation, version):
+    for header in legal_headers(operation, version):
         if _may_be_rearranged(header):
             vector = vectors.load(operation, header.name)
             examples = list(itertools.islice(_rearranged(vector, version), _SHAPES)) if is_simple(vector) else []
@@ -62,7 +59,7 @@ def other_data(operation: str, version: Version) -> list[Vector]:
 
     None where fewer than two of them hold data.
     """
-    for header in _legal(operation, version):
+    for header in legal_headers(operation, version):
         if allowed.applicable(header).get("all_tensors_as_inputs", header.since) > version:
             continue
         vector = vectors.load(operation, header.name)
@@ -78,88 +75,18 @@ def _changed_one_by_one(vector: Vector) -> list[Example]:
     import numpy
 
     first = vector.examples[0]
-    examples = [_evaluated(vector, first.inputs)]
+    examples = [evaluated(vector, first.inputs)]
     for name, array in first.inputs.items():
-        if vector.operands[name].type.name in _DATA:
-            changed = _evaluated(vector, {**first.inputs, name: numpy.roll(array, 1)})
+        if vector.operands[name].type.name in DATA:
+            changed = evaluated(vector, {**first.inputs, name: numpy.roll(array, 1)})
             if any((changed.outputs[one] != examples[0].outputs[one]).any() for one in vector.outputs):
                 examples.append(changed)
     return examples
 
 
-def other_parameters(operation: str, version: Version) -> list[Vector]:
-    """A vector whose parameters come with the request, each time those of another vector of the operation.
-
-    None where no other parameters are legal with the same data, or none give another result.
-    """
-    legal = _legal(operation, version)
-    for header in legal:
-        if _parameters(header):
-            vector = vectors.load(operation, header.name)
-            examples = _with_parameters_of(vector, legal, version) if is_simple(vector) and not vector.ignored else []
-            if len(examples) > 1:
-                return [opened(_asking_for_parameters(vector), examples)]
-    return []
-
-
-def _parameters(header: VectorHeader) -> dict[str, Hashable]:
-    """The form of each constant that is no data, by its name."""
-    constants = {name: one for name, one in header.operands.items() if one.role == "constant"}
-    return {name: _form(one) for name, one in constants.items() if one.type not in _DATA}
-
-
-def _asking_for_parameters(vector: Vector) -> Vector:
-    names = _values(vector)
-    operands = {**vector.operands, **{name: replace(vector.operands[name], value=None) for name in names}}
-    return replace(vector, operands=operands, inputs=(*vector.inputs, *names))
-
-
-def _values(vector: Vector) -> dict[str, Array]:
-    """The values of its parameters."""
-    return {
-        name: one.value for name, one in vector.operands.items() if one.value is not None and one.type.name not in _DATA
-    }
-
-
-def _with_parameters_of(vector: Vector, headers: Iterable[VectorHeader], version: Version) -> list[Example]:
-    """The first example, and others with parameters of other vectors that have the same ones, and other results."""
-    own = _parameters(allowed.header_of(vector))
-    asking, data = _of_any_shape(_asking_for_parameters(vector)), vector.examples[0].inputs
-    found, tried = [_evaluated(asking, {**data, **_values(vector)})], {_key(_values(vector))}
-    for header in headers:
-        if len(found) < _PARAMETERS and _parameters(header) == own:
-            values = _values(vectors.load(vector.operation, header.name))
-            if _key(values) in tried:
-                continue
-            tried.add(_key(values))
-            if _is_legal(_of_any_shape(_with_values(vector, {**data, **values})), {}, version):
-                example = _evaluated(asking, {**data, **values})
-                if not any(_is_same(example, one) for one in found):
-                    found.append(example)
-    return found
-
-
-def _key(values: Mapping[str, Array]) -> Hashable:
-    return tuple((name, value.tobytes()) for name, value in values.items())
-
-
-def _with_values(vector: Vector, values: Mapping[str, Array]) -> Vector:
-    """The vector with these values as its constants, which all rules see then."""
-    changed = {name: replace(vector.operands[name], value=value) for name, value in values.items()}
-    return replace(vector, operands={**vector.operands, **changed})
-
-
-def _is_same(one: Example, other: Example) -> bool:
-    """True for the same results."""
-    return all(
-        array.shape == other.outputs[name].shape and (array == other.outputs[name]).all()
-        for name, array in one.outputs.items()
-    )
-
-
 def omitted(operation: str, version: Version) -> list[Vector]:
     """A vector whose optional inputs a request may leave out; none where the operation has none that is known."""
-    headers = [one for one in _legal(operation, version) if one.operations == (operation,)]
+    headers = [one for one in legal_headers(operation, version) if one.operations == (operation,)]
     pairs = [(one, other) for one in headers for other in headers if _optional_in(one, other)]
     for given, without in sorted(pairs, key=lambda pair: len(_optional_in(*pair))):
         made = _leaving_out(operation, given, without, version)
@@ -174,12 +101,12 @@ def emptied(operation: str, version: Version) -> list[Vector]:
 
     None where the operation takes no tensors without elements.
     """
-    for header in _legal(operation, version):
+    for header in legal_headers(operation, version):
         inputs = [one for one in header.operands.values() if one.role == "input"]
         if len(inputs) == 1 and header.operations == (operation,) and _may_be_cut(inputs[0]):
             vector = vectors.load(operation, header.name)
             given = [{vector.inputs[0]: rows} for rows in _cuts(vector) if rows.size]
-            if is_simple(vector) and all(_is_legal(vector, one, version) for one in given):
+            if is_simple(vector) and all(is_legal(vector, one, version) for one in given):
                 return [_of_some_rows(vector)]
     return []
 
@@ -197,7 +124,8 @@ def _cuts(vector: Vector) -> list[Array]:
     return [rows[:count] for count in _ROWS]
 
 
-def _legal(operation: str, version: Version) -> list[VectorHeader]:
+def legal_headers(operation: str, version: Version) -> list[VectorHeader]:
+    """The vectors of an operation that a version has and has to compute."""
     return [one for one in vectors.headers(operation) if one.rejected is None and one.since <= version]
 
 
@@ -215,11 +143,11 @@ def _rearranged(vector: Vector, version: Version) -> Iterator[Example]:
     largest = max((array.shape for array in inputs.values()), key=lambda shape: (math.prod(shape), len(shape)))
     for shape in dict.fromkeys([largest, *itertools.permutations(largest)]):
         given = {name: array.reshape(shape) if array.shape == largest else array for name, array in inputs.items()}
-        if _is_legal(vector, given, version):
-            yield _evaluated(_of_any_shape(vector), given)
+        if is_legal(vector, given, version):
+            yield evaluated(of_any_shape(vector), given)
 
 
-def _is_legal(vector: Vector, inputs: Mapping[str, Array], version: Version) -> bool:
+def is_legal(vector: Vector, inputs: Mapping[str, Array], version: Version) -> bool:
     """True where the one operation of a vector may have these inputs, as far as the model's rules can tell."""
     builder = ModelBuilder(version)
     for name, operand in vector.operands.items():
@@ -238,13 +166,14 @@ def _is_legal(vector: Vector, inputs: Mapping[str, Array], version: Version) -> 
     return True
 
 
-def _of_any_shape(vector: Vector) -> Vector:
+def of_any_shape(vector: Vector) -> Vector:
     """The vector without the shapes of its outputs."""
     outputs = {name: replace(vector.operands[name], dimensions=()) for name in vector.outputs}
     return replace(vector, operands={**vector.operands, **outputs})
 
 
-def _evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Example:
+def evaluated(vector: Vector, inputs: Mapping[str, Array]) -> Example:
+    """An example with these inputs, and the outputs of the oracle."""
     from npu_conformance.corpus import oracles
 
     return Example(inputs, oracles.evaluate(vector.main, inputs))
@@ -256,11 +185,12 @@ def _optional_in(given: VectorHeader, without: VectorHeader) -> tuple[str, ...]:
         return ()
     pairs = {name: (given.operands[name], without.operands[name]) for name in given.operands}
     names = tuple(name for name, (one, two) in pairs.items() if one.role != "omitted" and two.role == "omitted")
-    same = all(_form(one) == _form(two) for name, (one, two) in pairs.items() if name not in names)
+    same = all(form_of(one) == form_of(two) for name, (one, two) in pairs.items() if name not in names)
     return names if same else ()
 
 
-def _form(operand: HeaderOperand) -> Hashable:
+def form_of(operand: HeaderOperand) -> Hashable:
+    """Type and shape of an operand, and whether it is left out."""
     return operand.type, operand.dimensions, operand.role == "omitted"
 
 
@@ -272,9 +202,9 @@ def _leaving_out(operation: str, given: VectorHeader, without: VectorHeader, ver
     open_model = replace(vector, operands=operands, inputs=(*vector.inputs, *values))
     whole = {**vector.examples[0].inputs, **values}
     rest = {name: array for name, array in whole.items() if name not in names}
-    if not _is_legal(open_model, rest, version):
+    if not is_legal(open_model, rest, version):
         return None
-    examples = [_evaluated(_of_any_shape(open_model), inputs) for inputs in (whole, rest)]
+    examples = [evaluated(of_any_shape(open_model), inputs) for inputs in (whole, rest)]
     return opened(open_model, examples)
 
 
@@ -307,4 +237,4 @@ def _of_some_rows(vector: Vector) -> Vector:
         outputs=(*vector.outputs, "copied_rows"),
     )  # fmt: skip
     sizes = [numpy.array((count, *data.shape[1:]), numpy.int32) for count in _ROWS]
-    return replace(made, examples=tuple(_evaluated(made, {"all_rows": data, "sizes": one}) for one in sizes))
+    return replace(made, examples=tuple(evaluated(made, {"all_rows": data, "sizes": one}) for one in sizes))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from npu_conformance.corpus import turns, vectors
+from npu_conformance.corpus.other_parameters import other_parameters
 from npu_conformance.corpus.several_shapes import several_shapes
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_request
@@ -61,13 +62,14 @@ _OF_SEVERAL_TENSORS = {
 """Operations of two tensors of data or more, of which any elements are legal and far from every limit."""
 
 _WITHOUT_PARAMETERS = {
-    "ABS", "AXIS_ALIGNED_BBOX_TRANSFORM", "BOX_WITH_NMS_LIMIT", "CAST", "DEQUANTIZE", "EQUAL", "EXP", "FLOOR",
-    "GENERATE_PROPOSALS", "GREATER", "GREATER_EQUAL", "HARD_SWISH", "IF", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND",
-    "LOGICAL_NOT", "LOGICAL_OR", "LOGISTIC", "LSTM", "MAXIMUM", "MINIMUM", "NEG", "NOT_EQUAL", "POW", "PRELU",
-    "QUANTIZE", "RANDOM_MULTINOMIAL", "RANK", "RELU", "RELU1", "RELU6", "RSQRT", "SELECT", "SIN", "SQRT", "TANH",
+    "ABS", "BOX_WITH_NMS_LIMIT", "CAST", "DEQUANTIZE", "EQUAL", "EXP", "FLOOR", "GENERATE_PROPOSALS", "GREATER",
+    "GREATER_EQUAL", "HARD_SWISH", "IF", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR",
+    "LOGISTIC", "LSTM", "MAXIMUM", "MINIMUM", "NEG", "NOT_EQUAL", "POW", "PRELU", "QUANTIZE", "QUANTIZED_16BIT_LSTM",
+    "QUANTIZED_LSTM", "RANDOM_MULTINOMIAL", "RANK", "RELU", "RELU1", "RELU6", "RSQRT", "SELECT", "SIN", "SQRT", "TANH",
     "WHILE",
 }  # fmt: skip
-"""Operations that have no parameters, or no vectors that differ in these alone."""
+"""Operations that have no parameters or none that are legal beside each other; of QUANTIZED_LSTM they are scales, with
+which devices that compute in fixed point are as far off as they may be."""
 
 _WITH_OPTIONAL = {
     "BIDIRECTIONAL_SEQUENCE_LSTM",
@@ -125,7 +127,7 @@ _KINDS = (
     ),
     _Kind(
         "other_parameters",
-        turns.other_parameters,
+        other_parameters,
         lambda operation: operation not in _WITHOUT_PARAMETERS,
         (*_SHAPES, "NNHAL-EXECUTE-018"),
         "Scalars and tensors of parameters that come with the request count anew in each, as do the shapes they give.",

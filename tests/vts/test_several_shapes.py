@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from npu_conformance.corpus import turns, vectors
+from npu_conformance.corpus.other_parameters import other_parameters
 from npu_conformance.corpus.several_shapes import several_shapes
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.specs.neuralnetworks.validate import validate_model
-from npu_conformance.specs.versions import NEWEST
+from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import several_shapes as area
+
+Find = Callable[[str, Version], list[vectors.Vector]]
 
 
 def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
@@ -17,14 +22,21 @@ def test_each_operation_has_a_case_where_there_are_two_shapes() -> None:
     assert listed == {name for name in vectors.operations() if several_shapes(name, NEWEST)}
 
 
-@pytest.mark.parametrize("kind", ["same_size", "emptied", "omitted", "other_parameters"])
-def test_each_operation_that_is_listed_has_a_model_of_several_requests(kind: str) -> None:
+@pytest.mark.parametrize("find", [turns.same_size, turns.emptied, turns.omitted, other_parameters])
+def test_each_operation_that_is_listed_has_a_model_of_several_requests(find: Find) -> None:
     for case in area.cases():
-        if case.id.endswith(f".{kind}"):
-            (vector,) = getattr(turns, kind)(case.operations[0], NEWEST)
-            assert validate_model(build_model(vector, NEWEST).model, NEWEST) == []
-            assert len(vector.examples) > 1
-            assert all(set(vector.outputs) == set(example.outputs) for example in vector.examples)
+        if case.id.endswith(f".{find.__name__}"):
+            found = find(case.operations[0], NEWEST)
+            assert found, case.id
+            for vector in found:
+                assert validate_model(build_model(vector, NEWEST).model, NEWEST) == []
+                assert len(vector.examples) > 1
+                assert all(set(vector.outputs) == set(example.outputs) for example in vector.examples)
+
+
+def test_each_operation_with_other_parameters_is_listed() -> None:
+    listed = {case.operations[0] for case in area.cases() if case.id.endswith(".other_parameters")}
+    assert listed == {name for name in vectors.operations() if other_parameters(name, NEWEST)} - {"QUANTIZED_LSTM"}
 
 
 def test_inputs_of_one_size_differ_in_their_shapes() -> None:
@@ -39,14 +51,26 @@ def test_rows_are_taken_as_the_request_says() -> None:
     assert all(len(example.outputs["copied_rows"]) == 3 for example in vector.examples)
 
 
-def test_parameters_are_those_of_other_vectors() -> None:
-    (vector,) = turns.other_parameters("PAD", NEWEST)
+def test_parameters_change_one_by_one_too() -> None:
+    vector = other_parameters("PAD", NEWEST)[0]
     paddings = [example.inputs["paddings"].tolist() for example in vector.examples]
     assert [example.outputs["output"].shape for example in vector.examples] == [
         tuple(size + sum(pair) for size, pair in zip(example.inputs["input"].shape, one, strict=True))
         for example, one in zip(vector.examples, paddings, strict=True)
     ]
     assert len({str(one) for one in paddings}) == len(paddings)
+
+
+def test_a_parameter_is_turned_around() -> None:
+    found = [vector for vector in other_parameters("MIRROR_PAD", NEWEST) if vector.name == "float32_rank3_reflect"]
+    first, second, *_ = [example.inputs["paddings"].tolist() for example in found[0].examples]
+    assert second == [pair[::-1] for pair in first]
+
+
+def test_another_axis_need_not_be_another_shape() -> None:
+    vector = other_parameters("ARGMAX", NEWEST)[-1]
+    shapes = [example.outputs["output"].shape for example in vector.examples]
+    assert len(set(shapes)) < len(shapes)
 
 
 def test_an_optional_input_is_left_out() -> None:

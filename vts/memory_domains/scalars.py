@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 
 from npu_conformance.harness.judge import checks
@@ -91,6 +92,20 @@ def beside_a_tensor(fixture: BufferFixture) -> None:
     allocation = Allocation((model,), inputs=((0, 0), (0, 1)))
     what = "allocate for a tensor and a scalar of one type of elements"
     checks.raises_status(lambda: allocation.ask(fixture.device), {INVALID, GENERAL}, what)
+
+
+@cases.case("of_two_types", "NNHAL-MEMDOMAIN-011", "NNHAL-MEMDOMAIN-002", since=_SINCE)
+def of_two_types(context: CaseContext) -> None:
+    """allocate is rejected for roles of scalars of different types, of one size too."""
+    fixture = BufferFixture(context, addition.FLOAT32)
+    integer = fixture.prepare_model(filling())
+    others = {"real": (padding(addition.FLOAT32, OperandType.FLOAT32), 1), "truth": (largest(addition.FLOAT32), 1)}
+    for name, (model, index) in others.items():
+        with context.configuration(name):
+            both = (integer, fixture.prepare_model(model))
+            allocation = Allocation(both, inputs=((0, 0), (1, index)))
+            ask = functools.partial(allocation.ask, fixture.device)
+            checks.raises_status(ask, {INVALID, GENERAL}, "allocate for an integer and another scalar")
 
 
 def _real_of(fixture: BufferFixture) -> tuple[OperandType, str]:

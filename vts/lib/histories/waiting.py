@@ -33,7 +33,7 @@ def _is_free(history: History, bound: Bound) -> bool:
     if not all_live(history, bound.ask) or any(one in history.busy for one in arguments if isinstance(one, Held)):
         return False
     inputs = zip(bound.ask.inputs, bound.ask.rows, strict=True)
-    if any(not _is_input(one, rows) for one, rows in inputs if isinstance(one, Held)):
+    if any(not _is_input(one, rows, bound.ask.columns) for one, rows in inputs if isinstance(one, Held)):
         return False
     return not bound.is_busy and not any(one in history.memories.busy for one in bound.ask.places)
 
@@ -49,8 +49,10 @@ def ready_sometimes(history: History, chance: random.Random) -> Bound | None:
     return chance.choice(found) if found and chance.random() < 0.4 else None
 
 
-def _is_input(held: Held, rows: int) -> bool:
-    return held.values is not None and is_input(held.values) and rows_of(held.values) == rows
+def _is_input(held: Held, rows: int, columns: int) -> bool:
+    """True for a buffer of this shape with content that can be added to again."""
+    is_filled = held.values is not None and is_input(held.values) and rows_of(held.values) == rows
+    return is_filled and held.columns == columns
 
 
 def is_droppable(history: History, one: object) -> bool:
@@ -211,7 +213,7 @@ def _coming(history: History, pending: Pending) -> list[Values | None]:
             break
         if any(place in one.ask.outputs for place in pending.ask.inputs):
             known |= zip(one.ask.outputs, _coming(history, one), strict=True)
-    inputs = [one.values if isinstance(one, Held) else known.get(one) for one in pending.ask.inputs]
+    inputs = [known.get(one, one.values if isinstance(one, Held) else None) for one in pending.ask.inputs]
     if any(one is None for one in inputs):
         return [None] * len(pending.ask.outputs)
     activation = pending.ask.activation
