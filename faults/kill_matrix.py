@@ -212,7 +212,8 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
             found.noticed.append(result.case)
             if not red:
                 found.warned[result.case] = _warnings(result)
-        return stop_at_first and bool(found.noticed)
+        # The reference may warn as well, so that the first warning need not be due to the fault.
+        return stop_at_first and not warning_due and bool(found.noticed)
 
     random_search.most_replays = 0  # in this child; to cut one failure down takes up to a hundred seconds
     subject = _open(fault)
