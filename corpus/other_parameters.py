@@ -95,7 +95,7 @@ def _candidates(vector: Vector, headers: Iterable[VectorHeader]) -> Iterator[dic
     """Each parameter alone turned around, and those of the operation's other vectors, one alone and all together."""
     own, form = _values(vector), _parameters(allowed.header_of(vector))
     for name, value in own.items():
-        for other in _near(value):
+        for other in _near(name, value):
             yield {**own, name: other}
     for header in headers:
         if _parameters(header) == form:
@@ -104,13 +104,13 @@ def _candidates(vector: Vector, headers: Iterable[VectorHeader]) -> Iterator[dic
             yield values
 
 
-def _near(value: Array) -> Iterator[Array]:
-    """Other values of a parameter that a driver may take for the same one: of as large a sum, or next to it."""
+def _near(name: str, value: Array) -> Iterator[Array]:
+    """Other values of a parameter that a driver may take for the same one: of as large a sum, or the axis beside it."""
     if value.ndim:
         yield value[..., ::-1]
     elif value.dtype == bool:
         yield ~value
-    elif value.dtype.kind == "i":
+    elif "axis" in name:
         yield value - 1
         yield value + 1
 

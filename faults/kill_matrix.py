@@ -83,12 +83,12 @@ def expected_cases(fault: Fault, cases: Iterable[Case]) -> list[Case]:
     return [case for case in cases if any(pattern.fullmatch(case.id) for pattern in patterns)]
 
 
-def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False) -> Row:
-    """Run a fault against the cases it names, or against every one that applies."""
+def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False, stop_at_first: bool = False) -> Row:
+    """Run a fault against the cases it names, or against every one that applies, to the first that notices it."""
     chosen = _of_its_kind(fault, cases) if every_case else expected_cases(fault, cases)
     if not chosen:
         return Row(fault.id, fault.breaks, missed=fault.caught_by, problem="it names no case that exists")
-    return run_fault_against(fault, chosen)
+    return run_fault_against(fault, chosen, stop_at_first=stop_at_first)
 
 
 def run_fault_against(fault: Fault, chosen: Sequence[Case], *, stop_at_first: bool = False) -> Row:

@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-cases", action="store_true", help="run every case, not only those that should catch the fault"
     )
+    parser.add_argument(
+        "--first", action="store_true", help="with --all-cases: stop at the first case that catches the fault"
+    )
     instead.add_argument(
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
     )
@@ -50,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", default="", help=argparse.SUPPRESS)  # of a part: which of the mutants it runs
     parser.add_argument("--record", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes its verdicts
     parser.add_argument("--sample", metavar="N", type=int, help="run a sample of N faults or variants")
-    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: the cases to run")
+    parser.add_argument(
+        "-k", dest="expression", metavar="EXPR", default="", help="with --variants or --all-cases: the cases to run"
+    )
     parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: run a sample of N cases")
     parser.add_argument(
         "--isolation", choices=("inprocess", "process"), default="inprocess", help="with --variants: where they run"
@@ -86,8 +91,11 @@ def _require_sense(options: argparse.Namespace) -> None:
     for flag in [flag for flag, is_set in of_mutants.items() if is_set and options.mutants is None]:
         raise UsageError(f"{flag}: only with --mutants")
     require_positive("-n", options.processes)
+    if options.expression and not (options.variants or options.all_cases):
+        raise UsageError("-k: only with --variants or --all-cases")
+    if options.first and not options.all_cases:
+        raise UsageError("--first: only with --all-cases")
     narrowed = {
-        "-k": options.expression,
         "--sample-cases": options.sample_cases is not None,
         "--isolation": options.isolation != "inprocess",
     }
@@ -131,9 +139,11 @@ def _of(registered: Mapping[str, Thing], names: Collection[str]) -> list[Thing]:
 def _faults(options: argparse.Namespace) -> int:
     chosen: list[Fault] = _chosen(registry.faults(), options)
     cases = kill_matrix.all_cases()  # two seconds, which a misspelt id need not wait for
+    if options.expression:
+        cases = _few(cases, options)
     rows = []
     for fault in chosen:
-        row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases)
+        row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases, stop_at_first=options.first)
         rows.append(row)
         _say(options, [report.fault_line(row)])
     _conclude(options, rows, [report.faults_summary(rows)])

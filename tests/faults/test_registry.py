@@ -187,10 +187,18 @@ def test_variants_to_which_no_case_applies_are_not_run(capsys: pytest.CaptureFix
     )
 
 
+def test_the_first_case_that_catches_a_fault_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "query-status-offline", "--all-cases", "--first", "-k", "queries"]) == 0
+    out = capsys.readouterr().out
+    assert "caught  query-status-offline" in out, out
+    assert ": 1 of " in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-k", "queries"], "-k: only with --variants"),
+        (["-k", "queries"], "-k: only with --variants or --all-cases"),
+        (["--first"], "--first: only with --all-cases"),
         (["--variants", "--sample-cases", "0"], "--sample-cases: expected a positive number, found 0"),
         (["--variants", "-k", "nothing_of_this_name"], "-k nothing_of_this_name: no case is meant"),
     ],
