@@ -12,7 +12,6 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import (
     NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
     Execution,
     ExecutionOptions,
     ExecutionRecorder,
@@ -29,7 +28,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     Priority,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
@@ -37,10 +36,14 @@ from npu_conformance.vts.lib.chain import LONG, Chain
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.load import takes_several
 from npu_conformance.vts.lib.loops import Loop, expect_aborted
+from npu_conformance.vts.lib.memory_domains.fixture import status_of
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
+
+Asked = tuple[Request, ExecutionOptions]
+"""An execution that is asked for."""
 
 _CALLERS, _ROUNDS = 4, 8
 _LOOP_ROUNDS, _ENDLESS = 2000, 1
@@ -87,21 +90,14 @@ def launched_ahead(context: CaseContext) -> None:
     prepared_model = prepared_or_unsupported(context, chain.model())
     starts = [(-20.0 + 4 * number, -4.0 - 4 * number) for number in range(_CALLERS)]
     pools = [context.pool(4 * chain.size) for _ in starts]
-    recorders = [ExecutionRecorder() for _ in starts]
-    for pool, recorder, start in zip(pools, recorders, starts, strict=True):
+    for pool, start in zip(pools, starts, strict=True):
         pool.write(0, chain.contents(start))
-        request = chain.request(pool)
-        launch = functools.partial(prepared_model.execute, request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
-        checks.succeeds(launch, "execute")
-    answers = [recorder.answers for recorder in recorders]
-    seconds = context.manifest.deadlines.execute
-    _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")  # whoever is notified
-    for number, (pool, answer, start) in enumerate(zip(pools, answers, starts, strict=True)):
-        checks.equal(len(answer), 1, "number of notifications of one execution")
+    asked = [(chain.request(pool), ExecutionOptions()) for pool in pools]
+    for number, execution in enumerate(_by_notifications(context, prepared_model, asked)):
         if number:
-            takes_several(answer[0].status)
-        checks.status(answer[0].status, {ErrorStatus.NONE}, "one of four executions in flight")
-        chain.check(bytes(pool.read(3 * chain.size, chain.size)), start)
+            takes_several(execution.status)
+        checks.status(execution.status, {ErrorStatus.NONE}, "one of four executions in flight")
+        chain.check(bytes(pools[number].read(3 * chain.size, chain.size)), starts[number])
 
 
 @cases.case(
@@ -111,43 +107,50 @@ def one_is_aborted(context: CaseContext) -> None:
     """Of executions at once each has its own timeout, times and status: one loop has no end."""
     prepared_model = addition.prepared(context, LOOP)
     loops = [Loop(context, _LOOP_ROUNDS, step) for step in (1.0, 0.0, 2.0, 3.0)]
-    asked = [ExecutionOptions(number % 2 == 1, MAXIMUM_LOOP_TIMEOUT_DURATION_NS) for number in range(len(loops))]
-    asked[_ENDLESS] = ExecutionOptions(measure=True, loop_timeout=MILLISECOND)
+    options = [ExecutionOptions(number % 2 == 1, MAXIMUM_LOOP_TIMEOUT_DURATION_NS) for number in range(len(loops))]
+    options[_ENDLESS] = ExecutionOptions(measure=True, loop_timeout=MILLISECOND)
+    asked = [(loop.request, its) for loop, its in zip(loops, options, strict=True)]
     at_once = _by_threads if context.version.is_aidl else _by_notifications
-    for number, execution in enumerate(at_once(context, prepared_model, loops, asked)):
+    for number, execution in enumerate(at_once(context, prepared_model, asked)):
         if number:
             takes_several(execution.status)
         if number == _ENDLESS:
             expect_aborted(execution)
             continue
         checks.status(execution.status, {ErrorStatus.NONE}, "execution beside a loop without end")
-        timing_rules(context, execution, measured=asked[number].measure)
+        timing_rules(context, execution, measured=options[number].measure)
         loops[number].check("output of a loop beside one without end")
 
 
-def _by_threads(
-    context: CaseContext, prepared_model: PreparedModel, loops: Sequence[Loop], asked: Sequence[ExecutionOptions]
-) -> list[Execution]:
-    runs = [bind(context, prepared_model, one.request, its) for one, its in zip(loops, asked, strict=True)]
+def _by_threads(context: CaseContext, prepared_model: PreparedModel, asked: Sequence[Asked]) -> list[Execution]:
+    """Execute all at once."""
     executions = []
-    for outcome in context.run_concurrently(runs):
+    for outcome in context.run_concurrently([bind(context, prepared_model, *one) for one in asked]):
         if isinstance(outcome, BaseException):
             raise outcome
         executions.append(outcome)
     return executions
 
 
-def _by_notifications(
-    context: CaseContext, prepared_model: PreparedModel, loops: Sequence[Loop], asked: Sequence[ExecutionOptions]
-) -> list[Execution]:
-    """Launch all, and wait until there are as many notifications, whoever gets them."""
-    recorders = [ExecutionRecorder() for _ in loops]
-    for loop, its, recorder in zip(loops, asked, recorders, strict=True):
-        arguments = (loop.request, its.measure, NO_DEADLINE, its.loop_timeout, recorder)
-        checks.succeeds(functools.partial(prepared_model.execute, *arguments), "execute")
+def _by_notifications(context: CaseContext, prepared_model: PreparedModel, asked: Sequence[Asked]) -> list[Execution]:
+    """Launch all, and wait until there are as many notifications, whoever gets them.
+
+    NotSupported where one is refused for those before, once these are over.
+    """
+    recorders: list[ExecutionRecorder] = []
+    status: int = ErrorStatus.NONE
+    for request, options in asked:
+        recorder = ExecutionRecorder()
+        arguments = (request, options.measure, NO_DEADLINE, options.loop_timeout, recorder)
+        status = status_of(functools.partial(prepared_model.execute, *arguments))
+        if recorders and status in EXHAUSTED:
+            break
+        checks.status(status, {ErrorStatus.NONE}, "execute")
+        recorders.append(recorder)
     answers = [recorder.answers for recorder in recorders]
     seconds = context.manifest.deadlines.execute
     _wait(context, lambda: sum(map(len, answers)) >= len(answers), seconds, "execute")
+    takes_several(status)
     for answer in answers:
         checks.equal(len(answer), 1, "number of notifications of one execution")
     return [answer[0] for answer in answers]
