@@ -82,12 +82,15 @@ def _examples(vector: Vector, headers: Iterable[VectorHeader], version: Version)
     asking, data = of_any_shape(_asking(vector)), vector.examples[0].inputs
     found, tried = [evaluated(asking, {**data, **_values(vector)})], {_key(_values(vector))}
     for values in _candidates(vector, headers):
-        if len(found) < _MOST and _key(values) not in tried:
-            tried.add(_key(values))
-            if is_legal(of_any_shape(_with_values(vector, {**data, **values})), {}, version):
-                example = evaluated(asking, {**data, **values})
-                if not any(_is_same(example, one) for one in found):
-                    found.append(example)
+        if len(found) == _MOST:  # the other vectors need not be read
+            break
+        if _key(values) in tried:
+            continue
+        tried.add(_key(values))
+        if is_legal(of_any_shape(_with_values(vector, {**data, **values})), {}, version):
+            example = evaluated(asking, {**data, **values})
+            if not any(_is_same(example, one) for one in found):
+                found.append(example)
     return found
 
 

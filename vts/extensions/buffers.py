@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.executors import naming_buffers
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.extensions import models
-from npu_conformance.vts.lib.histories.bursts import naming_buffers
 from npu_conformance.vts.lib.memory_domains.fixture import GENERAL, INVALID, NONE, Allocation, Argument, BufferFixture
 
 cases = CaseGroup("vts.extensions.buffers")

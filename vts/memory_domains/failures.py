@@ -104,8 +104,6 @@ def inputs_of_a_failure(context: CaseContext) -> None:
     for made, data in zip((counter, step), contents, strict=True):
         checks.status(fixture.copy_from(made, data), {NONE}, "copyFrom")
     for executor in executors(context.version, loop_timeout=True):
-        if executor == "burst" and not context.version.is_aidl:
-            continue
         with context.configuration(executor):
             request = request_of((counter, step), (fixture.pool(4),))
             options = ExecutionOptions(loop_timeout=MILLISECOND)

@@ -99,11 +99,11 @@ def of_two_types(context: CaseContext) -> None:
     """allocate is rejected for roles of scalars of different types, of one size too."""
     fixture = BufferFixture(context, addition.FLOAT32)
     integer = fixture.prepare_model(filling())
-    others = {"real": (padding(addition.FLOAT32, OperandType.FLOAT32), 1), "truth": (largest(addition.FLOAT32), 1)}
-    for name, (model, index) in others.items():
+    others = {"real": padding(addition.FLOAT32, OperandType.FLOAT32), "truth": largest(addition.FLOAT32)}
+    for name, model in others.items():
         with context.configuration(name):
             both = (integer, fixture.prepare_model(model))
-            allocation = Allocation(both, inputs=((0, 0), (1, index)))
+            allocation = Allocation(both, inputs=((0, 0), (1, 1)))
             ask = functools.partial(allocation.ask, fixture.device)
             checks.raises_status(ask, {INVALID, GENERAL}, "allocate for an integer and another scalar")
 

@@ -65,6 +65,11 @@ def executors(version: Version, *, loop_timeout: bool = False, finding_shapes: b
     )
 
 
+def naming_buffers(version: Version, *, finding_shapes: bool = False) -> list[str]:
+    """The executors whose requests can name buffers of the driver: HIDL's packets cannot."""
+    return [one for one in executors(version, finding_shapes=finding_shapes) if version.is_aidl or one != "burst"]
+
+
 def bind(
     context: CaseContext,
     prepared_model: PreparedModel,

@@ -53,11 +53,6 @@ def named(burst: OpenBurst, asked: Ask, chance: random.Random, *, may_hide: bool
     return names
 
 
-def naming_buffers(version: Version, *, finding_shapes: bool = False) -> list[str]:
-    """The executors whose requests can name buffers of the driver: HIDL's packets cannot."""
-    return [one for one in executors(version, finding_shapes=finding_shapes) if version.is_aidl or one != "burst"]
-
-
 def ways(history: History, *models: Living, finding_shapes: bool = False) -> list[str]:
     """The executors that end at once: with no second burst of these models, nor behind executions that wait."""
     found = executors(history.version, finding_shapes=finding_shapes)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing.burst import NO_IDENTITY
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
-from npu_conformance.harness.run.executing.executors import execute, executors
+from npu_conformance.harness.run.executing.executors import execute, executors, naming_buffers
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
@@ -292,7 +292,7 @@ def without_role(history: History, chance: random.Random) -> None:
     if asked is None:
         return
     history.say(f"{held} as {direction} {index}, which it is not for: {asked}")
-    executor = chance.choice(bursts.naming_buffers(history.version))
+    executor = chance.choice(naming_buffers(history.version))
     request = _with_buffer(asked.request, held, direction, index)
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
     if not history.is_refused_for_others(asked, execution):

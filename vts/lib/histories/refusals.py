@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.executing import launching
-from npu_conformance.harness.run.executing.executors import bind, execute, executors, run_reusable
+from npu_conformance.harness.run.executing.executors import bind, execute, executors, naming_buffers, run_reusable
 from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED, MISSED, ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
@@ -82,7 +82,7 @@ def unknown_token(history: History, chance: random.Random) -> None:
     known = [one.made.token for one in history.buffers]
     token = chance.choice((0, max(known, default=0) + (1 << 20)))
     request = _from_token(asked.request, token, chance)
-    executor = chance.choice(bursts.naming_buffers(history.version))
+    executor = chance.choice(naming_buffers(history.version))
     history.say(f"{executor} execution with token {token}: {asked}")
     execution = execute(history.context, asked.living.prepared_model, request, measure=False, executor=executor)
     if not history.is_refused_for_others(asked, execution):
@@ -119,7 +119,7 @@ def contradiction(history: History, chance: random.Random) -> None:
     if asked is None or history.shapes(asked)[index] == held.shape(held.rows or 1):
         return
     is_said = chance.random() < 0.5
-    executor = chance.choice(bursts.naming_buffers(history.version, finding_shapes=not is_said))
+    executor = chance.choice(naming_buffers(history.version, finding_shapes=not is_said))
     request = _into(asked.request, index, held, is_said=is_said)
     history.say(f"{executor} execution into {held}, of {held.rows} rows, as output {index}: {asked}")
     execution = execute(history.context, living.prepared_model, request, measure=False, executor=executor)
