@@ -43,6 +43,11 @@ def other_parameters(operation: str, version: Version) -> list[Vector]:
     return list(found.values())
 
 
+def asked_for(vector: Vector) -> tuple[str, ...]:
+    """The inputs of a vector that are parameters."""
+    return tuple(name for name in vector.inputs if _is_parameter(name, vector.operands[name].type.name))
+
+
 def _equal_sizes(header: VectorHeader) -> tuple[bool, bool]:
     """Whether an input has two equal sizes beyond 1 side by side, and whether one has no others."""
     inputs = (one.dimensions for one in header.operands.values() if one.role == "input")

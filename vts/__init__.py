@@ -19,6 +19,7 @@ AREAS = (
     "burst",
     "executions",
     "histories",
+    "operation_histories",
     "messages",
     "robustness",
     "counts",

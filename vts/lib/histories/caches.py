@@ -18,6 +18,7 @@ from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import deadline
 from npu_conformance.vts.lib.histories.asking import ask
 from npu_conformance.vts.lib.histories.history import MOST, History
+from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import Living, Saved
 
@@ -145,7 +146,7 @@ def _save(history: History, client: Client, saved: Saved, chance: random.Random)
             deadline_ns=deadline(name, history.version),
             priority=chance.randrange(3),
             preference=chance.randrange(3),
-            **history.beside(chance),
+            **drawn_beside(history.version, chance),
         ),
     )
     living = history.add(saved.recipe, model_of(preparation))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Sequence
-from typing import TypedDict
 
 import msgspec
 
@@ -18,9 +17,7 @@ from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
-    ExtensionNameAndPrefix,
     Model,
-    TokenValuePair,
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
@@ -28,6 +25,7 @@ from npu_conformance.vts.lib.addition import SIZE, Addition, Values
 from npu_conformance.vts.lib.caching.client import Client
 from npu_conformance.vts.lib.deadlines import LATE, deadline
 from npu_conformance.vts.lib.histories.memory import ROWS, Memories, Place, rows_of
+from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.recipe_models import model_of
 from npu_conformance.vts.lib.histories.recipes import Recipe
 from npu_conformance.vts.lib.histories.things import (
@@ -41,19 +39,10 @@ from npu_conformance.vts.lib.histories.things import (
     Saved,
     signal_open,
 )
-from npu_conformance.vts.lib.limits import HINTED
 from npu_conformance.vts.lib.load import too_much
 
 MOST = 6
 """Of each kind that live at once."""
-
-
-class Beside(TypedDict, total=False):
-    """What a preparation says in a config."""
-
-    with_config: bool
-    hints: tuple[TokenValuePair, ...]
-    extensions: tuple[ExtensionNameAndPrefix, ...]
 
 
 class Known(msgspec.Struct):
@@ -150,21 +139,12 @@ class History(Told):
             priority=chance.randrange(3),
             preference=chance.randrange(3),
             deadline=deadline(name, self.version),
-            **self.beside(chance),
+            **drawn_beside(self.version, chance),
         )
         if name == "short" and answer.prepared_model is None:
             checks.member(answer.status, LATE, "status of a preparation with a deadline")
             return None
         return self.add(recipe, preparation.model_of(answer))
-
-    def beside(self, chance: random.Random) -> Beside:
-        """Mostly nothing more; or a config, with or without hints that nobody knows, since feature level 8."""
-        if self.version < Version.FL8 or chance.random() < 0.6:
-            return {}
-        return {
-            "with_config": True,
-            **({"hints": HINTED.hints, "extensions": HINTED.extensions} if chance.random() < 0.7 else {}),
-        }
 
     @property
     def busy(self) -> set[Held]:

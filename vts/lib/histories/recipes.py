@@ -55,6 +55,11 @@ class Recipe:
         return self.chosen.since if self.branch is None and self.rounds is None else Version.V1_3
 
     @property
+    def has_loops(self) -> bool:
+        """True for a model whose sums are in a loop."""
+        return self.rounds is not None
+
+    @property
     def additions(self) -> int:
         """How often the second term is added to the first, which gives an output."""
         return 1 if self.rounds is None else self.rounds

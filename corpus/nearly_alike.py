@@ -1,0 +1,62 @@
+"""Vectors that are nearly alike: of one operation and form, with other constants, zero points or orders of arguments.
+
+What a driver knows of a model by a part of it makes one of two such models compute as the other. The expected values
+are the oracles'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from msgspec.structs import replace
+
+from npu_conformance.corpus import turns
+from npu_conformance.corpus.several_shapes import is_simple
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.versions import Version
+
+_ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
+_OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
+"""Operations that are not defined for all values, and another zero point may make one of those."""
+_MOST = 4
+"""So many sets of constants are taken."""
+
+
+def with_constants(vector: Vector, names: Collection[str]) -> Iterator[Vector]:
+    """For some examples of a vector a model that has the values of these inputs as its constants."""
+    for example in vector.examples[:_MOST]:
+        if not set(names) <= example.inputs.keys():
+            continue
+        inputs = {name: array for name, array in example.inputs.items() if name not in names}
+        fixed = {name: vector.operands[name].with_dimensions(example.inputs[name].shape) for name in names}
+        constants = {name: one.with_value(example.inputs[name]) for name, one in fixed.items()}
+        results = {name: vector.operands[name].with_dimensions(example.outputs[name].shape) for name in vector.outputs}
+        given = {name: vector.operands[name].with_dimensions(array.shape) for name, array in inputs.items()}
+        yield replace(
+            vector,
+            operands={**vector.operands, **given, **constants, **results},
+            inputs=tuple(name for name in vector.inputs if name not in names),
+            examples=(Example(inputs, example.outputs),),
+        )
+
+
+def turned(vector: Vector) -> Iterator[Vector]:
+    """The vector that names its inputs, or its outputs, from the last one to the first."""
+    if len(vector.inputs) > 1:
+        yield replace(vector, inputs=vector.inputs[::-1])
+    if len(vector.outputs) > 1:
+        yield replace(vector, outputs=vector.outputs[::-1])
+
+
+def with_other_zero_points(vector: Vector, version: Version) -> Iterator[Vector]:
+    """The vector with another zero point of its first input alone, where the operation takes that."""
+    name = vector.inputs[0]
+    first = vector.operands[name]
+    takes_any = vector.operation not in _OF_SOME_VALUES and first.type in _ASYMMETRIC
+    if not takes_any or not is_simple(vector) or vector.ignored:
+        return
+    operand = replace(first, zero_point=first.zero_point ^ 4)
+    other = replace(vector, operands={**vector.operands, name: operand})
+    if turns.is_legal(other, vector.examples[0].inputs, version):
+        yield replace(other, examples=tuple(turns.evaluated(other, one.inputs) for one in vector.examples))

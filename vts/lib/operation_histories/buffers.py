@@ -1,0 +1,95 @@
+"""Buffers of the driver: for inputs and outputs of one model or of several that agree in an argument."""
+
+from __future__ import annotations
+
+import random
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.types import Operand
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.memory_domains.declining import judge_declined
+from npu_conformance.vts.lib.memory_domains.fixture import Allocation
+from npu_conformance.vts.lib.operation_histories.history import History
+from npu_conformance.vts.lib.operation_histories.known_models import Value
+from npu_conformance.vts.lib.operation_histories.things import Held, Living
+
+_MOST = 6
+
+Use = tuple[Living, str, int]
+"""An argument of a model: its direction and index."""
+
+
+def allocate(history: History, chance: random.Random) -> None:
+    """Allocate for one to three arguments; the device may decline."""
+    if history.version < Version.V1_3 or len(history.buffers) >= _MOST:
+        return
+    uses = _uses(history)
+    if not uses:
+        return
+    first = chance.choice(uses)
+    alike = [one for one in uses if one != first and _form(one) == _form(first)]
+    chosen = [first, *chance.sample(alike, min(len(alike), chance.randrange(3)))]
+    models = list(dict.fromkeys(living for living, _, _ in chosen))
+    dimensions = chance.choice(((), _value(first, chance).dimensions))
+    inputs, outputs = (_roles(chosen, models, way) for way in ("input", "output"))
+    prepared = tuple(one.prepared_model for one in models)
+    try:
+        made = Allocation(prepared, inputs, outputs, dimensions).ask(history.context.device)
+    except ServiceError as error:
+        judge_declined(history.context, error)
+        return
+    with checks.about("NNHAL-MEMDOMAIN-004"):
+        tokens = {one.made.token for one in history.buffers}
+        checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
+    history.allocated += 1
+    its = frozenset((living.number, way, at) for living, way, at in chosen)
+    held = Held(history.allocated, made, its, dimensions)
+    history.buffers.append(held)
+    history.say(f"allocate {held}, of {list(dimensions) or 'any shape'}, as {sorted(its)}")
+
+
+def _roles(chosen: list[Use], models: list[Living], way: str) -> tuple[tuple[int, int], ...]:
+    return tuple((models.index(living), index) for living, its, index in chosen if its == way)
+
+
+def read(history: History, chance: random.Random) -> None:
+    """Copy a buffer with content out."""
+    filled = [one for one in history.free_buffers if one.value is not None]
+    if not filled:
+        return
+    held = chance.choice(filled)
+    assert held.value is not None
+    history.say(f"read {held}")
+    with checks.about("NNHAL-MEMDOMAIN-022"):
+        found = history.read(held, len(held.value.data), "read")
+        checks.equal(found.hex(), held.value.data.hex(), f"content of {held}")
+
+
+def _uses(history: History) -> list[Use]:
+    """Every argument that is not left out and has elements."""
+    return [
+        (living, way, index)
+        for living in history.models
+        for way, operands in (("input", living.inputs), ("output", living.outputs))
+        for index in range(len(operands))
+        if all(value is not None and value.data for value in _values(living, way, index))
+    ]
+
+
+def _values(living: Living, way: str, index: int) -> list[Value | None]:
+    examples = living.known.examples
+    return [(one.inputs if way == "input" else one.outputs)[index] for one in examples]
+
+
+def _value(use: Use, chance: random.Random) -> Value:
+    value = chance.choice(_values(*use))
+    assert value is not None
+    return value
+
+
+def _form(use: Use) -> tuple[object, ...]:
+    """In what arguments have to agree whose buffer is one (NNHAL-MEMDOMAIN-011)."""
+    living, way, index = use
+    operand: Operand = (living.inputs if way == "input" else living.outputs)[index]
+    return operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.extra_params

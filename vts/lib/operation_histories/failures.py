@@ -1,0 +1,94 @@
+"""What has to fail, and must leave nothing behind."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, shape_rules, timing_rules
+from npu_conformance.harness.run.executing.executors import execute
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.operation_histories import bursts, running
+from npu_conformance.vts.lib.operation_histories.asking import ask
+from npu_conformance.vts.lib.operation_histories.history import History
+from npu_conformance.vts.lib.operation_histories.memory import Region
+from npu_conformance.vts.lib.operation_histories.things import Ask, Living
+
+
+def wrong_request(history: History, chance: random.Random) -> None:
+    """A request has an argument too few, or in a pool that does not exist."""
+    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    if asked is None:
+        return
+    inputs, outputs = asked.request.inputs, asked.request.outputs
+    nowhere = replace(outputs[0], location=replace(outputs[0].location, pool_index=len(asked.request.pools)))
+    wrong = [
+        replace(asked.request, inputs=inputs[1:]),
+        replace(asked.request, outputs=outputs[1:]),
+        replace(asked.request, outputs=(nowhere, *outputs[1:])),
+    ]
+    history.say(f"a wrong request for {asked.living}")
+    execution = _executed(history, asked, chance.choice(wrong), chance, measured=False)
+    if not history.is_refused(asked, execution):
+        with checks.about("NNHAL-REQUEST-001"):
+            checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of a wrong request")
+        _work_again(history, asked.living, chance)
+
+
+def no_room(history: History, chance: random.Random) -> None:
+    """An output has too little room, which is a failure from 1.2 on (NNHAL-SHAPE-004)."""
+    asked = ask(history, chance.choice(history.models), chance, with_buffers=history.version.is_aidl)
+    if asked is None or history.version < Version.V1_2:
+        return
+    sizes = [len(one.data) for one in asked.living.known.examples[asked.example].outputs]
+    places = [at for at, one in enumerate(asked.outputs) if isinstance(one, Region) and sizes[at] > 1]
+    if not places:
+        return
+    at, outputs, measured = chance.choice(places), list(asked.request.outputs), chance.random() < 0.5
+    location = outputs[at].location
+    outputs[at] = replace(outputs[at], location=replace(location, length=sizes[at] - 1))
+    history.say(f"too little room for output {at}: {asked}")
+    execution = _executed(history, asked, replace(asked.request, outputs=tuple(outputs)), chance, measured=measured)
+    if history.is_refused(asked, execution):
+        return
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.that(execution.status != ErrorStatus.NONE, "an output has too little room, found NONE")
+    timing_rules(history.context, execution, measured=measured)
+    shape_rules(execution)
+    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
+        _tells_which(asked, execution, at)
+    history.leave_outputs(asked)  # to keep what buffers held is a warning of vts.memory_domains
+    _work_again(history, asked.living, chance)
+
+
+def _work_again(history: History, living: Living, chance: random.Random) -> None:
+    """Mostly execute the model once more behind an execution of it that has failed."""
+    if chance.random() < 0.7:
+        running.run_model(history, living, chance)
+
+
+def _tells_which(asked: Ask, execution: Execution, at: int) -> None:
+    """The shapes say which output has too little room, and are right, where a size is known."""
+    shapes = [one.dimensions for one in asked.living.known.examples[asked.example].outputs]
+    with checks.about("NNHAL-SHAPE-005"):
+        found = [shape.is_sufficient for shape in execution.output_shapes]
+        checks.equal(found, [place != at for place in range(len(shapes))], "which of the outputs have room enough")
+    for shape, right, operand in zip(execution.output_shapes, shapes, asked.living.outputs, strict=True):
+        with checks.about("NNHAL-SHAPE-006"):
+            possible = list(itertools.product(*((size, 0) for size in right)))
+            possible += [] if operand.dimensions else [()]
+            checks.member(shape.dimensions, possible, "dimensions where an output has too little room")
+
+
+def _executed(history: History, asked: Ask, request: Request, chance: random.Random, *, measured: bool) -> Execution:
+    """Execute another request with the same pools, in an open burst where the model has one, or in any other way."""
+    burst = bursts.burst_of(history, asked.living)
+    if burst is not None and chance.random() < 0.6:
+        return bursts.execute(history, burst, asked, request, ExecutionOptions(measured), chance)
+    executor = chance.choice(bursts.ways(history, asked.living, finding_shapes=True))
+    return execute(history.context, asked.living.prepared_model, request, measure=measured, executor=executor)

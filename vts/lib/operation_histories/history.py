@@ -1,0 +1,201 @@
+"""One history while it goes on: what lives, what is in memory, and how each execution is judged."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from contextlib import closing
+
+import msgspec
+
+from npu_conformance.corpus.constant_layouts import LAYOUTS
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run import preparation
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.executing.execution import Execution, shape_rules, timing_rules
+from npu_conformance.harness.run.random_search import Told
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Memory as WireMemory
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.vts.lib.histories.options import drawn_beside
+from npu_conformance.vts.lib.histories.things import Root, signal_open
+from npu_conformance.vts.lib.load import too_much
+from npu_conformance.vts.lib.operation_histories.known_models import KnownModel, Value, arguments_of
+from npu_conformance.vts.lib.operation_histories.memory import Memory, Region
+from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Saved
+
+MOST = 5
+"""Of each kind that live at once."""
+
+
+class Subject(msgspec.Struct):
+    """What all histories of a case share: models that the device supports, and what is known of it.
+
+    computed: those that it has executed. declined: those whose sizes it does not take from requests. finds_shapes: it
+    executes with outputs whose shapes nobody says, None where that is not known yet. waits: how often a call has waited
+    for a fence.
+    """
+
+    models: list[KnownModel]
+    computed: set[KnownModel] = msgspec.field(default_factory=set)
+    finds_shapes: bool | None = None
+    waits: int = 0
+
+
+class History(Told):
+    """What one client has done so far with models of one subject."""
+
+    def __init__(self, context: CaseContext, subject: Subject, chance: random.Random) -> None:
+        """chance: says where constants mostly lie."""
+        super().__init__()
+        self._layout = chance.choice(list(LAYOUTS))
+        self.context, self.subject, self.version = context, subject, context.version
+        self.memory = Memory(context, max(one.size for known in subject.models for one in known.examples))
+        self.models: list[Living] = []
+        self.buffers: list[Held] = []
+        self.bursts: list[OpenBurst] = []
+        self.bound: list[Bound] = []
+        self.saved: list[Saved] = []
+        self.cached: set[KnownModel] = set()
+        """Models that the device has restored: it caches them."""
+        self.roots: list[Root] = []
+        self.pending: list[Pending] = []
+        self.asked: dict[int, Ask] = {}
+        """The latest execution that was drawn of each model, by its number."""
+        self.launched: list[Ask] = []
+        """Asynchronous executions that have not been looked at."""
+        self._prepared = self.allocated = 0
+
+    def build(self, known: KnownModel, chance: random.Random) -> Model:
+        """A model, with its constants in any layout."""
+
+        def create_pool(data: bytes) -> WireMemory:
+            return self.context.filled_pool(data)
+
+        layout = chance.choice(known.layouts) if chance.random() < 0.3 else self._layout
+        return known.build(create_pool, layout if layout in known.layouts else known.layouts[0])
+
+    def add(self, known: KnownModel, prepared_model: PreparedModel, model: Model) -> Living:
+        """Keep a prepared model."""
+        self._prepared += 1
+        living = Living(self._prepared, known, prepared_model, *arguments_of(model))
+        self.models.append(living)
+        return living
+
+    def prepare(self, chance: random.Random) -> Living:
+        """Prepare one more model, which is supported."""
+        known = self.drawn(chance)
+        model = self.build(known, chance)
+        answer = self.context.prepare(
+            model,
+            priority=chance.randrange(3),
+            preference=chance.randrange(3),
+            **drawn_beside(self.version, chance),
+        )
+        return self.add(known, preparation.model_of(answer), model)
+
+    def drawn(self, chance: random.Random) -> KnownModel:
+        """A model: often of the family of one that lives."""
+        families = {one.known.family for one in self.models}
+        near = [one for one in self.subject.models if one.family in families]
+        return chance.choice(near if near and chance.random() < 0.6 else self.subject.models)
+
+    @property
+    def under_way(self) -> list[Ask]:
+        """Executions that have not ended."""
+        return [*(one.ask for one in self.pending), *self.launched]
+
+    @property
+    def taken(self) -> list[Region]:
+        """What executions that have not ended name of the memory."""
+        return [region for ask in self.under_way for region in ask.regions]
+
+    @property
+    def free_buffers(self) -> list[Held]:
+        """The buffers of no execution that is under way."""
+        busy = {held for ask in self.under_way for held in ask.buffers}
+        return [one for one in self.buffers if one not in busy]
+
+    def is_free(self, ask: Ask) -> bool:
+        """True where nothing that an execution names is in use, and its buffers live."""
+        free, taken = self.free_buffers, self.taken
+        return all(one in free for one in ask.buffers) and not any(
+            mine.overlaps(other) for mine in ask.regions for other in taken
+        )
+
+    def let_go(self) -> None:
+        """Signal all fences of the client: nothing waits for it any longer."""
+        signal_open(self.roots)
+
+    def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
+        """See that an execution succeeded, and that its outputs are what its inputs give."""
+        if self.is_refused(ask, execution) or self._is_declined(ask, execution):
+            return
+        timing_rules(self.context, execution, measured=measured)
+        shape_rules(execution)
+        with checks.about("NNHAL-EXECUTE-001"):
+            checks.status(execution.status, {ErrorStatus.NONE}, what)
+        if execution.output_shapes or ask.hides_shapes:
+            expected = [(one.dimensions, True) for one in ask.living.known.examples[ask.example].outputs]
+            with checks.about("NNHAL-SHAPE-002"):
+                found = [(shape.dimensions, shape.is_sufficient) for shape in execution.output_shapes]
+                checks.equal(found, expected, f"shapes of the outputs, {what}")
+        self.take(ask, what)
+
+    def is_refused(self, ask: Ask, execution: Execution) -> bool:
+        """True where a device takes no execution beside those that it has."""
+        if not self.under_way or execution.status not in too_much(self.context):
+            return False
+        self.leave_outputs(ask)
+        return True
+
+    def _is_declined(self, ask: Ask, execution: Execution) -> bool:
+        """True where the device takes no sizes from requests, or finds none, which it may (NNHAL-SHAPE-009)."""
+        known, has_failed = ask.living.known, execution.status == ErrorStatus.GENERAL_FAILURE
+        if ask.living.is_open and known not in self.subject.computed and has_failed:
+            self.subject.models = [one for one in self.subject.models if one is not known]
+            self.models = [one for one in self.models if one.known is not known]
+        elif ask.hides_shapes and not self.subject.finds_shapes and has_failed:
+            self.subject.finds_shapes = False
+        else:
+            return False
+        self.leave_outputs(ask)
+        return True
+
+    @checks.about("NNHAL-PREPARE-013")
+    def take(self, ask: Ask, what: str) -> None:
+        """See that the outputs are right, and know what buffers hold from now on."""
+        known = ask.living.known
+        self.subject.computed.add(known)
+        if ask.hides_shapes:
+            self.subject.finds_shapes = True
+        expected = known.examples[ask.example].outputs
+        found = [self._data(place, value, what) for place, value in zip(ask.outputs, expected, strict=True)]
+        with checks.reworded(lambda message: f"{message}, {what}"):
+            known.check(self.context, ask.example, found)
+        for place, value, data in zip(ask.outputs, expected, found, strict=True):
+            if isinstance(place, Held):
+                place.value = Value(value.dimensions, data)
+
+    def _data(self, place: Region | Held, value: Value, what: str) -> bytes:
+        if isinstance(place, Region):
+            return self.memory.take(place)[: len(value.data)]
+        return self.read(place, len(value.data), what)
+
+    @checks.about("NNHAL-MEMDOMAIN-022")
+    def read(self, held: Held, size: int, what: str) -> bytes:
+        """The bytes of a buffer with content."""
+        with closing(self.context.pool(size)) as pool:
+            memory = pool.memory
+            checks.succeeds(lambda: held.made.buffer.copy_to(memory), f"copyTo of {held}, {what}")
+            return bytes(pool.read(0, size))
+
+    def leave_outputs(self, ask: Ask) -> None:
+        """An execution has not succeeded: its outputs are not known, and buffers are used no more."""
+        self._forget(one for one in ask.outputs if isinstance(one, Region))
+        self.buffers = [one for one in self.buffers if one not in ask.outputs]
+
+    def _forget(self, regions: Iterable[Region]) -> None:
+        for region in regions:
+            self.memory.take(region)

@@ -1,0 +1,170 @@
+"""The steps of a history: each draws what it does from dice of its own, and knows what has to come of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing.execution import ExecutionOptions, ExecutionRecorder, config_of
+from npu_conformance.harness.run.executing.executors import run_reusable
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.lib.histories.options import drawn_options
+from npu_conformance.vts.lib.operation_histories import buffers, bursts, caches, failures, waiting
+from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
+from npu_conformance.vts.lib.operation_histories.history import MOST, History
+from npu_conformance.vts.lib.operation_histories.running import run_model
+from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Living, OpenBurst
+
+Does = Callable[[History, random.Random], None]
+
+
+def prepare(history: History, chance: random.Random) -> None:
+    """Prepare a model."""
+    if len(history.models) < MOST:
+        history.say(f"prepare {history.prepare(chance)}")
+
+
+def run(history: History, chance: random.Random) -> None:
+    """Execute a model in any way that ends at once."""
+    run_model(history, chance.choice(history.models), chance)
+
+
+def in_burst(history: History, chance: random.Random) -> None:
+    """Execute in a burst that stays open."""
+    if not history.bursts or (chance.random() < 0.25 and len(history.bursts) < MOST):
+        bursts.begin(history, chance)
+    if not history.bursts:
+        return
+    burst = chance.choice(history.bursts)
+    asked = ask(history, burst.living, chance, with_buffers=history.version.is_aidl, may_hide=True)
+    if asked is None:
+        return
+    options = drawn_options(history.version, burst.living.known, chance)
+    what = f"burst execution of {asked}"
+    history.say(what)
+    execution = bursts.execute(history, burst, asked, asked.request, options, chance)
+    history.judge(asked, execution, measured=options.measure, what=what)
+
+
+def release(history: History, chance: random.Random) -> None:
+    """Let a burst forget a memory."""
+    known = [(burst, pool) for burst in history.bursts for pool in burst.names]
+    if not known:
+        return
+    burst, pool = chance.choice(known)
+    name = burst.names.pop(pool)
+    history.say(f"release {name} in the burst of {burst.living}")
+    checks.succeeds(lambda: burst.burst.release(name), "release of a memory")
+
+
+def together(history: History, chance: random.Random) -> None:
+    """Launch asynchronous executions, execute another one, and wait for all."""
+    if history.version > HIDL_LAST or history.pending:
+        return
+    launched = [_launched(history, chance) for _ in range(chance.randint(1, 3))]
+    in_burst(history, chance)
+    seconds = history.context.manifest.deadlines.execute * history.context.manifest.time_scale
+    for asked, options, recorder in filter(None, launched):
+        history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
+        with checks.about("NNHAL-EXECUTE-003"):
+            checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+        history.judge(asked, recorder.answers[0], measured=options.measure, what=f"asynchronous execution of {asked}")
+        history.launched.remove(asked)
+
+
+def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOptions, ExecutionRecorder] | None:
+    """Launch an asynchronous execution."""
+    asked = ask(history, chance.choice(history.models), chance)
+    if asked is None:
+        return None
+    recorder, options = ExecutionRecorder(), drawn_options(history.version, asked.living.known, chance)
+    history.say(f"launch {asked}")
+    history.launched.append(asked)
+    arguments = (asked.request, options.measure, options.deadline, options.loop_timeout, recorder)
+    checks.succeeds(lambda: asked.living.prepared_model.execute(*arguments), "execute")
+    return asked, options, recorder
+
+
+def bind(history: History, chance: random.Random) -> None:
+    """Make a reusable execution, and run it."""
+    if history.version < Version.FL8 or len(history.bound) >= MOST:
+        return
+    asked = ask(history, chance.choice(history.models), chance)
+    if asked is None:
+        return
+    options = drawn_options(history.version, asked.living.known, chance)
+    history.say(f"bind {asked}")
+    execution = checks.succeeds(
+        lambda: asked.living.prepared_model.create_reusable_execution(asked.request, config_of(options)),
+        "createReusableExecution",
+    )
+    history.bound.append(Bound(asked, execution, options))
+    run_bound(history, chance)
+
+
+def run_bound(history: History, chance: random.Random) -> None:
+    """Run a reusable execution once more, with the data of another example."""
+    ready = waiting.ready(history)
+    if not ready:
+        return
+    bound = chance.choice(ready)
+    another_example(history, bound.ask, chance)
+    is_plain = history.pending or bound.ask.hides_shapes
+    executor = "reusable" if is_plain else chance.choice(("reusable", "reusable_fenced"))
+    what = f"{executor} execution of {bound.ask}"
+    history.say(f"run the {what}")
+    limits = drawn_options(history.version, bound.ask.living.known, chance)
+    options = replace(bound.options, deadline=limits.deadline, duration=limits.duration)
+    execution = run_reusable(history.context, bound.execution, executor, options)
+    history.judge(bound.ask, execution, measured=options.measure, what=what)
+
+
+def drop(history: History, chance: random.Random) -> None:
+    """Let go of something. What a model has made lives on, but for HIDL's bursts, which AOSP's own lose with it."""
+    kinds: list[list[Any]] = [history.bursts, history.bound, history.buffers]
+    if len(history.models) > 2:
+        kinds += [history.models] * 2
+    kind = chance.choice(kinds)
+    mine = [one for one in kind if _is_droppable(history, one)]
+    if not mine:
+        return
+    one = chance.choice(mine)
+    kind.remove(one)
+    if isinstance(one, Living):
+        if not history.version.is_aidl:
+            history.bursts[:] = [burst for burst in history.bursts if burst.living is not one]
+        one.prepared_model = None  # type: ignore[assignment]
+    history.say(f"let go of {one if not isinstance(one, OpenBurst | Bound) else type(one).__name__}")
+
+
+def _is_droppable(history: History, one: object) -> bool:
+    """True for what no execution that waits needs."""
+    busy = [held for asked in history.under_way for held in asked.buffers]
+    needed = [pair for pending in history.pending for pair in (pending.ask.living, pending.bound)]
+    return one not in busy and not any(one is other for other in needed)
+
+
+STEPS: Mapping[str, Does] = {
+    "prepare": prepare,
+    "run": run,
+    "in_burst": in_burst,
+    "release": release,
+    "together": together,
+    "launch": waiting.launch,
+    "settle": waiting.settle,
+    "bind": bind,
+    "run_bound": run_bound,
+    "save": caches.save,
+    "restore": caches.restore,
+    "drop": drop,
+    "allocate": buffers.allocate,
+    "read": buffers.read,
+    "wrong_request": failures.wrong_request,
+    "no_room": failures.no_room,
+}
+"""What a step does, by its name."""

@@ -1,0 +1,95 @@
+"""Fenced executions that wait: for fences of the client, and for each other."""
+
+from __future__ import annotations
+
+import random
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.executing import launching
+from npu_conformance.specs.neuralnetworks.enums import EXHAUSTED
+from npu_conformance.specs.neuralnetworks.hal import Fence
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.fenced import BoundModel
+from npu_conformance.vts.lib.histories.options import drawn_options
+from npu_conformance.vts.lib.histories.things import Root, signal_open
+from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
+from npu_conformance.vts.lib.operation_histories.history import History
+from npu_conformance.vts.lib.operation_histories.things import Bound, Pending
+
+_MOST = 4
+"""That wait at once."""
+_WAITS = 3
+"""After so many calls that have waited for a fence, fences are signalled before."""
+
+
+def ready(history: History) -> list[Bound]:
+    """The reusable executions that can be run."""
+    return [one for one in history.bound if not one.is_busy and history.is_free(one.ask)]
+
+
+def launch(history: History, chance: random.Random) -> None:
+    """Launch an execution, of a model or a reusable one, that waits for a fence of the client, at last."""
+    if history.version < Version.V1_3 or len(history.pending) >= _MOST:
+        return
+    bound = chance.choice(ready(history) or [None]) if chance.random() < 0.3 else None
+    asked = bound.ask if bound is not None else ask(history, chance.choice(history.models), chance)
+    if asked is None:
+        return
+    if bound is not None:
+        another_example(history, asked, chance)
+    before = [one for one in history.pending if one.launched.fence is not None]
+    before = chance.sample(before, min(len(before), chance.randrange(2)))
+    own = [] if before and chance.random() < 0.5 else [Root(history.context.fence())]
+    history.roots += own
+    roots = [*own, *(root for one in before for root in one.roots)]
+    fences: list[Fence | None] = [*(root.fence for root in own), *(one.launched.fence for one in before)]
+    chance.shuffle(fences)
+    if history.subject.waits >= _WAITS:
+        signal_open(roots)
+    drawn = drawn_options(history.version, asked.living.known, chance)
+    measured = bound.options.measure if bound is not None else drawn.measure
+    form = chance.choice(launching.forms(history.version))
+    what = f"{'reusable ' if bound else ''}{form} with {len(fences)} fences of {asked}"
+    history.say(what)
+    launched = launching.launch(
+        history.context,
+        asked.living.prepared_model if bound is None else BoundModel(bound.execution),
+        asked.request,
+        tuple(fences),
+        launching.fenced_options(replace(drawn, measure=measured), form),
+        settle=lambda: signal_open(roots),
+        held_by=None if own else roots[0].fence,
+    )
+    if launched.status in EXHAUSTED:
+        history.leave_outputs(asked)
+        return
+    history.pending.append(Pending(asked, launched, roots, measured, bound))
+    if bound is not None:
+        bound.is_busy = True
+    if not launched.is_waiting or launched.fence is None:
+        history.subject.waits += 1
+        settle(history, chance)
+
+
+def settle(history: History, chance: random.Random) -> None:
+    """Signal the fences of the client in any order, and see every execution end.
+
+    Inputs may get the data of another example before: nobody may have read them yet.
+    """
+    for pending in history.pending:
+        if not any(root.is_settled for root in pending.roots) and not pending.ask.buffers and chance.random() < 0.5:
+            another_example(history, pending.ask, chance)
+    for root in chance.sample(history.roots, len(history.roots)):
+        if not root.is_settled:
+            root.signal()
+    history.roots = []
+    for pending in list(history.pending):
+        what = f"fenced execution of {pending.ask}"
+        execution = launching.execution_of(history.context, pending.launched, measured=pending.is_measured)
+        history.pending.remove(pending)
+        if pending.bound is not None:
+            pending.bound.is_busy = False
+        with checks.about("NNHAL-FENCED-012", "NNHAL-FENCED-005"):
+            history.judge(pending.ask, execution, measured=pending.is_measured, what=what)
