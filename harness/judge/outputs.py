@@ -11,7 +11,7 @@ from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
 from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import RunningCase, check_output
-from npu_conformance.harness.judge.quality import Exact
+from npu_conformance.harness.judge.quality import Exact, one_sided
 from npu_conformance.harness.judge.quality import judge as judge_quality
 from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.judge.value_requirements import accuracy, control_flow
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
+_QUANTISED = (
+    OperandType.TENSOR_QUANT8_ASYMM,
+    OperandType.TENSOR_QUANT8_ASYMM_SIGNED,
+    OperandType.TENSOR_QUANT8_SYMM,
+    OperandType.TENSOR_QUANT16_SYMM,
+    OperandType.TENSOR_QUANT16_ASYMM,
+)
 _REDUCTIONS = {"AVERAGE_POOL_2D", "L2_POOL_2D", "MEAN", "REDUCE_SUM", "REDUCE_PROD"}
 _RECURRENT = {"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN", "SVDF"}
 """Operations that sum the products of two weights: of the input and the state, or of features and of time."""
@@ -73,7 +80,7 @@ def judge(
         expected, operand_type = example.outputs[name], vector.operands[name].type
         broken = about(vector, name)
         check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances, broken)
-        if operand_type in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
+        if len(vector.operations) == 1 and _has_quality(vector):
             _judge_quality(context, vector, example, name, actual)
 
 
@@ -102,7 +109,18 @@ def _has_quality(vector: Vector) -> bool:
 
 
 def _judge_quality(context: RunningCase, vector: Vector, example: Example, name: str, actual: Array) -> None:
-    """Warn where the result is worse than it could be. The magnitude of sums is worked out only if it matters."""
+    """Warn where the result is worse than it could be."""
+    operand = vector.operands[name]
+    if operand.type in _FLOATS:
+        _judge_floats(context, vector, example, name, actual)
+    elif operand.type in _QUANTISED:
+        finding = one_sided(actual, example.outputs[name], operand.zero_point, vector.operation)
+        if finding:
+            context.warn_quality(finding)
+
+
+def _judge_floats(context: RunningCase, vector: Vector, example: Example, name: str, actual: Array) -> None:
+    """Floats. The magnitude of sums is worked out only if it matters."""
     import numpy
 
     exact = Exact(

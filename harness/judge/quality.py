@@ -1,8 +1,9 @@
-"""The quality verdict: how good a float result is against a run in float64. It only warns.
+"""The quality verdict: how good a result is against a run in float64. It only warns.
 
-The bound is counted in ULP of the output type and scaled by the magnitude of the data: for a sum, the sum of the
-absolute products, since cancellation is no mistake of the driver's. It grows with the square root of the reduction
-length, as rounding errors of an honest sum do. Results below the smallest normal number may be flushed to zero.
+Of floats the bound is counted in ULP of the output type and scaled by the magnitude of the data: for a sum, the sum
+of the absolute products, since cancellation is no mistake of the driver's. It grows with the square root of the
+reduction length, as rounding errors of an honest sum do. Results below the smallest normal number may be flushed to
+zero. Quantised results may be a step off, yet not all of them to one side: rounding down is an error of half a step.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ _TRANSCENDENTAL_ULP = 64.0
 _SMALLEST_CURVE = 2.0**-5
 """Curves are approximated to an absolute error: below this, ULP are counted as if the value were this large."""
 _GRID_ELEMENTS = 8
+_ONE_SIDED_ELEMENTS, _ONE_SIDED_STEPS = 10, 0.25
+"""So many elements that are off, all to one side, are no chance where this is so many steps in the mean of all."""
 
 
 class Exact(msgspec.Struct, frozen=True):
@@ -82,6 +85,23 @@ def judge(actual: Array, exact: Exact, operation: str, *, relaxed: bool = False)
     if operation in ZERO_SIGN_FIXED and not exact.activation:
         findings.append(_lost_zero_signs(actual, exact, operation))
     return [finding for finding in findings if finding]
+
+
+def one_sided(actual: Array, expected: Array, zero_point: int, operation: str) -> str:
+    """A line where quantised results are all off to one side, or all to 0; empty where they are not."""
+    import numpy as np
+
+    steps = actual.astype(np.int64) - expected
+    outwards = steps * np.sign(expected.astype(np.int64) - zero_point)
+    for off, side in ((steps, "one side"), (outwards, "the side of 0")):
+        wrong = off[off != 0]
+        is_many = wrong.size >= _ONE_SIDED_ELEMENTS and abs(off.mean()) >= _ONE_SIDED_STEPS
+        if is_many and (wrong[0] < 0 or side == "one side") and (np.sign(wrong) == np.sign(wrong[0])).all():
+            return (
+                f"{operation}: {wrong.size} of {off.size} quantised elements are off, all to {side}, by "
+                f"{abs(off.mean()):.2g} steps in the mean: are they truncated in place of rounded?"
+            )
+    return ""
 
 
 def _beyond_bound(actual: Array, exact: Exact, operation: str, relaxed: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npu_conformance.harness.judge.quality import Exact, allowed_ulp, judge
+from npu_conformance.harness.judge.quality import Exact, allowed_ulp, judge, one_sided
 
 
 def products(length: int, seed: int = 3) -> tuple[Any, Exact]:
@@ -81,3 +81,27 @@ def test_a_relaxed_model_may_use_float16() -> None:
 
 def test_the_bound_grows_slowly_with_the_reduction() -> None:
     assert allowed_ulp("CONV_2D", 1) < allowed_ulp("CONV_2D", 100) < allowed_ulp("CONV_2D", 10_000) < 839
+
+
+def _off_by(steps: list[int], zero_point: int = 0) -> str:
+    import numpy
+
+    expected = numpy.array([10, -20, 30, -40] * 6, dtype=numpy.int8)
+    return one_sided((expected + numpy.resize(steps, expected.shape)).astype(numpy.int8), expected, zero_point, "ADD")
+
+
+def test_quantised_results_that_are_rounded_down_are_warned_of() -> None:
+    assert "24 of 24 quantised elements are off, all to one side, by 1 steps in the mean" in _off_by([-1])
+    assert "12 of 24 quantised elements are off, all to one side" in _off_by([-1, 0])
+    assert "12 of 24 quantised elements are off, all to one side" in _off_by([1, 0])
+
+
+def test_quantised_results_that_are_truncated_are_warned_of() -> None:
+    assert "24 of 24 quantised elements are off, all to the side of 0" in _off_by([-1, 1])
+
+
+def test_quantised_results_that_are_off_by_chance_are_not() -> None:
+    assert not _off_by([0])
+    assert not _off_by([1, 1, -1, -1])
+    assert not _off_by([-1, 0, 0, 0, 0, 0])  # as fixed-point multipliers are
+    assert not _off_by([1, -1])  # away from 0, which is no truncation
