@@ -7,14 +7,18 @@ are the oracles'.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from npu_conformance.corpus import turns
-from npu_conformance.corpus.several_shapes import is_simple
+from npu_conformance.corpus.several_shapes import is_simple, opened
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
 
 _ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
 _OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
@@ -39,6 +43,29 @@ def with_constants(vector: Vector, names: Collection[str]) -> Iterator[Vector]:
             inputs=tuple(name for name in vector.inputs if name not in names),
             examples=(Example(inputs, example.outputs),),
         )
+
+
+def with_one_left(vector: Vector, names: Collection[str]) -> Iterator[Vector]:
+    """For each of these inputs a model that has the first values of the others as its constants.
+
+    Its examples are those in which the others have these values; there are two at least.
+    """
+    first = vector.examples[0].inputs
+    for name in names:
+        others = [one for one in names if one != name and one in first]
+        has_others = lambda example: all(_is_same(example.inputs.get(at), first[at]) for at in others)  # noqa: B023, E731
+        examples = tuple(filter(has_others, vector.examples))
+        if others and len(examples) > 1:
+            for fixed in with_constants(replace(vector, examples=examples[:1]), others):
+                yield opened(fixed, [_without(one, others) for one in examples])
+
+
+def _is_same(one: Array | None, other: Array) -> bool:
+    return one is not None and one.shape == other.shape and bool((one == other).all())
+
+
+def _without(example: Example, names: Collection[str]) -> Example:
+    return Example({name: array for name, array in example.inputs.items() if name not in names}, example.outputs)
 
 
 def turned(vector: Vector) -> Iterator[Vector]:

@@ -60,14 +60,20 @@ def other_data(operation: str, version: Version) -> list[Vector]:
     None where fewer than two of them hold data.
     """
     for header in legal_headers(operation, version):
-        if allowed.applicable(header).get("all_tensors_as_inputs", header.since) > version:
-            continue
-        vector = vectors.load(operation, header.name)
-        given = variations.apply("all_tensors_as_inputs", vector) or vector
-        examples = _changed_one_by_one(given) if is_simple(vector) and not vector.ignored else []
-        if len(examples) > 2:
-            return [replace(given, examples=tuple(examples))]
+        for made in asking_for_data(vectors.load(operation, header.name), version):
+            return [made]
     return []
+
+
+def asking_for_data(vector: Vector, version: Version) -> Iterator[Vector]:
+    """The vector whose tensors all come with the request, where two of them or more hold data; else none."""
+    header = allowed.header_of(vector)
+    if allowed.applicable(header).get("all_tensors_as_inputs", header.since) > version:
+        return
+    given = variations.apply("all_tensors_as_inputs", vector) or vector
+    examples = _changed_one_by_one(given) if is_simple(vector) and not vector.ignored else []
+    if len(examples) > 2:
+        yield replace(given, examples=tuple(examples))
 
 
 def _changed_one_by_one(vector: Vector) -> list[Example]:

@@ -37,10 +37,10 @@ _FAMILIES = 3
 _EXAMPLES = {Scope.SMOKE: (1, 20), Scope.DEFAULT: (3, 40), Scope.FULL: (40, 60)}
 """How many histories, of how many steps, by scope."""
 _KINDS = (
-    *("run", "in_burst") * 4,
-    *("prepare", "bind", "launch", "together", "allocate", "save", "no_room") * 2,
-    *("run_bound",) * 4,
-    "release", "drop", "restore", "settle", "read", "wrong_request",
+    *("run", "in_burst", "run_bound") * 4,
+    *("prepare", "launch", "allocate") * 3,
+    *("bind", "together", "save", "no_room", "release") * 2,
+    "drop", "restore", "settle", "read", "wrong_request",
 )  # fmt: skip
 
 _REQUIREMENTS = (

@@ -35,7 +35,7 @@ _EMPTIED = {
 }  # fmt: skip
 """Operations that are given tensors without elements."""
 
-_OF_SEVERAL_TENSORS = {
+OF_SEVERAL_TENSORS = {
     "ADD", "BATCH_MATMUL", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "CONCATENATION", "CONV_2D",
     "DEPTHWISE_CONV_2D", "DIV", "EQUAL", "FULLY_CONNECTED", "GREATER", "GREATER_EQUAL", "GROUPED_CONV_2D", "LESS",
     "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_OR", "LSTM", "MAXIMUM", "MINIMUM", "MUL", "NOT_EQUAL", "PACK", "POW", "PRELU",
@@ -102,7 +102,7 @@ KINDS = (
     Kind(
         "other_data",
         turns.other_data,
-        lambda operation: operation in _OF_SEVERAL_TENSORS,
+        lambda operation: operation in OF_SEVERAL_TENSORS,
         ("NNHAL-EXECUTE-018",),
         "Weights and other tensors that come with the request count anew in each: what an earlier one gave is gone.",
         Version.V1_0,

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import msgspec
 
-from npu_conformance.corpus.constant_layouts import LAYOUTS
+from npu_conformance.corpus.constant_layouts import COPIED, LAYOUTS
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run import preparation
 from npu_conformance.harness.run.context import CaseContext
@@ -49,7 +49,7 @@ class History(Told):
     def __init__(self, context: CaseContext, subject: Subject, chance: random.Random) -> None:
         """chance: says where constants mostly lie."""
         super().__init__()
-        self._layout = chance.choice(list(LAYOUTS))
+        self._layout = chance.choice((COPIED, *LAYOUTS))
         self.context, self.subject, self.version = context, subject, context.version
         self.memory = Memory(context, max(one.size for known in subject.models for one in known.examples))
         self.models: list[Living] = []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.corpus import nearly_alike, vectors
+from npu_conformance.corpus import nearly_alike, turns, vectors
 from npu_conformance.corpus.constant_layouts import BESIDE_INPUTS, LAYOUTS
 from npu_conformance.corpus.other_parameters import asked_for
+from npu_conformance.corpus.same_model import with_all_examples
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outputs import judge
@@ -21,7 +21,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.turning import KINDS
+from npu_conformance.vts.lib.turning import KINDS, OF_SEVERAL_TENSORS
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -98,29 +98,43 @@ def arguments_of(model: Model) -> tuple[list[Operand], list[Operand]]:
 
 def of_operation(operation: str, version: Version, chance: random.Random) -> Iterator[KnownModel]:
     """Some stored vectors of an operation, those whose requests differ, and what is nearly like one of these."""
-    headers = [one for one in vectors.headers(operation) if one.rejected is None and one.since <= version]
-    drawn = (vectors.load(operation, one.name) for one in chance.sample(headers, len(headers)))
-    for vector in itertools.islice(filter(_is_usable, drawn), _STORED):
-        yield _known(vector, version, vector.name, vector.name)
-        for number, other in enumerate(_near(vector, version)):
-            yield _known(other, version, f"{vector.name}, nearly, {number}", vector.name)
+    stored = list(with_all_examples(filter(_is_usable, _stored(operation, version))))
+    for vector in chance.sample(stored, min(len(stored), _STORED)):
+        yield from _family(vector.name, [vector, *_near(vector, version)], version)
     for kind in KINDS:
         if kind.since <= version and kind.has(operation):
-            for vector in filter(_is_usable, kind.find(operation, version)[:2]):
-                family = f"{vector.name} ({kind.name})"
-                yield _known(vector, version, family, family)
-                for number, other in enumerate(filter(_is_usable, _with_constants(vector, kind.name))):
-                    yield _known(other, version, f"{family}, constant, {number}", family)
+            for vector in kind.find(operation, version)[:2]:
+                yield from _family(f"{vector.name} ({kind.name})", _turning(vector, kind.name), version)
+
+
+def _stored(operation: str, version: Version) -> Iterator[Vector]:
+    """The vectors that a driver has to take; of those that break a rule no result is known."""
+    for header in vectors.headers(operation):
+        if header.rejected is None and header.since <= version:
+            yield vectors.load(operation, header.name)
 
 
 def _near(vector: Vector, version: Version) -> Iterator[Vector]:
-    return filter(_is_usable, (*nearly_alike.turned(vector), *nearly_alike.with_other_zero_points(vector, version)))
+    """What is nearly like a stored vector, or asks for all its data."""
+    yield from nearly_alike.turned(vector)
+    yield from nearly_alike.with_other_zero_points(vector, version)
+    if vector.operation in OF_SEVERAL_TENSORS:
+        yield from turns.asking_for_data(vector, version)
 
 
-def _with_constants(vector: Vector, kind: str) -> Iterator[Vector]:
-    """Models that have parameters, or all data but the first input, as their constants."""
+def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
+    """A vector whose requests differ, and models that have parameters, or data, as their constants."""
+    yield vector
     names = {"other_parameters": asked_for(vector), "other_data": vector.inputs[1:]}.get(kind, ())
-    return nearly_alike.with_constants(vector, names) if names else iter(())
+    if names:
+        yield from nearly_alike.with_constants(vector, names)
+    if kind == "other_parameters":
+        yield from nearly_alike.with_one_left(vector, names)
+
+
+def _family(name: str, alike: Iterable[Vector], version: Version) -> Iterator[KnownModel]:
+    for number, vector in enumerate(filter(_is_usable, alike)):
+        yield _known(vector, version, f"{name}, {number}" if number else name, name)
 
 
 def _is_usable(vector: Vector) -> bool:

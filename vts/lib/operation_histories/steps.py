@@ -94,7 +94,7 @@ def bind(history: History, chance: random.Random) -> None:
     """Make a reusable execution, and run it."""
     if history.version < Version.FL8 or len(history.bound) >= MOST:
         return
-    asked = ask(history, chance.choice(history.models), chance)
+    asked = ask(history, chance.choice(history.models), chance, may_hide=True)
     if asked is None:
         return
     options = drawn_options(history.version, asked.living.known, chance)

@@ -33,7 +33,8 @@ def launch(history: History, chance: random.Random) -> None:
     """Launch an execution, of a model or a reusable one, that waits for a fence of the client, at last."""
     if history.version < Version.V1_3 or len(history.pending) >= _MOST:
         return
-    bound = chance.choice(ready(history) or [None]) if chance.random() < 0.3 else None
+    said = [one for one in ready(history) if not one.ask.hides_shapes]
+    bound = chance.choice(said or [None]) if chance.random() < 0.3 else None
     asked = bound.ask if bound is not None else ask(history, chance.choice(history.models), chance)
     if asked is None:
         return
