@@ -34,13 +34,13 @@ _OPERATIONS = 12
 
 _FAMILIES = 3
 """Kinds of models in one history."""
-_EXAMPLES = {Scope.SMOKE: (1, 20), Scope.DEFAULT: (3, 40), Scope.FULL: (40, 60)}
+_EXAMPLES = {Scope.SMOKE: (1, 20), Scope.DEFAULT: (4, 50), Scope.FULL: (40, 60)}
 """How many histories, of how many steps, by scope."""
 _KINDS = (
-    *("run", "in_burst", "run_bound") * 4,
-    *("prepare", "launch", "allocate") * 3,
-    *("bind", "together", "save", "no_room", "release") * 2,
-    "drop", "restore", "settle", "read", "wrong_request",
+    *("run", "in_burst", "launch", "allocate") * 4,
+    *("run_bound", "bind") * 3,
+    *("prepare", "together", "save", "no_room", "release", "wrong_request") * 2,
+    "drop", "restore", "settle", "read",
 )  # fmt: skip
 
 _REQUIREMENTS = (
@@ -94,7 +94,7 @@ def _run(subject: str, context: CaseContext) -> None:
     known = _known(context, subject)
 
     def draw(chance: random.Random) -> list[str]:
-        return ["start", "prepare", "prepare", *chance.choices(_KINDS, k=length), "settle"]
+        return ["start", *["prepare"] * 4, *chance.choices(_KINDS, k=length), "settle"]
 
     search_drawn(context, examples, draw, functools.partial(_live, context, known))
 

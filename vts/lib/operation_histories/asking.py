@@ -82,10 +82,10 @@ def write(history: History, asked: Ask) -> None:
 
 
 def another_example(history: History, asked: Ask, chance: random.Random) -> None:
-    """Let an execution that is asked for have the data of another example of the same shapes."""
-    examples = asked.living.known.examples
-    near = [at for at in asked.living.known.near(asked.example) if _fits(asked, examples[at])]
-    asked.example = chance.choice([asked.example, *near])
+    """Let an execution that is asked for have the data of another example of the same shapes, mostly."""
+    examples, now = asked.living.known.examples, asked.example
+    others = [at for at in asked.living.known.near(now) if at != now and _fits(asked, examples[at])]
+    asked.example = chance.choice(others) if others and chance.random() < 0.85 else now
     write(history, asked)
 
 
@@ -142,7 +142,7 @@ def _outputs(
     found: list[Region | Held] = []
     for index, value in enumerate(example.outputs):
         held = [one for one in with_role(usable, living, "output", index, value) if one not in found]
-        if held and chance.random() < 0.7:
+        if held and chance.random() < 0.85:
             found.append(chance.choice(held))
             continue
         place = history.memory.place(_longest(living, example, index), taken, chance)
@@ -174,7 +174,7 @@ def _inputs(
             continue
         given = {one: other for one, other in zip(found, example.inputs, strict=False) if isinstance(one, Held)}
         held = [one for one in with_role(usable, living, "input", index, value) if given.get(one, value) == value]
-        if held and chance.random() < 0.7:
+        if held and chance.random() < 0.85:
             found.append(chance.choice(held))
             continue
         place = history.memory.place(len(value.data), taken, chance)

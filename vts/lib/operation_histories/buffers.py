@@ -14,25 +14,33 @@ from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.known_models import Value
 from npu_conformance.vts.lib.operation_histories.things import Held, Living
 
-_MOST = 6
+_MOST = 8
 
 Use = tuple[Living, str, int]
 """An argument of a model: its direction and index."""
 
 
 def allocate(history: History, chance: random.Random) -> None:
-    """Allocate for one to three arguments; the device may decline."""
-    if history.version < Version.V1_3 or len(history.buffers) >= _MOST:
-        return
+    """Allocate for one to three arguments, or a buffer for each argument of a model; the device may decline."""
     uses = _uses(history)
-    if not uses:
+    if history.version < Version.V1_3 or len(history.buffers) >= _MOST or not uses:
         return
-    first = chance.choice(uses)
+    known = {number for held in history.buffers for number, _, _ in held.roles}
+    mine = [one for one in uses if one[0].number in known]
+    first = chance.choice(mine if mine and chance.random() < 0.5 else uses)
+    if chance.random() < 0.25:
+        for use in [one for one in uses if one[0] is first[0]]:
+            _allocate(history, [use], chance)
+        return
     alike = [one for one in uses if one != first and _form(one) == _form(first)]
-    chosen = [first, *chance.sample(alike, min(len(alike), chance.randrange(3)))]
-    models = list(dict.fromkeys(living for living, _, _ in chosen))
-    dimensions = chance.choice(((), _value(first, chance).dimensions))
-    inputs, outputs = (_roles(chosen, models, way) for way in ("input", "output"))
+    _allocate(history, [first, *chance.sample(alike, min(len(alike), chance.randrange(3)))], chance)
+
+
+def _allocate(history: History, uses: list[Use], chance: random.Random) -> None:
+    """Allocate a buffer for arguments that agree."""
+    models = list(dict.fromkeys(living for living, _, _ in uses))
+    dimensions = chance.choice(((), _value(uses[0], chance).dimensions))
+    inputs, outputs = (_roles(uses, models, way) for way in ("input", "output"))
     prepared = tuple(one.prepared_model for one in models)
     try:
         made = Allocation(prepared, inputs, outputs, dimensions).ask(history.context.device)
@@ -43,7 +51,7 @@ def allocate(history: History, chance: random.Random) -> None:
         tokens = {one.made.token for one in history.buffers}
         checks.that(made.token > 0 and made.token not in tokens, f"allocate: token {made.token} beside {tokens}")
     history.allocated += 1
-    its = frozenset((living.number, way, at) for living, way, at in chosen)
+    its = frozenset((living.number, way, at) for living, way, at in uses)
     held = Held(history.allocated, made, its, dimensions)
     history.buffers.append(held)
     history.say(f"allocate {held}, of {list(dimensions) or 'any shape'}, as {sorted(its)}")

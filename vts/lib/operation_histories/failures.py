@@ -22,7 +22,7 @@ from npu_conformance.vts.lib.operation_histories.things import Ask, Living
 
 def wrong_request(history: History, chance: random.Random) -> None:
     """A request has an argument too few, or in a pool that does not exist."""
-    asked = ask(history, chance.choice(history.models), chance, with_buffers=False)
+    asked = ask(history, history.any_model(chance), chance, with_buffers=False)
     if asked is None:
         return
     inputs, outputs = asked.request.inputs, asked.request.outputs
@@ -42,7 +42,7 @@ def wrong_request(history: History, chance: random.Random) -> None:
 
 def no_room(history: History, chance: random.Random) -> None:
     """An output has too little room, which is a failure from 1.2 on (NNHAL-SHAPE-004)."""
-    asked = ask(history, chance.choice(history.models), chance, with_buffers=history.version.is_aidl)
+    asked = ask(history, history.any_model(chance), chance, with_buffers=history.version.is_aidl)
     if asked is None or history.version < Version.V1_2:
         return
     sizes = [len(one.data) for one in asked.living.known.examples[asked.example].outputs]

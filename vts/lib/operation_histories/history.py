@@ -25,8 +25,12 @@ from npu_conformance.vts.lib.operation_histories.known_models import KnownModel,
 from npu_conformance.vts.lib.operation_histories.memory import Memory, Region
 from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Held, Living, OpenBurst, Pending, Saved
 
-MOST = 5
+MOST = 7
 """Of each kind that live at once."""
+
+
+_WEIGHT = 3
+"""How often a model of as many examples or more is drawn in place of one that has one."""
 
 
 class Subject(msgspec.Struct):
@@ -96,10 +100,18 @@ class History(Told):
         return self.add(known, preparation.model_of(answer), model)
 
     def drawn(self, chance: random.Random) -> KnownModel:
-        """A model: often of the family of one that lives."""
+        """A model: often of the family of one that lives, and rather one of several examples."""
         families = {one.known.family for one in self.models}
         near = [one for one in self.subject.models if one.family in families]
-        return chance.choice(near if near and chance.random() < 0.6 else self.subject.models)
+        models = near if near and chance.random() < 0.6 else self.subject.models
+        return chance.choices(models, [min(len(one.examples), _WEIGHT) for one in models])[0]
+
+    def any_model(self, chance: random.Random) -> Living:
+        """A model that lives: often one for which there are buffers, and rather one of several examples."""
+        known = {number for held in self.free_buffers for number, _, _ in held.roles}
+        mine = [one for one in self.models if one.number in known]
+        models = mine if mine and chance.random() < 0.5 else self.models
+        return chance.choices(models, [min(len(one.known.examples), _WEIGHT) for one in models])[0]
 
     @property
     def under_way(self) -> list[Ask]:

@@ -31,7 +31,7 @@ def prepare(history: History, chance: random.Random) -> None:
 
 def run(history: History, chance: random.Random) -> None:
     """Execute a model in any way that ends at once."""
-    run_model(history, chance.choice(history.models), chance)
+    run_model(history, history.any_model(chance), chance)
 
 
 def in_burst(history: History, chance: random.Random) -> None:
@@ -79,7 +79,7 @@ def together(history: History, chance: random.Random) -> None:
 
 def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOptions, ExecutionRecorder] | None:
     """Launch an asynchronous execution."""
-    asked = ask(history, chance.choice(history.models), chance)
+    asked = ask(history, history.any_model(chance), chance)
     if asked is None:
         return None
     recorder, options = ExecutionRecorder(), drawn_options(history.version, asked.living.known, chance)
@@ -94,7 +94,7 @@ def bind(history: History, chance: random.Random) -> None:
     """Make a reusable execution, and run it."""
     if history.version < Version.FL8 or len(history.bound) >= MOST:
         return
-    asked = ask(history, chance.choice(history.models), chance, may_hide=True)
+    asked = ask(history, history.any_model(chance), chance, may_hide=True)
     if asked is None:
         return
     options = drawn_options(history.version, asked.living.known, chance)

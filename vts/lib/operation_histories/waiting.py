@@ -35,7 +35,7 @@ def launch(history: History, chance: random.Random) -> None:
         return
     said = [one for one in ready(history) if not one.ask.hides_shapes]
     bound = chance.choice(said or [None]) if chance.random() < 0.3 else None
-    asked = bound.ask if bound is not None else ask(history, chance.choice(history.models), chance)
+    asked = bound.ask if bound is not None else ask(history, history.any_model(chance), chance)
     if asked is None:
         return
     if bound is not None:
@@ -80,7 +80,7 @@ def settle(history: History, chance: random.Random) -> None:
     Inputs may get the data of another example before: nobody may have read them yet.
     """
     for pending in history.pending:
-        if not any(root.is_settled for root in pending.roots) and not pending.ask.buffers and chance.random() < 0.5:
+        if not any(root.is_settled for root in pending.roots) and not pending.ask.buffers and chance.random() < 0.8:
             another_example(history, pending.ask, chance)
     for root in chance.sample(history.roots, len(history.roots)):
         if not root.is_settled:
