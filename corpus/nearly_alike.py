@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from npu_conformance.corpus import turns
 from npu_conformance.corpus.several_shapes import is_simple, opened
-from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
 
 _ASYMMETRIC = (OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
+_CONCATENATED = (*_ASYMMETRIC, OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
 _OF_SOME_VALUES = {"LOG", "RSQRT", "SQRT"}
 """Operations that are not defined for all values, and another zero point may make one of those."""
 _MOST = 4
@@ -74,6 +75,30 @@ def turned(vector: Vector) -> Iterator[Vector]:
         yield replace(vector, inputs=vector.inputs[::-1])
     if len(vector.outputs) > 1:
         yield replace(vector, outputs=vector.outputs[::-1])
+
+
+def with_a_temporary(vector: Vector) -> Iterator[Vector]:
+    """The vector whose operation gets its first input from another one, CONCATENATION of this input alone."""
+    import numpy
+
+    name = vector.inputs[0]
+    ranks = {one.inputs[name].ndim if name in one.inputs else 0 for one in vector.examples}
+    if vector.operands[name].type not in _CONCATENATED or not ranks <= {1, 2, 3, 4}:
+        return
+    given, axis = f"{name}_given", f"{name}_axis"
+    constant = VectorOperand(OperandType.INT32, value=numpy.zeros((), numpy.int32))
+    moving = VectorOperation("CONCATENATION", (given, axis), (name,))
+    examples = tuple(
+        replace(one, inputs={given if at == name else at: array for at, array in one.inputs.items()})
+        for one in vector.examples
+    )
+    yield replace(
+        vector,
+        operands={**vector.operands, given: vector.operands[name], axis: constant},
+        operations=(moving, *vector.operations),
+        inputs=(given, *vector.inputs[1:]),
+        examples=examples,
+    )
 
 
 def with_other_zero_points(vector: Vector, version: Version) -> Iterator[Vector]:

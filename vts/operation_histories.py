@@ -40,7 +40,7 @@ _KINDS = (
     *("run", "in_burst", "launch", "allocate") * 4,
     *("run_bound", "bind") * 3,
     *("prepare", "together", "save", "no_room", "release", "wrong_request") * 2,
-    "drop", "restore", "settle", "read",
+    "drop", "restore", "settle", "read", "wrong_axis",
 )  # fmt: skip
 
 _REQUIREMENTS = (

@@ -20,6 +20,9 @@ from npu_conformance.vts.lib.operation_histories.memory import Region
 from npu_conformance.vts.lib.operation_histories.things import Ask, Living
 
 
+_NO_AXIS = (77).to_bytes(4, "little")
+
+
 def wrong_request(history: History, chance: random.Random) -> None:
     """A request has an argument too few, or in a pool that does not exist."""
     asked = ask(history, history.any_model(chance), chance, with_buffers=False)
@@ -38,6 +41,21 @@ def wrong_request(history: History, chance: random.Random) -> None:
         with checks.about("NNHAL-REQUEST-001"):
             checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of a wrong request")
         _work_again(history, asked.living, chance)
+
+
+def wrong_axis(history: History, chance: random.Random) -> None:
+    """An axis that comes with the request is beyond every rank: whatever comes of that, the next request is right."""
+    living = history.any_model(chance)
+    asked = ask(history, living, chance, with_buffers=False) if living.known.axes else None
+    place = None if asked is None else asked.inputs[chance.choice(living.known.axes)]
+    if asked is None or not isinstance(place, Region):
+        return
+    history.memory.write(place, _NO_AXIS)
+    history.say(f"an axis of 77: {asked}")
+    execution = _executed(history, asked, asked.request, chance, measured=False)
+    shape_rules(execution)
+    history.leave_outputs(asked)
+    _work_again(history, living, chance)
 
 
 def no_room(history: History, chance: random.Random) -> None:

@@ -33,6 +33,7 @@ _STORED = 4
 """So many stored vectors of an operation are taken."""
 _LARGEST = 2.0**24
 """Of a value: up to here floats hold every integer."""
+_AXIS = OperandType.INT32
 _LAYOUTS = tuple(name for name in LAYOUTS if name != BESIDE_INPUTS)
 
 CreatePool = Callable[[bytes], Memory]
@@ -71,7 +72,7 @@ class KnownModel(msgspec.Struct, frozen=True, eq=False):
     """A model. family: of those that differ from it in hardly anything. has_loops: a loop timeout counts for it.
 
     build: makes it, with its constants in one of `layouts`. check: fails unless the outputs of an example, by its
-    number, are these bytes, or near enough.
+    number, are these bytes, or near enough. axes: which inputs are an axis.
     """
 
     name: str
@@ -81,6 +82,7 @@ class KnownModel(msgspec.Struct, frozen=True, eq=False):
     examples: tuple[KnownExample, ...]
     check: Callable[[CaseContext, int, Sequence[bytes]], None]
     has_loops: bool = False
+    axes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -133,13 +135,14 @@ def _near(vector: Vector, version: Version) -> Iterator[Vector]:
 
 
 def _turning(vector: Vector, kind: str) -> Iterator[Vector]:
-    """A vector whose requests differ, and models that have parameters, or data, as their constants."""
+    """A vector whose requests differ, models with parameters or data as constants, and one that computes its inputs."""
     yield vector
     names = {"other_parameters": asked_for(vector), "other_data": vector.inputs[1:]}.get(kind, ())
     if names:
         yield from nearly_alike.with_constants(vector, names)
     if kind == "other_parameters":
         yield from nearly_alike.with_one_left(vector, names)
+    yield from nearly_alike.with_a_temporary(vector)
 
 
 def _family(name: str, alike: Iterable[Vector], version: Version) -> Iterator[KnownModel]:
@@ -161,7 +164,8 @@ def _known(vector: Vector, version: Version, name: str, family: str) -> KnownMod
 
     told = f"{'+'.join(dict.fromkeys(one.type for one in vector.operations))} {name}"
     examples = tuple(_example(vector, one) for one in vector.examples)
-    return KnownModel(told, family, build, _LAYOUTS, examples, partial(_check, vector), vector.has_loops)
+    axes = tuple(at for at, one in enumerate(vector.inputs) if one == "axis" and vector.operands[one].type == _AXIS)
+    return KnownModel(told, family, build, _LAYOUTS, examples, partial(_check, vector), vector.has_loops, axes)
 
 
 def _is_ordinary(vector: Vector) -> bool:

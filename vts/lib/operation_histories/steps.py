@@ -165,6 +165,7 @@ STEPS: Mapping[str, Does] = {
     "allocate": buffers.allocate,
     "read": buffers.read,
     "wrong_request": failures.wrong_request,
+    "wrong_axis": failures.wrong_axis,
     "no_room": failures.no_room,
 }
 """What a step does, by its name."""
