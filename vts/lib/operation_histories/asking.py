@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.known_models import KnownExample, Value
-from npu_conformance.vts.lib.operation_histories.memory import Region
+from npu_conformance.vts.lib.operation_histories.memory import NoRoomError, Region
 from npu_conformance.vts.lib.operation_histories.things import Argument, Ask, Held, Living
 
 
@@ -38,18 +38,10 @@ def ask(
     numbers = [at for at, one in enumerate(living.known.examples) if may_hide or not one.has_empty_outputs]
     if not numbers:
         return None
-    number = _number(living, numbers, chance)
-    example = living.known.examples[number]
-    usable = history.free_buffers if with_buffers and history.version >= Version.V1_3 else []
-    taken = history.taken
-    outputs = _outputs(history, living, example, usable, taken, chance)
-    unused = [one for one in usable if outputs and one not in outputs]  # a buffer may not be both
-    inputs = _inputs(history, living, example, unused, taken, chance)
-    if outputs is None or inputs is None:
+    try:
+        asked = _drawn(history, living, _number(living, numbers, chance), chance, with_buffers, may_hide)
+    except NoRoomError:
         return None
-    may_hide = may_hide and history.version >= Version.V1_2 and history.subject.finds_shapes is not False
-    request, entries = _request(history, living, example, [*inputs, *outputs], chance, may_hide=may_hide)
-    asked = Ask(living, number, inputs, outputs, request, entries)
     write(history, asked)
     history.asked[living.number] = asked
     return asked
@@ -124,10 +116,25 @@ def fill(history: History, held: Held, value: Value) -> None:
     held.value = value
 
 
-def with_role(buffers: Sequence[Held], living: Living, direction: str, index: int, value: Value) -> list[Held]:
+def _with_role(buffers: Sequence[Held], living: Living, direction: str, index: int, value: Value) -> list[Held]:
     """The buffers that were allocated for an argument of a model, and take a value."""
     mine = [one for one in buffers if (living.number, direction, index) in one.roles and value.data]
     return [one for one in mine if one.dimensions in ((), value.dimensions)]
+
+
+def _drawn(
+    history: History, living: Living, number: int, chance: random.Random, with_buffers: bool, may_hide: bool
+) -> Ask:
+    """An execution with an example. Raises NoRoomError."""
+    example = living.known.examples[number]
+    usable = history.free_buffers if with_buffers and history.version >= Version.V1_3 else []
+    taken = history.taken
+    outputs = _outputs(history, living, example, usable, taken, chance)
+    unused = [one for one in usable if one not in outputs]  # a buffer may not be both
+    inputs = _inputs(history, living, example, unused, taken, chance)
+    may_hide = may_hide and history.version >= Version.V1_2 and history.subject.finds_shapes is not False
+    request, entries = _request(history, living, example, [*inputs, *outputs], chance, may_hide=may_hide)
+    return Ask(living, number, inputs, outputs, request, entries)
 
 
 def _outputs(
@@ -137,25 +144,13 @@ def _outputs(
     usable: Sequence[Held],
     taken: list[Region],
     chance: random.Random,
-) -> list[Region | Held] | None:
+) -> list[Region | Held]:
     """A buffer or a place for each output, each its own. taken: grows by the places."""
     found: list[Region | Held] = []
     for index, value in enumerate(example.outputs):
-        held = [one for one in with_role(usable, living, "output", index, value) if one not in found]
-        if held and chance.random() < 0.85:
-            found.append(chance.choice(held))
-            continue
-        place = history.memory.place(_longest(living, example, index), taken, chance)
-        if place is None:
-            return None
-        found.append(place)
-        taken.append(place)
+        held = [one for one in _with_role(usable, living, "output", index, value) if one not in found]
+        found.append(_place(history, held, _longest(living, example, index), taken, chance))
     return found
-
-
-def _longest(living: Living, example: KnownExample, index: int) -> int:
-    """Bytes of an output in any example whose inputs have the shapes of those of one."""
-    return max(len(one.outputs[index].data) for one in living.known.examples if one.form == example.form)
 
 
 def _inputs(
@@ -165,24 +160,33 @@ def _inputs(
     usable: Sequence[Held],
     taken: list[Region],
     chance: random.Random,
-) -> list[Argument] | None:
-    """The same for each input; what is the same value may be in the same buffer."""
+) -> list[Argument]:
+    """The same for each input that is not left out; what is the same value may be in the same buffer."""
     found: list[Argument] = []
     for index, value in enumerate(example.inputs):
         if value is None:
             found.append(None)
             continue
         given = {one: other for one, other in zip(found, example.inputs, strict=False) if isinstance(one, Held)}
-        held = [one for one in with_role(usable, living, "input", index, value) if given.get(one, value) == value]
-        if held and chance.random() < 0.85:
-            found.append(chance.choice(held))
-            continue
-        place = history.memory.place(len(value.data), taken, chance)
-        if place is None:
-            return None
-        found.append(place)
-        taken.append(place)
+        held = [one for one in _with_role(usable, living, "input", index, value) if given.get(one, value) == value]
+        found.append(_place(history, held, len(value.data), taken, chance))
     return found
+
+
+def _place(
+    history: History, held: Sequence[Held], length: int, taken: list[Region], chance: random.Random
+) -> Region | Held:
+    """One of these buffers, mostly, or a place, which is taken then."""
+    if held and chance.random() < 0.85:
+        return chance.choice(held)
+    place = history.memory.place(length, taken, chance)
+    taken.append(place)
+    return place
+
+
+def _longest(living: Living, example: KnownExample, index: int) -> int:
+    """Bytes of an output in any example whose inputs have the shapes of those of one."""
+    return max(len(one.outputs[index].data) for one in living.known.examples if one.form == example.form)
 
 
 def _request(

@@ -17,7 +17,7 @@ _LENGTH = 9
 _QUANTISATIONS = ((1.0, 0), (2.0, 7), (0.5, -1000))
 _LENGTHS = (2, 5, 9)
 _FACTOR, _SUMMAND = 0.5, -3.0
-_CONTENTS = (bytes(range(200)), bytes(199) + b"\1", bytes(200), b"")
+_CONTENTS = (bytes(range(200)), bytes(199) + b"\1", bytes(199), b"abc", b"")
 _BYTES = (b"\1\2", b"\7\0")
 
 

@@ -19,7 +19,6 @@ from npu_conformance.vts.lib.operation_histories.history import History
 from npu_conformance.vts.lib.operation_histories.memory import Region
 from npu_conformance.vts.lib.operation_histories.things import Ask, Living
 
-
 _NO_AXIS = (77).to_bytes(4, "little")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from contextlib import closing
 
 import msgspec
@@ -16,7 +15,6 @@ from npu_conformance.harness.run.executing.execution import Execution, shape_rul
 from npu_conformance.harness.run.random_search import Told
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Memory as WireMemory
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib.histories.options import drawn_beside
 from npu_conformance.vts.lib.histories.things import Root, signal_open
@@ -27,8 +25,6 @@ from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Held,
 
 MOST = 7
 """Of each kind that live at once."""
-
-
 _WEIGHT = 3
 """How often a model of as many examples or more is drawn in place of one that has one."""
 
@@ -36,9 +32,8 @@ _WEIGHT = 3
 class Subject(msgspec.Struct):
     """What all histories of a case share: models that the device supports, and what is known of it.
 
-    computed: those that it has executed. declined: those whose sizes it does not take from requests. finds_shapes: it
-    executes with outputs whose shapes nobody says, None where that is not known yet. waits: how often a call has waited
-    for a fence.
+    computed: those that it has executed. finds_shapes: it executes with outputs whose shapes nobody says, None where
+    that is not known yet. waits: how often a call has waited for a fence.
     """
 
     models: list[KnownModel]
@@ -73,12 +68,8 @@ class History(Told):
 
     def build(self, known: KnownModel, chance: random.Random) -> Model:
         """A model, with its constants in any layout."""
-
-        def create_pool(data: bytes) -> WireMemory:
-            return self.context.filled_pool(data)
-
         layout = chance.choice(known.layouts) if chance.random() < 0.3 else self._layout
-        return known.build(create_pool, layout if layout in known.layouts else known.layouts[0])
+        return known.build(self.context.filled_pool, layout if layout in known.layouts else known.layouts[0])
 
     def add(self, known: KnownModel, prepared_model: PreparedModel, model: Model) -> Living:
         """Keep a prepared model."""
@@ -205,9 +196,7 @@ class History(Told):
 
     def leave_outputs(self, ask: Ask) -> None:
         """An execution has not succeeded: its outputs are not known, and buffers are used no more."""
-        self._forget(one for one in ask.outputs if isinstance(one, Region))
+        for one in ask.outputs:
+            if isinstance(one, Region):
+                self.memory.take(one)
         self.buffers = [one for one in self.buffers if one not in ask.outputs]
-
-    def _forget(self, regions: Iterable[Region]) -> None:
-        for region in regions:
-            self.memory.take(region)

@@ -34,6 +34,10 @@ class Region(msgspec.Struct, frozen=True):
         return self.pool == other.pool and not is_apart
 
 
+class NoRoomError(Exception):
+    """Raised where no place was found."""
+
+
 class Memory:
     """Pools, of which a request may name any. size: bytes of the largest request."""
 
@@ -41,8 +45,8 @@ class Memory:
         self._bytes = max(_LEAST, _REQUESTS * size)
         self.pools = [MirroredPool(context.pool(self._bytes, kind), [(0, self._bytes)], _FILL) for kind in _KINDS]
 
-    def place(self, length: int, taken: Iterable[Region], chance: random.Random) -> Region | None:
-        """A place that nobody uses. None where none is found."""
+    def place(self, length: int, taken: Iterable[Region], chance: random.Random) -> Region:
+        """A place that nobody uses. Raises NoRoomError."""
         used, wanted = list(taken), max(length, 1)
         for _ in range(_TRIES):
             alignment = chance.choice(_ALIGNMENTS)
@@ -50,7 +54,7 @@ class Memory:
             found = Region(chance.randrange(len(self.pools)), offset, wanted)
             if not any(map(found.overlaps, used)):
                 return found
-        return None
+        raise NoRoomError
 
     def write(self, region: Region, data: bytes) -> None:
         """Store an input."""

@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.histories.options import drawn_options
 from npu_conformance.vts.lib.histories.things import Root, signal_open
 from npu_conformance.vts.lib.operation_histories.asking import another_example, ask
 from npu_conformance.vts.lib.operation_histories.history import History
-from npu_conformance.vts.lib.operation_histories.things import Bound, Pending
+from npu_conformance.vts.lib.operation_histories.things import Ask, Bound, Pending
 
 _MOST = 4
 """That wait at once."""
@@ -34,7 +34,7 @@ def launch(history: History, chance: random.Random) -> None:
     if history.version < Version.V1_3 or len(history.pending) >= _MOST:
         return
     said = [one for one in ready(history) if not one.ask.hides_shapes]
-    bound = chance.choice(said or [None]) if chance.random() < 0.3 else None
+    bound = chance.choice(said) if said and chance.random() < 0.3 else None
     asked = bound.ask if bound is not None else ask(history, history.any_model(chance), chance)
     if asked is None:
         return
@@ -44,13 +44,20 @@ def launch(history: History, chance: random.Random) -> None:
     before = chance.sample(before, min(len(before), chance.randrange(2)))
     own = [] if before and chance.random() < 0.5 else [Root(history.context.fence())]
     history.roots += own
+    _launch(history, asked, bound, before, own, chance)
+
+
+def _launch(
+    history: History, asked: Ask, bound: Bound | None, before: list[Pending], own: list[Root], chance: random.Random
+) -> None:
+    """before: executions for which it waits. own: fences of the client for which nothing else has waited."""
     roots = [*own, *(root for one in before for root in one.roots)]
     fences: list[Fence | None] = [*(root.fence for root in own), *(one.launched.fence for one in before)]
     chance.shuffle(fences)
     if history.subject.waits >= _WAITS:
         signal_open(roots)
-    drawn = drawn_options(history.version, asked.living.known, chance)
-    measured = bound.options.measure if bound is not None else drawn.measure
+    options = drawn_options(history.version, asked.living.known, chance)
+    options = options if bound is None else replace(options, measure=bound.options.measure)
     form = chance.choice(launching.forms(history.version))
     what = f"{'reusable ' if bound else ''}{form} with {len(fences)} fences of {asked}"
     history.say(what)
@@ -59,14 +66,14 @@ def launch(history: History, chance: random.Random) -> None:
         asked.living.prepared_model if bound is None else BoundModel(bound.execution),
         asked.request,
         tuple(fences),
-        launching.fenced_options(replace(drawn, measure=measured), form),
+        launching.fenced_options(options, form),
         settle=lambda: signal_open(roots),
         held_by=None if own else roots[0].fence,
     )
     if launched.status in EXHAUSTED:
         history.leave_outputs(asked)
         return
-    history.pending.append(Pending(asked, launched, roots, measured, bound))
+    history.pending.append(Pending(asked, launched, roots, options.measure, bound))
     if bound is not None:
         bound.is_busy = True
     if not launched.is_waiting or launched.fence is None:
