@@ -162,7 +162,7 @@ class CampaignLine:
 
 
 def _told(finding: Finding) -> str:
-    where = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
+    where = "" if finding.message.startswith(finding.where.partition(" at ")[0]) else f"{finding.where}: "
     return f"{finding.kind.upper()} in {finding.fuzzer}: {where}{finding.message}"
 
 

@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.campaign.documents import Kept, RoundJob, Sighting, Tally
 from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.ending import Ending
-from npu_conformance.fuzz.lib.findings import kind_of, signature, where_of
+from npu_conformance.fuzz.lib.findings import TIMES_GREEN, UNREPEATED, kind_of, signature, where_of
 from npu_conformance.fuzz.lib.inputs import digest
 from npu_conformance.fuzz.lib.leaks import LeakWatch
 from npu_conformance.fuzz.lib.native_coverage import NativeCoverage
@@ -50,10 +51,11 @@ class Attack:
         renew: Callable[[], Target],
         process: Callable[[], int],
         coverage: NativeCoverage,
+        target_of: Callable[[str], Target],
     ) -> None:
         """renew: restarts the subject after its death, and makes the target anew. process: the subject's number.
 
-        coverage: of the subject's code in C.
+        coverage: of the subject's code in C. target_of: the target of any fuzzer.
         """
         self.target = target
         self._folder = folder
@@ -64,6 +66,7 @@ class Attack:
         self._began = time.monotonic()
         self._seen = set(job.features)
         self._known = set(job.known)
+        self._fuzzer, self._doubted, self._target_of = job.fuzzer, dict(job.doubted), target_of
         self._skip = set(job.skip)
         self._repeats: Counter[str] = Counter()
         self._inapplicable, self._applied, self._tried = "", 0, 0
@@ -119,7 +122,8 @@ class Attack:
         after = time.monotonic() - self._began
         name, execution = signature(ended), self._current.count
         self._renew_after(ended)
-        if name in self._known:
+        is_another = self._is_another(name, data, fails)
+        if name in self._known and not is_another:
             self._repeats[name] += 1
             return
         self._known.add(name)
@@ -130,6 +134,7 @@ class Attack:
             data=data,
             execution=execution,
             after=after,
+            is_another=is_another,
         )
         _append(self._folder / FOUND, found)
         self._current.minimise(found.kind)
@@ -138,9 +143,21 @@ class Attack:
         smallest = minimised(data, self.target.pieces, fails, attempts, seconds)
         readable = self.target.readable(smallest)
         kept = readable if fails(readable) == name else smallest
-        message = self._message(kept) or f"{ended}{'' if fails(kept) == name else ' (it did not come back)'}"
+        message = self._message(kept) or f"{ended}{'' if fails(kept) == name else f' {UNREPEATED}'}"
         _append(self._folder / FOUND, replace(found, message=one_line(message), data=kept))
         self._current.minimise("")
+
+    def _is_another(self, name: str, data: bytes, fails: Callable[[bytes], str]) -> bool:
+        """True where the input of the finding that is known by this name passes each time: its cause was mended.
+
+        Looked for once: from then on the name stands for what is met now.
+        """
+        doubt = self._doubted.pop(name, None)
+        if doubt is None or doubt.data == data:
+            return False
+        if doubt.fuzzer != self._fuzzer:
+            fails = partial(failure, self._target_of(doubt.fuzzer).run)
+        return all(fails(doubt.data) != name for _ in range(TIMES_GREEN))
 
     def _fails(self, data: bytes) -> str:
         return failure(self._run, data)

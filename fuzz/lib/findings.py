@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.harness.judge.origin import is_of_plugin
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
 from npu_conformance.specs import requirements
+from npu_conformance.specs.diagnostics import stacks
 from npu_conformance.specs.diagnostics.one_line import one_line
 
 Kind = Literal[
@@ -25,6 +27,16 @@ DEFECT: Kind = "harness-defect"
 _CLASS = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
 _CLAUSE_OF_OPERATION = re.compile(r"[A-Z0-9_]+\.C\d+")
 _NUMBER = re.compile(r"\d+")
+_STATUS = re.compile(r"[A-Z][A-Z_]+|status -?\d+")
+"""A status as `found` of a verdict says it."""
+_REMOTE = re.compile(r"answered with error -?\d+: (?:\S+:\d+ in \S+: )?(\w+)(?=:)")
+"""The kind of exception in what another process has answered."""
+UNREPEATED = "(it did not come back)"
+"""Ends the message of a finding whose input did not fail a second time."""
+TIMES_GREEN = 3
+"""So often the input of a known finding has to pass before what is met by its name is held to be another one."""
+BEHIND_OTHERS = "behind others"
+"""Ends the place of a finding whose input fails only behind others."""
 
 
 class Found(Failed):
@@ -35,6 +47,15 @@ class Found(Failed):
         self.where = where
         self.about = _requirements_of(where)
         super().__init__(message)
+
+
+def raised(what: str, error: Exception, rule: str) -> Found:
+    """The finding that a call has raised what no interface has. what: the call. rule: behind what it says."""
+    told = stacks.of_exception(error)
+    name, place, cause = type(error).__name__, stacks.place(told), stacks.cause(told)
+    message = f"{what}: raised {name}{_at(place)}: {error}, {rule}"
+    where = f"{what}: raised {name}{_at(cause)}"
+    return Found("memory" if isinstance(error, MemoryError) else "wrong-status", message, where)
 
 
 def _requirements_of(where: str) -> tuple[str, ...]:
@@ -68,9 +89,9 @@ def kind_of(ended: BaseException) -> Kind:
         return "crash"
     if isinstance(ended, Hung):
         return "hang"
-    if not isinstance(ended, CaseEnded):
+    if not isinstance(ended, CaseEnded) and not is_of_plugin(ended):
         return DEFECT
-    return "memory" if "MemoryError" in str(ended) else "wrong-status"
+    return "memory" if isinstance(ended, MemoryError) or "MemoryError" in str(ended) else "wrong-status"
 
 
 def where_of(ended: BaseException) -> str:
@@ -84,9 +105,29 @@ def _where(ended: BaseException) -> str:
     if isinstance(ended, Crashed) and ended.cause:
         return ended.cause
     if not isinstance(ended, CaseEnded):
-        return f"{type(ended).__name__} in {_innermost(ended)}"
+        cause = stacks.cause(stacks.of_exception(ended)) if is_of_plugin(ended) else ""
+        return type(ended).__name__ + (_at(cause) or f" in {_innermost(ended)}")
     match = _CLASS.match(str(ended))
-    return _NUMBER.sub("N", match.group() if match else str(ended)).strip()
+    return _NUMBER.sub("N", match.group() if match else str(ended)).strip() + _how(ended)
+
+
+def _at(place: str) -> str:
+    return f" at {place}" if place else ""
+
+
+def _how(ended: CaseEnded) -> str:
+    """What tells findings of one method apart: the status that was found, or what another process has raised."""
+    if isinstance(ended, Refused):
+        kind, cause = _REMOTE.search(str(ended)), stacks.cause(ended.traceback)
+        return f": raised {kind[1] if kind else f'error {ended.code}'}{_at(cause)}"
+    if isinstance(ended, Failed) and _STATUS.fullmatch(ended.found) and ended.found != "INVALID_ARGUMENT":
+        return f": found {ended.found}"
+    return ""
+
+
+def comes_back(where: str, message: str) -> bool:
+    """Whether the input of a finding fails each time, alone: only then does it tell anything that it passes."""
+    return not where.endswith(BEHIND_OTHERS) and not message.endswith(UNREPEATED)
 
 
 def signature(ended: BaseException) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from npu_conformance.fuzz.lib.choices import Choices
-from npu_conformance.fuzz.lib.findings import Found, kind_of, where_of
+from npu_conformance.fuzz.lib.findings import BEHIND_OTHERS, Found, kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
@@ -219,7 +219,7 @@ class Stage(Generic[Step]):
             self._begin_anew()
             return again
         self._has_past = True
-        return Found(kind_of(ended), f"{ended} (only behind other histories)", f"{where_of(ended)} behind others")
+        return Found(kind_of(ended), f"{ended} (only behind other histories)", f"{where_of(ended)} {BEHIND_OTHERS}")
 
     def _begin_anew(self) -> None:
         self._renew()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
-from npu_conformance.fuzz.lib.findings import Found, Kind
+from npu_conformance.fuzz.lib.findings import Found, Kind, raised
 from npu_conformance.fuzz.lib.minimal_execution import execute
 from npu_conformance.fuzz.lib.model_class import ModelClass, classify, in_words
 from npu_conformance.harness.judge import checks
@@ -79,7 +79,7 @@ def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) ->
     except InterfaceError as error:
         raise Failed(f"{what}: expected an answer or an ErrorStatus, found {checks.format_error(error)}") from error
     except Exception as error:
-        raise Failed(f"{what}: raised {type(error).__name__}: {error}, which no interface has") from error
+        raise raised(what, error, "which no interface has") from error
 
 
 def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> str:

@@ -17,7 +17,8 @@ from npu_conformance.fuzz.lib.attack import FOUND
 from npu_conformance.fuzz.lib.campaign.deaths import DEATH
 from npu_conformance.fuzz.lib.campaign.documents import RoundJob, Sighting
 from npu_conformance.fuzz.lib.ending import Ending
-from npu_conformance.fuzz.lib.target import Target, fuzzer_named, minimised
+from npu_conformance.fuzz.lib.findings import TIMES_GREEN
+from npu_conformance.fuzz.lib.target import Attacked, Target, fuzzer_named, minimised
 from npu_conformance.fuzz.lib.worker import attacked_by, patience
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.process_group import child_has_ended
@@ -44,14 +45,24 @@ def main(job_file: str) -> int:
     except LoadError as error:
         print(error, file=sys.stderr)
         return Ending.UNLOADED
+    doubt = job.doubted.get(death.signature)
+    if doubt is not None and _kills(fuzzer_named(doubt.fuzzer).target(attacked), doubt.data, attacked):
+        return Ending.OVER
     smallest = _smallest(
         fuzzer.target(attacked), death, patience(attacked.subject.manifest), is_sure=not knows_hangs(job)
     )
     if smallest is None:
         (folder / NO_HANG).touch()
         return Ending.OVER
-    (folder / FOUND).write_bytes(msgspec.json.encode(replace(death, data=smallest)) + b"\n")
+    found = replace(death, data=smallest, is_another=doubt is not None)
+    (folder / FOUND).write_bytes(msgspec.json.encode(found) + b"\n")
     return Ending.OVER
+
+
+def _kills(target: Target, data: bytes, attacked: Attacked) -> bool:
+    """Whether the input of a known finding still ends a process."""
+    seconds = patience(attacked.subject.manifest)
+    return any(end_of(lambda: target.run(data), seconds) for _ in range(TIMES_GREEN))
 
 
 def knows_hangs(job: RoundJob) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from npu_conformance.fuzz.lib.findings import Found, Kind
+from npu_conformance.fuzz.lib.findings import Found, Kind, kind_of, where_of
 from npu_conformance.fuzz.lib.histories import HistoryTarget
 from npu_conformance.fuzz.lib.runtime_steps import SEEDS, Step, calls_of, histories, perform
 from npu_conformance.harness.judge.api_model import Required
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable, Refused
 from npu_conformance.harness.nnapi.app import App
 from npu_conformance.harness.nnapi.caller_memory import PooledMemory
 from npu_conformance.harness.nnapi.errors import name_of
@@ -165,5 +165,7 @@ def _found(error: Failed, machine: ApiMachine) -> Found:
         return Found(error.kind, message, error.where)
     kind: Kind = "wrong-result" if isinstance(error, WrongValue) else "wrong-status"
     about: Any = error.about or ("",)
+    if isinstance(error, Refused):
+        return Found(kind_of(error), message, where_of(error))
     last = machine.calls[-1].partition("(")[0] if machine.calls else ""
     return Found(kind, message, f"{last} {about[0]}".strip())

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from npu_conformance.fuzz.lib.findings import Found
+from npu_conformance.fuzz.lib.findings import Found, raised
 from npu_conformance.fuzz.lib.scheduling_steps import APPS
 from npu_conformance.fuzz.lib.scheduling_stream import Event, Notification
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, NotApplicable
@@ -176,5 +176,5 @@ def call(what: str, made: Callable[[], object]) -> Answer:
     except Unsupported:
         return "missing"
     except Exception as error:
-        raise Failed(f"{what}: raised {type(error).__name__}: {error}, which it does not have") from error
+        raise raised(what, error, "which it does not have") from error
     return "done"

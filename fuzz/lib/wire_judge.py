@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from npu_conformance.fuzz.lib.findings import Found, Kind
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.decoding import UNREADABLE
 from npu_conformance.harness.wire.framing import truncated
+from npu_conformance.specs.diagnostics import stacks
 
 
 class _Outgoing(msgspec.Struct):
@@ -61,8 +63,18 @@ def read_answer(line: bytes) -> _Outgoing:
     if answers != expected:
         raise Failed(f"results and errors in the message {truncated(line)}: expected {expected}, found {answers}")
     if isinstance(message.error, protocol.ErrorObject) and message.error.code == protocol.INTERNAL_ERROR:
-        raise Failed(f"an exception that nobody planned crosses the wire: {message.error.message}")
+        raise _crossed(message.error)
     return message
+
+
+def _crossed(error: protocol.ErrorObject) -> Found:
+    """The finding that an exception, told as an error of the server's own, has crossed the wire."""
+    what = "an exception that nobody planned crosses the wire"
+    told = error.data.traceback if error.data else None
+    cause = stacks.cause(told) if isinstance(told, str) else ""
+    kind: Kind = "memory" if error.message.startswith("MemoryError") else "wrong-status"
+    where = f"{what}: {error.message.partition(':')[0]}{f' at {cause}' if cause else ''}"
+    return Found(kind, f"{what}: {error.message}", where)
 
 
 def answers_seen(asked: Sequence[bytes], sent: Sequence[bytes]) -> tuple[str, ...]:

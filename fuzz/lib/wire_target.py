@@ -11,6 +11,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib import wire_lines
 from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.findings import BEHIND_OTHERS, Found, kind_of, raised, where_of
 from npu_conformance.fuzz.lib.scripted_socket import ScriptedSocket
 from npu_conformance.fuzz.lib.target import Attacked
 from npu_conformance.fuzz.lib.wire_judge import answers_seen, judge, read_answer
@@ -91,7 +92,8 @@ class WireTarget(_Lines):
             if not has_past:
                 raise
             self._converse(lines)
-            raise Failed(f"{ended} (only behind other connections)") from None
+            where = f"{where_of(ended)} {BEHIND_OTHERS}"
+            raise Found(kind_of(ended), f"{ended} (only behind other connections)", where) from None
 
     def _begin_anew(self) -> None:
         self._host, self._connections = HostState(self._plugin, self._options), 0
@@ -103,7 +105,7 @@ class WireTarget(_Lines):
         try:
             session.serve()
         except Exception as error:
-            raise Failed(f"the server raised {type(error).__name__}: {error}") from error
+            raise raised("the server", error, "which ends it") from error
         sent = bytes(connection.sent).split(b"\n")[:-1]
         if any(len(line) > LINE_LIMIT for line in lines):
             self._judge_limit(session, sent)

@@ -105,9 +105,12 @@ def _search(
         attacked.subject.restart()
         return fuzzer.target(attacked)
 
+    def other(name: str) -> Target:
+        return target_of(fuzzer_named(name), attacked)
+
     subject = attacked.subject
     leave_to_the_end()
-    attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage)
+    attack = Attack(job, target, folder, renewed, lambda: subject.process() or os.getpid(), coverage, other)
     _engine(job, folder)(attack)
     attack.count()
 

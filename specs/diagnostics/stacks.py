@@ -15,11 +15,14 @@ LIMIT = 1 << 13
 """Characters that are kept of a traceback: its end."""
 
 _HARNESS = "npu_conformance.harness."
-_CALLERS = re.compile(r"npu_conformance/harness/|^<string>$")
+_CALLERS = re.compile(r"npu_conformance/(?:harness|fuzz)/|^<string>$")
 _LIBRARY = re.compile(r"^<frozen |/lib/python3\.\d+/(?!site-packages/|dist-packages/)")
 _SHARED = re.compile(r"\.so(\.\d+)*$")
 """A shared library: its frame stands for a function of C, of which no line is known."""
-_FRAME = re.compile(r'^ *File "([^"\n]*)", line (\d+),? in (\S+)', re.MULTILINE)
+_FRAME = re.compile(r'^ *File "([^"\n]*)", line (\d+),? in (\S+)(?:\n    ([^\s^~].*))?', re.MULTILINE)
+_INSTALLED = re.compile(r"/(?:site|dist)-packages/([^/.]+)")
+"""A package that pip has installed."""
+_LONGEST_SOURCE = 80
 _FAULT = re.compile(r"^(?:Fatal Python error: .*|(?:Current thread|Thread) 0x[0-9a-f]+\b.*)$", re.MULTILINE)
 _CURRENT = re.compile(r"^Current thread 0x[0-9a-f]+\b.*$", re.MULTILINE)
 _MODULES = re.compile(r"^Extension modules: .*\n?", re.MULTILINE)
@@ -54,6 +57,27 @@ def place(stack: str) -> str:
     return next(iter([*outside, *map(_written, found)]), "")
 
 
+def cause(stack: str) -> str:
+    """Return what two tracebacks of one cause have in common, such as `driver.py in compute: raise ValueError(name)`.
+
+    It is the innermost frame of the implementation itself, not of what it has imported, with its line of source where
+    that is told: unlike the line's number it stays when something else of the file is edited. Empty without a frame.
+    """
+    found = _frames(stack)
+    outside = [frame for frame in found if not _LIBRARY.search(frame[0])] or found
+    own = [frame for frame in outside if _installed(frame[0]) in ("", _installed(outside[-1][0]))]
+    if not own:
+        return ""
+    file, _, function, source = own[0]
+    return f"{file.rpartition('/')[2]} in {function}" + (f": {source.strip()[:_LONGEST_SOURCE]}" if source else "")
+
+
+def _installed(file: str) -> str:
+    """The installed package that a file belongs to; empty for any other file."""
+    found = _INSTALLED.search(file)
+    return found[1] if found else ""
+
+
 def frames(stack: str) -> list[str]:
     """Return the frames of a traceback, or of the thread that ran in faulthandler's stack, the innermost first.
 
@@ -62,16 +86,16 @@ def frames(stack: str) -> list[str]:
     return [_written(frame) for frame in _frames(stack)]
 
 
-def _frames(stack: str) -> list[tuple[str, str, str]]:
-    """File, line and function of each frame."""
+def _frames(stack: str) -> list[tuple[str, str, str, str]]:
+    """File, line, function and source of each frame, the innermost first."""
     current = _CURRENT.search(stack) or _FAULT.search(stack)
     text = stack[current.end() :].partition("\n\n")[0] if current else stack
     found = [frame for frame in _FRAME.findall(text) if not _CALLERS.search(frame[0])]
     return found if current else found[::-1]
 
 
-def _written(frame: tuple[str, str, str]) -> str:
-    file, line, function = frame
+def _written(frame: tuple[str, str, str, str]) -> str:
+    file, line, function, _ = frame
     name = file.rpartition("/")[2]
     return f"{name} in {function}" if _SHARED.search(name) else f"{name}:{line} in {function}"
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.campaign import executors
 from npu_conformance.fuzz.lib.campaign.campaign import Campaign, Limits
 from npu_conformance.fuzz.lib.campaign.documents import (
+    Doubt,
     Kept,
     RoundJob,
     RoundResult,
@@ -125,6 +126,29 @@ class TestCampaign:
             assert (first.shown, first.seeds_run) == ((), 0)
             assert second.shown == tuple((int(data),) for data in second.inputs)
             assert second.seeds_run == 10 - len(first.inputs)
+
+    def test_findings_of_earlier_runs_are_doubted_until_they_are_met(self, tmp_path: Path) -> None:
+        """What is met in the place of one whose input passes is new, once."""
+        jobs: list[RoundJob] = []
+
+        def round_(job: RoundJob) -> RoundResult:
+            jobs.append(job)
+            found = replace(sighting("SIGSEGV", b"%d" % len(jobs)), is_another=len(jobs) > 4)
+            return result(job.fuzzer, found=(found,))
+
+        for runs in range(1, 3):
+            folder = CampaignFolder(tmp_path, SETTINGS)
+            running = campaign(folder, round_, Limits(None, 100_000))
+            running.run()
+            folder.close()
+            assert [finding.signature for finding in folder.findings] == ["crash: SIGSEGV"] * runs
+            assert len(running.findings) == 1
+        assert [dict(job.doubted) for job in jobs[4:]] == [
+            {"crash: SIGSEGV": Doubt(fuzzer="models", data=b"1")},
+            {},
+            {},
+            {},
+        ]
 
     def test_a_lost_round_has_shown_nothing(self, tmp_path: Path) -> None:
         jobs: list[RoundJob] = []

@@ -10,6 +10,7 @@ from campaigns import SETTINGS, result, sighting
 from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import (
+    Doubt,
     Kept,
     Settings,
 )
@@ -60,6 +61,38 @@ class TestFolder:
         folder.add(result("models", found=(sighting("SIGSEGV"),)), 3, 1.0)
         assert folder.add(result("models", found=(sighting("SIGSEGV"), sighting("SIGBUS"))), 4, 2.0).findings
         assert [finding.where for finding in folder.findings] == ["SIGSEGV", "SIGBUS"]
+        folder.close()
+
+    def test_two_causes_in_one_place_are_two_files(self, tmp_path: Path) -> None:
+        """So that the second can be promoted beside the first, whether or not it comes from the same folder."""
+        folder = CampaignFolder(tmp_path / "one", SETTINGS)
+        first = folder.add(result("models", found=(sighting("SIGSEGV", b"1"),)), 3, 1.0)
+        second = folder.add(result("models", found=(replace(sighting("SIGSEGV", b"2"), is_another=True),)), 4, 2.0)
+        elsewhere = CampaignFolder(tmp_path / "two", SETTINGS)
+        third = elsewhere.add(result("models", found=(sighting("SIGSEGV", b"2"),)), 3, 1.0)
+        assert second.findings == third.findings != first.findings
+        assert folder.doubts() == {"crash: SIGSEGV": Doubt(fuzzer="models", data=b"2")}
+        folder.close()
+        elsewhere.close()
+
+    @pytest.mark.parametrize(
+        ("where", "message"), [("status behind others", "it died"), ("SIGSEGV", "it died (it did not come back)")]
+    )
+    def test_what_does_not_come_back_alone_is_not_doubted_for_that(
+        self, where: str, message: str, tmp_path: Path
+    ) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        folder.add(result("models", found=(replace(sighting(where), message=message),)), 3, 1.0)
+        assert folder.doubts() == {}
+        folder.close()
+
+    def test_the_finding_of_a_file_that_is_gone_or_damaged_stays_known(self, tmp_path: Path) -> None:
+        folder = CampaignFolder(tmp_path, SETTINGS)
+        added = folder.add(result("models", found=(sighting("SIGSEGV"), sighting("SIGBUS"))), 3, 1.0)
+        gone, damaged = (tmp_path / FINDINGS_FOLDER / name for name in added.findings)
+        gone.unlink()
+        damaged.write_text("{")
+        assert (folder.doubts(), len(folder.known())) == ({}, 2)
         folder.close()
 
     def test_half_a_line_and_a_lost_file_cost_themselves_only(self, tmp_path: Path) -> None:

@@ -35,6 +35,24 @@ def test_an_exception_has_its_innermost_frame() -> None:
     assert text.endswith("KeyError: 'nope'\n")
 
 
+def test_a_cause_is_the_drivers_own_innermost_line_wherever_that_has_moved() -> None:
+    lines = [
+        'File "/opt/lib/python3.11/site-packages/vendor/driver.py", line {}, in compute',
+        "  np.reshape(data, shape)",
+        'File "/opt/lib/python3.11/site-packages/numpy/_core/fromnumeric.py", line 324, in reshape',
+        "  return _wrapfunc(a)",
+        "         ^^^^^^^^^^^^",
+    ]
+    text = "\n".join(["Traceback (most recent call last):", *(f"  {line}" for line in lines), "ValueError: 3"])
+    assert stacks.place(text.format(7)) == "fromnumeric.py:324 in reshape"
+    for line in (7, 8):
+        assert stacks.cause(text.format(line)) == "driver.py in compute: np.reshape(data, shape)"
+    assert stacks.cause(text.replace("/opt/lib/python3.11/site-packages/vendor", "/src").format(7)).startswith(
+        "driver.py in compute"
+    )
+    assert stacks.cause("ValueError: 3") == ""
+
+
 def test_a_fault_has_its_words_and_its_stack() -> None:
     words, stack = stacks.split(FAULT)
     assert words == "tile 3 of 7\n"

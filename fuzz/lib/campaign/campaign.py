@@ -64,6 +64,8 @@ class Campaign:
         self._running: dict[Future[RoundResult], tuple[Arm, RoundJob]] = {}
         self._due = [(arm, runs) for runs in _pieces(self.limits.runs) for arm in self.arms]
         self._lost_in_a_row = 0
+        self._doubted = self.folder.doubts()
+        """Findings of earlier runs which nothing has met in this run, which may be of another build."""
         self._seeds_run: dict[Arm, int] = {}
         """Of arms with a round in this run: the first one runs all, since the plug-in may be another build."""
 
@@ -146,6 +148,7 @@ class Campaign:
             seeds_run=self._seeds_run.get(arm, 0),
             features=tuple(sorted(self.folder.features(arm.fuzzer))),
             known=tuple(sorted(self.folder.known())),
+            doubted=self._doubted,
             skip=tuple(sorted(self.folder.killers(arm.fuzzer))),
         )
 
@@ -171,7 +174,17 @@ class Campaign:
             self._shares.drop(arm.fuzzer)
             self._due = [due for due in self._due if due[0].fuzzer != arm.fuzzer]
         self._at += result.all_seconds
-        self._shares.count(self.folder.add(result, job.seed, self._at, lost))
+        self._shares.count(self.folder.add(self._undoubted(result), job.seed, self._at, lost))
+
+    def _undoubted(self, result: RoundResult) -> RoundResult:
+        """The result with one finding at most in place of each that is known by its name; what was met is certain."""
+        sightings = tuple(
+            replace(found, is_another=found.is_another and found.signature in self._doubted)
+            for found in result.sightings
+        )
+        met = {*result.repeats, *(found.signature for found in result.sightings)}
+        self._doubted = {name: doubt for name, doubt in self._doubted.items() if name not in met}
+        return replace(result, sightings=sightings)
 
     def _lose(self, reason: str) -> None:
         self.lost.append(reason)

@@ -25,14 +25,22 @@ MEMORY_LIMIT = 2 << 30
 """Bytes of private memory that a fuzzer may take: beyond, the subject gets MemoryError and has to cope."""
 
 
+class Doubt(Document, frozen=True):
+    """The input of a known finding, and its fuzzer: where it passes, what is met by this name has another cause."""
+
+    fuzzer: str
+    data: bytes
+
+
 class RoundJob(Document, frozen=True):
     """One round of one fuzzer, whole: it can be done in any process of any machine that has the plug-in.
 
     Either runs or seconds limit it. inputs: the corpus to start from, beside the fuzzer's own seeds. shown: what each
     of them is known to show, empty where it has to be run for that; left out where that is all of them. seeds_run: how
     many of the seeds were run in earlier rounds. features: what has been seen before. known: signatures of findings
-    that need no second report. skip: digests of inputs that have ended a process before: they are not run again, or no
-    round would come past them. beside: see Attacked. at_once: how many rounds use the plug-in at a time.
+    that need no second report; doubted: those of them whose cause may have been mended since. skip: digests of inputs
+    that have ended a process before: they are not run again, or no round would come past them. beside: see Attacked.
+    at_once: how many rounds use the plug-in at a time.
     """
 
     fuzzer: str
@@ -48,6 +56,7 @@ class RoundJob(Document, frozen=True):
     seeds_run: int = 0
     features: tuple[int, ...] = ()
     known: tuple[str, ...] = ()
+    doubted: dict[str, Doubt] = field(default_factory=dict)
     skip: tuple[str, ...] = ()
     beside: str = ""
     beside_options: dict[str, str] = field(default_factory=dict)
@@ -77,6 +86,7 @@ class Kept(Document, frozen=True):
 class Sighting(Document, frozen=True):
     """A finding as a round made it. where: what findings of one cause have in common. execution: of the round.
     after: seconds since the round began, until it was met; how long it took to make it small does not count.
+    is_another: the input of the finding that is known by this signature passes.
 
     where and message are lines that a terminal only shows: strangers have chosen their words.
     """
@@ -87,6 +97,7 @@ class Sighting(Document, frozen=True):
     data: bytes
     execution: int
     after: Seconds = 0.0
+    is_another: bool = False
 
     @property
     def signature(self) -> str:

@@ -19,6 +19,7 @@ import msgspec
 
 from npu_conformance.fuzz.lib.campaign.documents import (
     CorpusLine,
+    Doubt,
     Finding,
     Kept,
     RoundLine,
@@ -27,11 +28,13 @@ from npu_conformance.fuzz.lib.campaign.documents import (
     Sighting,
 )
 from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
-from npu_conformance.fuzz.lib.inputs import digest
+from npu_conformance.fuzz.lib.findings import comes_back
+from npu_conformance.fuzz.lib.inputs import Lines, digest
 from npu_conformance.harness.report.writing import writing
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import Document, DocumentError
+from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.storing import append_line, write_whole
 
 Line = TypeVar("Line")
@@ -103,7 +106,7 @@ class CampaignFolder:
 
     def _add(self, result: RoundResult, job_seed: int, at: float, lost: str) -> RoundLine:
         inputs = self._add_inputs(result)
-        fresh = [found for found in result.sightings if found.signature not in self.known()]
+        fresh = [found for found in result.sightings if found.is_another or found.signature not in self.known()]
         names = [self._add_finding(result, found, job_seed, at) for found in fresh]
         line = RoundLine(
             at=at,
@@ -148,6 +151,16 @@ class CampaignFolder:
         """Signatures of the findings."""
         return {finding.signature for finding in self.findings}
 
+    def doubts(self) -> dict[str, Doubt]:
+        """The latest input of each finding that fails each time, alone, by its signature; what is gone is left out."""
+        inputs: dict[str, Doubt] = {}
+        for finding in self.findings:
+            data = _input_of(self.path / FINDINGS_FOLDER / finding.name)
+            inputs.pop(finding.signature, None)
+            if data is not None and comes_back(finding.where, finding.message):
+                inputs[finding.signature] = Doubt(fuzzer=finding.fuzzer, data=data)
+        return inputs
+
     def _index(self, fuzzer: str) -> dict[str, tuple[int, ...]]:
         if fuzzer not in self._corpus:
             lines = read_lines(self.path / CORPUS / f"{fuzzer}.jsonl", CorpusLine)
@@ -175,7 +188,8 @@ class CampaignFolder:
         start = result.start
         assert start is not None, "a round without a beginning finds nothing"
         where = _UNSAFE.sub("-", found.where).strip("-")[:_LONGEST]
-        name = f"{result.fuzzer}-{found.kind}-{where}-{digest(found.signature.encode())[:8]}.json"
+        cause = digest(found.signature.encode() + b"\n" + found.data)[:8]
+        name = f"{result.fuzzer}-{found.kind}-{where}-{cause}.json"
         folder = self.path / FINDINGS_FOLDER
         folder.mkdir(exist_ok=True)
         write_whole(folder / name, replay_file(result.fuzzer, found, start, self._settings, str(folder / name)))
@@ -194,6 +208,14 @@ class CampaignFolder:
         _append(self.path / FINDINGS, finding)
         self.findings.append(finding)
         return name
+
+
+def _input_of(file: Path) -> bytes | None:
+    """The input of a finding's file; None where it cannot be read."""
+    try:
+        return msgspec.convert(documents.read(file, FailureFile).payload, Lines).data
+    except (DocumentError, msgspec.ValidationError):
+        return None
 
 
 def refuse_links(path: Path) -> None:

@@ -105,6 +105,7 @@ def _rest(job: RoundJob, part: _Part) -> RoundJob | None:
         seeds_run=job.seeds_run_after(part.tally.tried),
         features=(*job.features, *seen),
         known=(*job.known, *(sighting.signature for sighting in part.sightings)),
+        doubted={name: doubt for name, doubt in job.doubted.items() if name not in part.met},
         skip=(*job.skip, *part.killers),
     )
 
@@ -115,7 +116,7 @@ def _whole(job: RoundJob, parts: list[_Part]) -> RoundResult:
     before = 0.0
     for part in parts:
         for sighting in part.sightings:
-            if sighting.signature in known:
+            if sighting.signature in known and not sighting.is_another:
                 repeats[sighting.signature] = repeats.get(sighting.signature, 0) + 1
             else:
                 sightings.append(replace(sighting, after=before + part.start_seconds + sighting.after))
@@ -154,6 +155,11 @@ class _Part:
     start: Start
     killers: tuple[str, ...]
     problem: str
+
+    @property
+    def met(self) -> set[str]:
+        """Signatures of what it has met, known or not."""
+        return {*self.tally.repeats, *(sighting.signature for sighting in self.sightings)}
 
     @property
     def is_done(self) -> bool:
@@ -218,7 +224,9 @@ def _reduced(job: RoundJob, death: Sighting, stop: threading.Event) -> Sighting 
 
     None where it was no hang, given the time.
     """
-    if death.signature in job.known or not job.plugin or is_elsewhere(job.plugin):
+    doubt = job.doubted.get(death.signature)
+    is_known = death.signature in job.known and (doubt is None or doubt.data == death.data)
+    if is_known or not job.plugin or is_elsewhere(job.plugin):
         return death
     with temporary_folder() as folder:
         (folder / deaths.DEATH).write_bytes(msgspec.json.encode(death))
