@@ -45,7 +45,7 @@ from npu_conformance.harness.run.executing.burst_channel import Channel
 from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.run.executing.execution import Execution, ExecutionOptions, answer_of
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.burst_packets import pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Burst, PreparedModel
@@ -66,6 +66,7 @@ class BurstTarget(HistoryTarget[Step]):
             raise NotApplicable("there are no bursts before HAL 1.2")
         self._vectors = [PreparedVectors(subject, lambda header: header.operation in OPERATIONS) for _ in range(2)]
         names = sorted(self._vectors[0].names, key=lambda name: OPERATIONS.index(name.partition("/")[0]))
+        self._names = names
         super().__init__(subject, histories_of(names), seeds_of(names, subject.version))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
@@ -75,6 +76,20 @@ class BurstTarget(HistoryTarget[Step]):
             return play.run(steps)
         finally:
             play.bursts.clear()
+            fixture.close()
+
+    def _require(self) -> None:
+        """Configure a burst of the first model that the device prepares."""
+        tried = (self._vectors[0].get(name) for name in self._names)
+        found = next((one for one in tried if one is not None and one.prepared is not None), None)
+        if found is None:
+            raise NotApplicable(
+                f"the device prepares no model of those that bursts are made for: {', '.join(OPERATIONS)}"
+            )
+        fixture = BurstFixture(self._subject)
+        try:
+            _Play(fixture, self._vectors).configure(found)
+        finally:
             fixture.close()
 
     def _renew(self) -> None:
@@ -125,15 +140,16 @@ class _Play:
             return "nothing"
         if not found.runs:
             found.runs = self._try(found)
-        opened = OpenBurst(found)
-        status = self._configure(found.prepared, opened)
+        opened, status = self.configure(found)
         if status != ErrorStatus.NONE:
             return f"status {status}"
         self.bursts[step.burst % BURSTS] = opened
         return f"{len(self.bursts)} with {sum(other.found is found for other in self.bursts.values())}"
 
-    def _configure(self, prepared: PreparedModel, opened: OpenBurst) -> int:
-        """Configure a burst; returns the status."""
+    def configure(self, found: Prepared) -> tuple[OpenBurst, int]:
+        """Configure a burst of a prepared model; returns the status, too. NotSupported where the device has none."""
+        prepared, opened = found.prepared, OpenBurst(found)
+        assert prepared is not None
         what = "configureExecutionBurst"
         method = "configure_execution_burst" if self._version.is_aidl else "configure_execution_burst_on_queues"
         status = int(ErrorStatus.NONE)
@@ -144,13 +160,15 @@ class _Play:
                 opened.channel = Channel(self._fixture, prepared)
         except ServiceError as error:
             status = error.status
-        except NotSupported:  # HIDL's channel says so; a device may have one burst at a time
-            return ErrorStatus.GENERAL_FAILURE
+        except NotSupported as error:  # HIDL's channel says so; a device may have one burst at a time
+            if isinstance(error.__context__, Unsupported):
+                raise
+            return opened, ErrorStatus.GENERAL_FAILURE
         statuses = allowed(self._fixture.subject, PreparedModel, method)
         checks.status(status, statuses, what)
         if status == ErrorStatus.INVALID_ARGUMENT:
             raise Found("valid-refused", f"{what}: found INVALID_ARGUMENT", what)
-        return status
+        return opened, status
 
     def _try(self, found: Prepared) -> bool:
         """Whether the vector runs at all, outside of a burst."""

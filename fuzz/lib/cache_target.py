@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 
 from npu_conformance.fuzz.lib.cache_judge import Presented, judge_restored, judge_saved
@@ -31,7 +31,7 @@ from npu_conformance.fuzz.lib.cache_steps import (
 )
 from npu_conformance.fuzz.lib.histories import HistoryTarget, Traces
 from npu_conformance.fuzz.lib.model_judge import guarded
-from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.caching import Cache, CacheClient, Handle, Handles, Opening, files_needed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile, Watch
@@ -97,11 +97,17 @@ class CacheTarget(HistoryTarget[Step]):
 
 
 def _require_files(subject: SubjectHandle) -> None:
-    """Raise NotApplicable where nobody can ask the implementation for its cache files, as behind the C API."""
+    """Raise NotApplicable where the device wants no cache files, or nobody can ask for them, as behind the C API."""
     device = subject.interfaces.device
     assert device is not None
-    with suppress(Failed):  # of which each history tells
-        guarded("getNumberOfCacheFilesNeeded", lambda: files_needed(device))
+    try:
+        needed = guarded("getNumberOfCacheFilesNeeded", lambda: files_needed(device))
+    except NotSupported as error:
+        raise NotApplicable(str(error)) from None
+    except Failed:  # of which each history tells
+        return
+    if not needed.num_model_cache and not needed.num_data_cache:
+        raise NotApplicable("the device caches no compilation: getNumberOfCacheFilesNeeded says 0 and 0")
 
 
 class _Play:

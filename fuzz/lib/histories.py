@@ -18,7 +18,7 @@ from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.findings import BEHIND_OTHERS, Found, kind_of, where_of
 from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.json_edits import Grammar, edit
-from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Hung, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.subject.handle import SubjectHandle
 
 Step = TypeVar("Step")
@@ -203,7 +203,7 @@ class Stage(Generic[Step]):
         had_past, self._has_past = self._has_past, True
         try:
             return self._play(steps)
-        except (NotApplicable, Crashed, Hung):
+        except (NotApplicable, NotSupported, Crashed, Hung):
             self._has_past = False
             raise
         except Exception as ended:
@@ -236,6 +236,8 @@ class HistoryTarget(ABC, Generic[Step]):
         self.histories = histories
         self._stage = Stage(self._play, self._renew)
         self.seeds = seeds
+        self._is_tried = False
+        self._lacking: NotApplicable | NotSupported | None = None
 
     def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
         """Change steps."""
@@ -244,7 +246,30 @@ class HistoryTarget(ABC, Generic[Step]):
     def run(self, data: bytes) -> tuple[str, ...]:
         """Let a history happen, and judge it."""
         steps = self.histories.decoded(data)
-        return () if steps is None else self._stage.run(steps)
+        if steps is None:
+            return ()
+        self._try()
+        return self._stage.run(steps)
+
+    def _try(self) -> None:
+        """Look once whether the subject has what all histories are about: where it lacks that, none tells anything."""
+        if self._lacking is not None:
+            raise type(self._lacking)(str(self._lacking))
+        if self._is_tried:
+            return
+        try:
+            with suppress(Failed):  # the histories will find it, too
+                self._require()
+        except (NotApplicable, NotSupported) as error:
+            self._lacking = error
+            raise
+        self._is_tried = True
+
+    def _require(self) -> None:
+        """Raise NotApplicable or NotSupported where the subject lacks what all histories are about.
+
+        Asked in the first history, not before: a subject that dies of it is a finding.
+        """
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Fewer steps, or plainer ones."""

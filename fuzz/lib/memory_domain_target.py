@@ -92,14 +92,25 @@ class MemoryDomainTarget(HistoryTarget[Step]):
         super().__init__(subject, histories_of(names, len(self._ways)), seeds_of(names, len(self._ways)))
 
     def _play(self, steps: list[Step]) -> tuple[str, ...]:
-        for number, name in enumerate(_DEFAULTS):
-            if number not in self._models:
-                self._models[number] = prepared(self._subject, self._kinds[name])
+        self._prepare_defaults()
         fixture = _Fixture(self._subject)
         try:
             return _Play(fixture, self._kinds, dict(self._models), self._ways).run(steps)
         finally:
             fixture.close()
+
+    def _require(self) -> None:
+        """Allocate a buffer, for the first model that the device prepares."""
+        self._prepare_defaults()
+        number = next((number for number, model in self._models.items() if model is not None), None)
+        if number is None:
+            raise NotApplicable("the device prepares no model of those that buffers are allocated for")
+        self._play([Allocate(models=[number], inputs=[(0, 0)])])
+
+    def _prepare_defaults(self) -> None:
+        for number, name in enumerate(_DEFAULTS):
+            if number not in self._models:
+                self._models[number] = prepared(self._subject, self._kinds[name])
 
     def _renew(self) -> None:
         self._models.clear()

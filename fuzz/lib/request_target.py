@@ -16,7 +16,7 @@ from npu_conformance.fuzz.lib.inputs import UNREADABLE
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import BOUNDARIES, FIELDS, Draft, Edit, draft_of, moving, new_value
 from npu_conformance.fuzz.lib.sendable import are_sendable
-from npu_conformance.harness.judge.verdicts import Crashed, Hung
+from npu_conformance.harness.judge.verdicts import Crashed, Hung, NotApplicable
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Request
 
@@ -67,8 +67,10 @@ class RequestTarget:
         except UNREADABLE:
             return ()
         found = self._vectors.get(given.vector)
-        if found is None or found.prepared is None:
-            return (f"{given.vector} is not prepared",)
+        if found is None:
+            return (f"there is no {given.vector}",)
+        if found.prepared is None:
+            raise NotApplicable(f"the device prepares none of the models that were tried, {given.vector} for one")
         draft = self._draft(given)
         arguments = draft.arguments()
         if arguments is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import forked
 import msgspec
 import pytest
@@ -10,11 +12,13 @@ from fuzzing import finding, first_finding
 from npu_conformance.fuzz.lib.burst_packets import edited, read
 from npu_conformance.fuzz.lib.burst_target import BurstTarget
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
 from npu_conformance.harness.run.executing.burst_packets import request_elements
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
@@ -124,6 +128,18 @@ def test_before_there_were_bursts_there_is_nothing_to_attack() -> None:
     with pytest.raises(NotApplicable, match="no bursts"):
         BurstTarget(opened)
     opened.close()
+
+
+@pytest.mark.parametrize("version", [Version.V1_2, NEWEST])
+def test_a_device_without_bursts_has_nothing_to_attack(version: Version, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a history does, also where it opens none."""
+    for method in ("configure_execution_burst", "configure_execution_burst_on_queues"):
+        monkeypatch.setattr(ReferencePreparedModel, method, getattr(PreparedModel, method))
+    with closing(open_subject("reference", {}, "inprocess", version=version)) as opened:
+        target = BurstTarget(opened)
+        for data in (b"[]", target.seeds[0]):
+            with pytest.raises(NotSupported, match=r"configureExecutionBurst.* is not implemented"):
+                target.run(data)
 
 
 @pytest.mark.parametrize(

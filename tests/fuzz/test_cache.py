@@ -89,9 +89,6 @@ def test_the_reference_has_no_finding(version: str, runs: int) -> None:
 @pytest.mark.parametrize(
     ("fault", "version"),
     [
-        ("no-caching", NEWEST),
-        ("no-caching-1.3", Version.V1_3),
-        ("no-caching-at-all", NEWEST),
         ("one-cache-file", NEWEST),
         ("five-cache-files", NEWEST),
         ("never-caches", NEWEST),
@@ -106,6 +103,17 @@ def test_what_conforms_has_no_finding(fault: str, version: Version) -> None:
     def attack(subject: SubjectHandle) -> None:
         target = CacheTarget(subject)
         assert first_finding(target, seed=3, runs=20, inputs=target.seeds[::3]) is None
+
+    forked.meets(fault, version, attack)
+
+
+@pytest.mark.parametrize(
+    ("fault", "version"), [("no-caching", NEWEST), ("no-caching-1.3", Version.V1_3), ("no-caching-at-all", NEWEST)]
+)
+def test_a_device_that_wants_no_cache_files_has_nothing_to_attack(fault: str, version: Version) -> None:
+    def attack(subject: SubjectHandle) -> None:
+        with pytest.raises(NotApplicable, match=r"the device caches no compilation: .* says 0 and 0"):
+            CacheTarget(subject)
 
     forked.meets(fault, version, attack)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import forked
 import msgspec
 import pytest
-from fuzzing import finding, first_finding
+from fuzzing import finding, first_finding, refuses
 
+from npu_conformance.fuzz.lib.burst_target import BurstTarget
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.memory_domain_target import MemoryDomainTarget
-from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable, NotSupported
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.versions import NEWEST, Version, parse
 
 DRIVERS = "buffer_drivers:plugin"
@@ -127,3 +132,24 @@ def test_before_there_were_buffers_there_is_nothing_to_attack() -> None:
     with pytest.raises(NotApplicable, match="no memory domains"):
         MemoryDomainTarget(opened)
     opened.close()
+
+
+def test_a_device_without_buffers_has_nothing_to_attack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReferenceDevice, "allocate", Device.allocate)
+    with closing(open_subject("reference", {}, "inprocess")) as opened:
+        target = MemoryDomainTarget(opened)
+        for data in (b"[]", target.seeds[0]):
+            with pytest.raises(NotSupported, match="allocate is not implemented"):
+                target.run(data)
+
+
+@pytest.mark.parametrize(("target", "about"), [(MemoryDomainTarget, "allocated for"), (BurstTarget, "bursts are made")])
+def test_a_device_that_prepares_nothing_has_nothing_to_attack(
+    target: type[MemoryDomainTarget | BurstTarget], about: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReferenceDevice, "prepare_model", refuses)
+    with (
+        closing(open_subject("reference", {}, "inprocess")) as opened,
+        pytest.raises(NotApplicable, match=f"prepares no model of those that .*{about}"),
+    ):
+        target(opened).run(b"[]")

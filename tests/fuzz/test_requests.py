@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from fuzzing import finding, first_finding
+from fuzzing import finding, first_finding, refuses
 
 from npu_conformance.fuzz import requests
 from npu_conformance.fuzz.lib.choices import Choices
@@ -12,9 +12,11 @@ from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.prepared_vectors import PreparedVectors
 from npu_conformance.fuzz.lib.request_edits import draft_of, moving
 from npu_conformance.fuzz.lib.request_target import RequestInput, RequestTarget
+from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.neuralnetworks.types import Memory, Request, RequestMemoryPool
 from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.versions import NEWEST, Version
@@ -104,3 +106,10 @@ def test_an_input_of_a_failure_file_is_run_again() -> None:
     case.run(context)
     assert context.payload is not None
     subject.close()
+
+
+def test_a_device_that_prepares_nothing_has_nothing_to_attack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReferenceDevice, "prepare_model", refuses)
+    target = RequestTarget(open_subject("reference", {}, "inprocess"))
+    with pytest.raises(NotApplicable, match="the device prepares none of the models that were tried"):
+        target.run(target.seeds[0])

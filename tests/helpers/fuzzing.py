@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from npu_conformance.fuzz.lib.engines import hypothesis_engine
 from npu_conformance.fuzz.lib.findings import kind_of, where_of
 from npu_conformance.fuzz.lib.target import Target, failure, minimised
 from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,8 @@ def finding(target: Target, *, seed: int, runs: int) -> Finding:
     found = first_finding(target, seed=seed, runs=runs)
     assert found is not None, f"none of {runs} inputs is a finding"
     return found
+
+
+def refuses(*given: Any) -> None:
+    """prepare_model of a device that supports no model: its callback, the last argument, gets GENERAL_FAILURE."""
+    given[-1].notify(int(ErrorStatus.GENERAL_FAILURE), None)
