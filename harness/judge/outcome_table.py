@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 OK, WRONG, USAGE, SUITE_FAILED = 0, 1, 2, 3
@@ -50,6 +51,15 @@ def row(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Row:
 def is_red(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> bool:
     """True where the outcome alone makes the run end with something other than 0."""
     return row(outcome, dispositions).exit_code != OK
+
+
+def decisive(result: CaseResult) -> list[ConfigurationResult]:
+    """The configurations that explain what a case ended as: those that are red still, where others are waived."""
+    alike = [part for part in result.configurations if part.outcome is result.outcome]
+    if not is_red(result.outcome):
+        return alike
+    left = [part for part in result.configurations if is_red(part.outcome, part.dispositions)]
+    return [part for part in left if part.outcome is result.outcome] or left or alike
 
 
 def exit_code(codes: Iterable[int]) -> int:

@@ -6,7 +6,7 @@ import datetime
 import fnmatch
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -117,11 +117,18 @@ class _Matcher:
         return f"matches none of the selected cases: none of the {len(cases)} that its id means has this requirement"
 
     def use(self, results: list[CaseResult], today: datetime.date) -> WaiverUse:
-        """How many cases the waiver is about, and how many it has excused a part of."""
+        """How many cases the waiver is about, how many it has excused, and of how many only a part."""
         matched = [result for result in results if self._verdicts(result)]
-        excused = sum(map(self._excused, matched)) if self.waiver.expires >= today else 0
-        problem = self.problem(results, today)
-        return WaiverUse(waiver=self.waiver, matched=len(matched), excused=excused, problem=problem)
+        touched = [result for result in matched if self._excused(result)] if self.waiver.expires >= today else []
+        partly = [result for result in touched if is_red(result.outcome, result.dispositions)]
+        return WaiverUse(
+            waiver=self.waiver,
+            matched=len(matched),
+            excused=len(touched) - len(partly),
+            in_part=len(partly),
+            left=tuple(dict.fromkeys(name for result in partly for name in _still_red(result))),
+            problem=self.problem(results, today),
+        )
 
     def _excused(self, result: CaseResult) -> bool:
         parts: list[tuple[str, CaseResult | ConfigurationResult]] = [(result.case, result)]
@@ -156,6 +163,14 @@ def _verdict_ids(results: Iterable[CaseResult]) -> Iterable[str]:
     for result in results:
         yield result.case
         yield from (f"{result.case}#{part.name}" for part in result.configurations)
+
+
+def _still_red(result: CaseResult) -> Iterator[str]:
+    """What is red of a case beside that which is waived: the requirement of each part that broke."""
+    own = is_red(result.own_outcome) and Disposition.WAIVED not in result.dispositions and result.message
+    parts = [part for part in result.configurations if is_red(part.outcome, part.dispositions)]
+    for part in (*([result] if own else ()), *parts):
+        yield from result.requirements_of(part)[:1]
 
 
 def _all_requirements(result: CaseResult) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, decisive, is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
 from npu_conformance.specs.diagnostics import last_words, stacks
@@ -74,11 +74,11 @@ def attribution(result: CaseResult) -> str:
 
 
 def first_reason(result: CaseResult) -> str:
-    """The message of the case itself, or of its first configuration that ended as the case did."""
+    """The message of the case itself, or of the first configuration that explains its outcome."""
     if result.message:
         return result.message.partition("\n")[0]
-    for part in result.configurations:
-        if part.outcome is result.outcome and part.message:
+    for part in decisive(result):
+        if part.message:
             return f"#{part.name}: " + part.message.partition("\n")[0]
     return ""
 
@@ -95,10 +95,10 @@ def explain(result: CaseResult, paint: Paint = plain, replay: str = "", *, with_
 
 def details(result: CaseResult, replay: str = "") -> list[str]:
     """Return what stands below the headline: at most _LONGEST lines, and what a message has below its first line."""
-    parts = [part for part in result.configurations if part.outcome is result.outcome]
+    parts = decisive(result)
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
-    counted = [f"{len(parts)} of {len(result.configurations)} configurations: {result.outcome.value}"] if parts else []
+    counted = [_counted(parts, result)] if parts else []
     room = _LONGEST - 1 - len(above) - len(counted) - bool(replay)
     words = [*_last_words(ending, result)][: max(0, room - 1)]
     below = [*words, *([replay] if replay else [])]
@@ -110,6 +110,12 @@ def details(result: CaseResult, replay: str = "") -> list[str]:
         *below,
         *_traceback(result, parts),
     ]
+
+
+def _counted(parts: Sequence[ConfigurationResult], result: CaseResult) -> str:
+    waived = sum(Disposition.WAIVED in part.dispositions for part in result.configurations)
+    count = f"{len(parts)} of {len(result.configurations)} configurations: {parts[0].outcome.value}"
+    return f"{count} ({waived} waived)" if waived else count
 
 
 def warnings(result: CaseResult) -> list[str]:

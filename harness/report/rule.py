@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from npu_conformance.harness.judge.outcome_table import decisive
 from npu_conformance.specs import requirements
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.requirements import Requirement
@@ -37,8 +38,8 @@ def broken_rule(result: CaseResult) -> Rule | None:
 
 
 def concerned(result: CaseResult) -> tuple[str, ...]:
-    """The requirements of all parts that ended as the case did, each once; the one that it is about stands first."""
-    parts = () if result.message else (part for part in result.configurations if part.outcome is result.outcome)
+    """The requirements of the first part that explains the outcome, each once; the one that broke stands first."""
+    parts = [] if result.message else decisive(result)
     names = next((result.requirements_of(part) for part in parts), result.requirements)
     return tuple(dict.fromkeys(names))
 

@@ -47,7 +47,7 @@ class Symptom(msgspec.Struct):
     def line(self, paint: Paint = plain) -> str:
         """How many cases, what they say, which operations or requirements, and which types."""
         who = Counter(_operation(result) for result in self.cases)
-        types = Counter(kind for result in self.cases for kind in result.types)
+        types = Counter(kind for result in self.cases for kind in _types(result))
         words = "; ".join(filter(None, (_most(who), _most(types))))
         return f"{len(self.cases):>5} {paint(self.outcome, self.outcome)}: {self.text} ({words})"
 
@@ -115,6 +115,14 @@ def _common(texts: Sequence[str]) -> str:
 def _range(numbers: Sequence[str]) -> str:
     least, most = min(numbers, key=float), max(numbers, key=float)
     return least if least == most else f"{least}..{most}"
+
+
+def _types(result: CaseResult) -> list[str]:
+    """The types of a case but for those that the device refuses wherever it is asked for them."""
+    models = [*result.refused, *(model for part in result.configurations for model in part.refused)]
+    refused = {kind for model in models for use in model if not use.supported for kind in use.types}
+    refused.difference_update(*result.executed.values())
+    return [kind for kind in result.types if kind not in refused]
 
 
 def _operation(result: CaseResult) -> str:

@@ -18,6 +18,8 @@ _LISTED = 20
 _GROUP = re.compile(r"no case of the mandatory group ([\w-]+) was run")
 _OPERATIONS = 8
 """How many operations a line names; the report names all."""
+_LEFT = 3
+"""How many requirements a line names of what waivers leave red."""
 
 
 def lines(results: Results, paint: Paint = plain) -> list[str]:
@@ -40,12 +42,19 @@ def _table(results: Results, paint: Paint) -> Iterator[str]:
     if results.waived:
         yield f"{counted(results.waived, 'case')} waived"
     for use in results.waivers:
+        name = f"waiver {use.waiver.id} ({use.waiver.requirement})"
         if use.excused == use.matched > 1:
+            yield one_line(f"{name} excuses all {use.matched} cases it matches")
+        if use.in_part:
             yield one_line(
-                f"waiver {use.waiver.id} ({use.waiver.requirement}) excuses all {use.matched} cases it matches"
+                f"{name} excuses {counted(use.in_part, 'case')} in part only: red still is {_some(use.left)}"
             )
     if results.baseline:
         yield f"beside the baseline: {against(results.baseline)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_LEFT]) + (f" and {len(names) - _LEFT} more" if len(names) > _LEFT else "")
 
 
 def against(compared: Comparison) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.run import operation_evidence
 from npu_conformance.harness.run.applicability import is_about_another_version
 from npu_conformance.harness.run.cases import MANDATORY, Group
@@ -147,9 +148,12 @@ def _of_outcomes(verdicts: Sequence[CaseResult], ending: str) -> list[str]:
         if names:
             why = f" ({ending})" if ending and outcome is Outcome.NOT_RUN else ""
             lines.append(f"{len(names)} {outcome.value}{why}: {_some(names)}")
-    waived = [result.case for result in verdicts if _has_waived(result)]
-    if waived:
-        lines.append(f"{len(waived)} waived: {_some(waived)}")
+    touched = [result for result in verdicts if _has_waived(result)]
+    partly = [result.case for result in touched if is_red(result.outcome, result.dispositions)]
+    waived = [result.case for result in touched if result.case not in partly]
+    for names, words in ((waived, "waived"), (partly, "waived in part")):
+        if names:
+            lines.append(f"{len(names)} {words}: {_some(names)}")
     return lines
 
 

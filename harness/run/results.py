@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, exit_code, row
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, decisive, exit_code, row
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import conformance, operation_evidence
 from npu_conformance.harness.run.baseline import Baseline
@@ -182,8 +182,8 @@ def _grouped(pairs: Iterable[tuple[str, CaseResult]]) -> dict[str, Counts]:
 
 
 def _first_message(result: CaseResult) -> str:
-    """Return the message of the first of the configurations that gave the case its outcome."""
-    told = (part for part in result.configurations if part.outcome is result.outcome and part.message)
+    """Return the message of the first of the configurations that explain the outcome."""
+    told = (part for part in decisive(result) if part.message)
     return next((f"#{part.name}: {part.message}" for part in told), "")
 
 

@@ -47,12 +47,15 @@ class WaiverFile(Document, frozen=True):
 
 
 class WaiverUse(Document, frozen=True, omit_defaults=True):
-    """A waiver in a run. matched: cases that it is about. excused: those of which it excused a part.
+    """A waiver in a run. matched: cases that it is about. excused: those that it excused, alone or with other waivers.
 
-    problem: what is wrong with it, if anything.
+    in_part: those of which it excused a part, and something else is red still. left: the requirements that this is
+    about. problem: what is wrong with it, if anything.
     """
 
     waiver: Waiver
     matched: Annotated[int, Meta(ge=0)] = 0
     excused: Annotated[int, Meta(ge=0)] = 0
+    in_part: Annotated[int, Meta(ge=0)] = 0
+    left: tuple[str, ...] = ()
     problem: str = ""

@@ -11,8 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims, waivers
-from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import decisive, is_red
 from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.report.lines import explain, first_reason
+from npu_conformance.harness.report.rule import concerned
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, ModelUse, OperationUse
 from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
@@ -149,6 +151,23 @@ def test_a_configuration_waiver_is_judged_by_its_configuration() -> None:
 
 def test_what_did_not_run_is_no_unexpected_pass() -> None:
     assert problems(waiver(), result(Outcome.NOT_APPLICABLE)) == []
+
+
+def test_a_waiver_that_covers_a_part_of_each_case_says_what_it_leaves() -> None:
+    """And what is left is what explains the case, also where the waived part ended worse."""
+    table = Waivers([waiver("*", requirement="SHAPE-1"), waiver()], TODAY)
+    parts = (
+        ConfigurationResult(name="fenced", outcome=Outcome.CRASH, message="dead", broken=("SHAPE-1",)),
+        ConfigurationResult(name="burst", outcome=Outcome.FAIL, message="late", broken=("SHAPE-2",)),
+    )
+    verdict = replace(result(Outcome.CRASH, own=Outcome.PASS, case="vts.one"), configurations=parts)
+    verdict = table.apply(verdict)
+    (use, _) = table.uses([verdict, table.apply(result(Outcome.FAIL))])
+    assert (use.matched, use.excused, use.in_part, use.left) == (1, 0, 1, ("SHAPE-2",))
+    assert [part.name for part in decisive(verdict)] == ["burst"]
+    assert first_reason(verdict) == "#burst: late"
+    assert concerned(verdict)[0] == "SHAPE-2"
+    assert "1 of 2 configurations: fail (1 waived)" in explain(verdict)
 
 
 def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:

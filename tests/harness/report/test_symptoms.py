@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.report import symptoms
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, OperationUse
 from npu_conformance.specs.outcomes import Outcome
 
 VALUES = "output 'output': {} of 48 elements outside 1e-05 + 5.96e-07 * |expected|"
@@ -46,6 +46,19 @@ def test_a_rule_that_operations_share_is_one_cause() -> None:
 def test_causes_that_are_not_shown_are_counted() -> None:
     told = lines(*(red(name, VALUES.format(1)) for name in ("ADD", "SUB", "MUL", "DIV", "TANH", "RELU", "ELU")))
     assert told[-1] == "2 others, of 2 causes"
+
+
+def test_types_that_the_device_refuses_everywhere_are_not_named() -> None:
+    """FLOAT16 fails, BOOL8 was refused once and executed once; INT32 was never executed."""
+    types = ("TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_INT32", "TENSOR_BOOL8")
+    refused = [(OperationUse("ABS", types=(kind,), supported=False),) for kind in types[2:]]
+    parts = tuple(
+        ConfigurationResult(kind, Outcome.NOT_SUPPORTED, refused=(model,))
+        for kind, model in zip("ab", refused, strict=True)
+    )
+    executed = {"ABS": ("TENSOR_FLOAT32", "TENSOR_BOOL8")}
+    told = lines(replace(red("ABS", "IndexError"), types=types, configurations=parts, executed=executed))
+    assert told == ["1 fail: IndexError (ABS; TENSOR_FLOAT32, TENSOR_FLOAT16, TENSOR_BOOL8)"]
 
 
 def test_what_was_worked_out_by_hand_is_told_first() -> None:
