@@ -65,16 +65,29 @@ def executed(verdicts: Iterable[CaseResult]) -> set[Region]:
 def spoken_against(operation: str, verdicts: Iterable[CaseResult]) -> str:
     """Why an operation that is executed is not claimed: how much of it is wrong, or else refused, and a case."""
     seen = list(verdicts)
-    wrong = [result.case for result in seen if operation in result.operations and is_red(result.outcome)]
+    wrong = [result.case for result in seen if operation in _tested(result) and is_red(result.outcome)]
     if wrong:
         return f"{counted(len(wrong), 'case')} wrong, {wrong[0]} for one"
-    refused = [result.case for result in seen if any(operation == use.operation for use in _uses(result))]
-    return f"refused in {counted(len(refused), 'case')}, {refused[0]} for one" if refused else "not known"
+    refused = {result.case: reasons for result in seen if (reasons := [*_refusals_of(operation, result)])}
+    if not refused:
+        return "not known"
+    case, reasons = next(iter(refused.items()))
+    reason = next(filter(None, reasons), "")
+    return f"refused in {counted(len(refused), 'case')}, {case} for one{f' ({reason})' if reason else ''}"
 
 
-def _uses(result: CaseResult) -> Iterator[OperationUse]:
-    """The operations of the models of a case that are refused."""
-    return (use for model in _refusals([result]) for use in model)
+def _tested(result: CaseResult) -> tuple[str, ...]:
+    """The operations that a case is about. One that only brings the data, as in a variation, is not among them."""
+    return (result.operation,) if result.operation else result.operations
+
+
+def _refusals_of(operation: str, result: CaseResult) -> Iterator[str]:
+    """Why the case, or a configuration of it, was refused in which a model with the operation was; maybe empty."""
+    if any(operation == use.operation for model in result.refused for use in model):
+        yield result.message.partition("\n")[0]
+    for part in result.configurations:
+        if any(operation == use.operation for model in part.refused for use in model):
+            yield f"#{part.name}: {part.message}".partition("\n")[0] if part.message else ""
 
 
 def text(claims: Iterable[Claim]) -> str:
@@ -88,7 +101,7 @@ def _row(claim: Claim) -> dict[str, object]:
 
 
 def _is_about(result: CaseResult, region: Region) -> bool:
-    return region.operation in result.operations and region.types <= set(result.types)
+    return region.operation in _tested(result) and region.types <= set(result.types)
 
 
 def _without_refused(regions: set[Region], verdicts: Iterable[CaseResult]) -> set[Region]:

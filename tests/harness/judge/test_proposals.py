@@ -16,7 +16,7 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.subject.loading import open_subject
-from npu_conformance.specs.documents.results import CaseResult, Event, ModelUse, OperationUse
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, Event, ModelUse, OperationUse
 from npu_conformance.specs.manifest import Claim, read_claims
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import NEWEST, Version
@@ -108,6 +108,25 @@ PASSED = [verdict(Outcome.PASS, ADD=(FLOAT32,)), verdict(Outcome.PASS, ADD=(FLOA
 def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, left: set[tuple[str, str]]) -> None:
     found = proposals.proposed([*PASSED, later], NEWEST)
     assert {(name, kind) for claim in found for name in claim.operations for kind in claim.types} == left
+
+
+def test_who_only_brings_the_data_of_a_wrong_case_is_claimed() -> None:
+    """In the variation all_inputs_as_internal an ADD comes before what the case is about."""
+    executed = {"ADD": (FLOAT32,), "SPLIT": (FLOAT32,)}
+    case = replace(verdict(Outcome.FAIL, **executed), case="vts.generated.SPLIT.one[all_inputs_as_internal]")
+    (claim,) = proposals.proposed([PASSED[0], case], NEWEST)
+    assert claim.operations == ("ADD",)
+    assert proposals.spoken_against("ADD", [PASSED[0], case]) == "not known"
+    assert proposals.spoken_against("SPLIT", [case]) == f"1 case wrong, {case.case} for one"
+
+
+def test_a_refusal_that_a_passing_case_hides_is_told() -> None:
+    why = "the device opens no burst: PreparedModel.configureExecutionBurst is not implemented"
+    part = ConfigurationResult("burst.untimed", Outcome.NOT_SUPPORTED, why, refused=((use("ADD", FLOAT32),),))
+    refused = replace(verdict(Outcome.NOT_SUPPORTED, ((use("ADD", FLOAT32),),)), case="vts.generated.X.z")
+    seen = [replace(PASSED[0], configurations=(part,)), refused]
+    told = proposals.spoken_against("ADD", seen)
+    assert told == f"refused in 2 cases, vts.generated.X.y for one (#burst.untimed: {why})"
 
 
 OPEN = use("ADD", FLOAT32, elements=None)
