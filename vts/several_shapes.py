@@ -8,7 +8,10 @@ inputs that only some requests give. The sizes that change are unknown to the mo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Example, Vector
@@ -20,10 +23,12 @@ from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution, in_pools
 from npu_conformance.harness.run.executing.executors import bind, executors
+from npu_conformance.harness.run.vector_cases import in_a_word, vector_from
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.requirements import result_requirement
 from npu_conformance.vts.lib.preparing import prepared
+from npu_conformance.vts.lib.random_graph_cases import Graphs, red_ones
 from npu_conformance.vts.lib.turning import KINDS, Kind
 
 
@@ -36,6 +41,14 @@ def cases() -> Iterator[Case]:
 def cases_under(subject: str) -> Iterator[Case]:
     """The cases of one operation."""
     return _cases_of(subject) if subject in vectors.operations() else iter(())
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file, which holds the models that failed."""
+    _, _, operation, name = payload["id"].split(".")
+    graphs = {name: functools.partial(vector_from, one) for name, one in payload["graphs"].items()}
+    kind = next(kind for kind in KINDS if kind.name == name)
+    return replace(_case(operation, kind), run=lambda context: _execute_each(context, graphs))
 
 
 def _cases_of(operation: str) -> Iterator[Case]:
@@ -60,38 +73,66 @@ def _run(operation: str, kind: Kind, context: CaseContext) -> None:
     found = kind.find(operation, context.version)
     if not found:
         raise NotApplicable(f"HAL {context.version} has no such model of {operation}")
-    for number, vector in enumerate(found):
-        _by_two_executors(context, vector, number)
+    _execute_each(
+        context,
+        {
+            f"{vector.name}.{executor}": functools.partial(_itself, vector)
+            for number, vector in enumerate(found)
+            for executor in _two_executors(context, vector, number)
+        },
+    )
 
 
-def _by_two_executors(context: CaseContext, vector: Vector, number: int) -> None:
-    """Execute in the usual way and in one of the others, which take turns."""
+def _two_executors(context: CaseContext, vector: Vector, number: int) -> Iterable[str]:
+    """The usual way and one of the others, which take turns."""
     is_open = any(operand.is_open for operand in vector.operands.values())
     names = executors(context.version, finding_shapes=is_open)
-    for executor in dict.fromkeys((names[0], names[number % len(names)])):
-        name = f"{vector.name}.{executor}"
+    return dict.fromkeys((names[0], names[number % len(names)]))
+
+
+def _itself(vector: Vector) -> Vector:
+    return vector
+
+
+def _execute_each(context: CaseContext, models: Graphs) -> None:
+    """models: what makes each, by the name of its sub-verdict, which ends in that of the executor."""
+    if all(_is_whole(make()) for make in models.values()):
+        context.attach(lambda: {"id": context.case.id, "graphs": red_ones(context, models)})
+    for name, make in models.items():
         if context.wants(name):
             with context.configuration(name):
-                prepared_model = prepared(context, vector)
-                for turn, example in enumerate((*vector.examples, vector.examples[0])):
-                    _execute(context, prepared_model, vector, example, executor, turn)
+                _execute_in_turn(context, make(), name.rpartition(".")[2])
+
+
+def _is_whole(vector: Vector) -> bool:
+    """Whether a failure file can hold it: each example of a stored vector has every input."""
+    return all(example.inputs.keys() >= set(vector.inputs) for example in vector.examples)
+
+
+def _execute_in_turn(context: CaseContext, vector: Vector, executor: str) -> None:
+    with checks.telling(lambda: in_a_word(vector)):
+        prepared_model = prepared(context, vector)
+        for turn, example in enumerate((*vector.examples, vector.examples[0])):
+            _execute(context, prepared_model, vector, example, executor, turn)
 
 
 def _execute(
     context: CaseContext, prepared_model: PreparedModel, vector: Vector, example: Example, executor: str, turn: int
 ) -> None:
+    shapes = " ".join(str(list(array.shape)) for array in example.inputs.values())
+    what = f"execution {turn + 1}, with inputs of shape {shapes}"
     built = build_request(vector, example, context.version)
     request, outputs = in_pools(context, built)
-    execution = bind(context, prepared_model, request, executor=executor)()
+    with checks.telling(lambda: what):
+        execution = bind(context, prepared_model, request, executor=executor)()
     is_open = any(operand.is_open for operand in vector.operands.values())
     if turn == 0 and is_open and execution.status == ErrorStatus.GENERAL_FAILURE:
         raise NotSupported("the device does not execute with sizes that come with the request")
-    shapes = " ".join(str(list(array.shape)) for array in example.inputs.values())
-    what = f"execution {turn + 1}, with inputs of shape {shapes}"
     with checks.about("NNHAL-PREPARE-014"):
         checks.status(execution.status, {ErrorStatus.NONE}, what)
     _has_shapes(vector, example, execution, what)
-    judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))
+    with checks.telling(lambda: what):
+        judge(context, vector, example, built.read_like(example, outputs.read(0, built.output_size)))
 
 
 @checks.about("NNHAL-SHAPE-002")

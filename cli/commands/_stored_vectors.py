@@ -17,6 +17,11 @@ _AREAS = ("vts.generated.", "cts.vectors.")
 """The areas whose cases are stored vectors."""
 
 
+def is_stored(case: str) -> bool:
+    """True for the id of a case that is a stored vector."""
+    return case.startswith(_AREAS)
+
+
 def operations(asked: list[str], known: Iterable[str]) -> list[str]:
     """The operations that are asked for, all where none is. Raises UsageError for one without vectors."""
     available = list(known)

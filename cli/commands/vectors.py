@@ -60,8 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choose.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
-    show = actions.add_parser("show", help="print one vector")
-    show.add_argument("name", metavar="OPERATION.NAME", help="or the id of a case: vts.generated.PAD.float32[nchw]")
+    show = actions.add_parser("show", help="print one vector, or the model of a failure")
+    show.add_argument(
+        "name",
+        metavar="OPERATION.NAME|ID|FILE",
+        help="a vector; the id of a case: vts.generated.PAD.float32[nchw], vts.drawn.ABS.models#seed_0_model_8; "
+        "a failure file, or the file of a finding",
+    )
     show.add_argument(
         "--as", dest="form", choices=("json", "text", "dot"), default="json", help="format (default: json)"
     )
@@ -179,35 +184,21 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    import json
+    from npu_conformance.cli.commands import _shown_models
+    from npu_conformance.corpus import vectors
 
-    from npu_conformance.corpus import vectors, wire_model
-    from npu_conformance.corpus.vectors import writing
-    from npu_conformance.specs.neuralnetworks import model_text
-    from npu_conformance.specs.versions import NEWEST
-
+    if options.name.endswith(".json"):
+        print(_shown_models.of_file(Path(options.name), options.form))
+        return OK
     if options.name in (*vectors.operations(), *vectors.registered_operations()):
         names = f"names are in: npu-conformance list vts.generated.{options.name}"
         raise UsageError(f"expected {options.name}.NAME; {names}")
-    (vector,) = _stored_vectors.named(options.name)
-    if options.form == "json":
-        print(json.dumps(writing.document_of(vector), indent=1))
-        return OK
-    model = wire_model.build_model(vector, NEWEST).model
-    if options.form == "text":
-        print("\n".join([model_text.text(model), *_values(vector)]))
+    if _shown_models.is_case(options.name) and not _stored_vectors.is_stored(options.name):
+        shown = _shown_models.of_case(options.name)
     else:
-        print(model_text.dot(model))
+        shown = [_shown_models.Shown("", one) for one in _stored_vectors.named(options.name)]
+    print(_shown_models.in_form(shown, options.form))
     return OK
-
-
-def _values(vector: Vector) -> Iterator[str]:
-    """The inputs of each example, and what is expected of it."""
-    for number, example in enumerate(vector.examples):
-        for name, array in example.inputs.items():
-            yield f"example {number}: input {name} = {array.tolist()}"
-        for name, array in example.outputs.items():
-            yield f"example {number}: expected {name} = {array.tolist()}"
 
 
 def _export(options: argparse.Namespace) -> int:

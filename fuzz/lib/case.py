@@ -6,6 +6,7 @@ import functools
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case
@@ -54,7 +56,8 @@ class ShortCase:
 
         def run(context: CaseContext) -> None:
             context.attach(lambda: payload)
-            self.target(context).run(data)
+            with self._telling(data):
+                self.target(context).run(data)
 
         return self._case(run, self.about_one)
 
@@ -77,6 +80,12 @@ class ShortCase:
     def _case(self, run: Callable[[CaseContext], None], about: str) -> Case:
         return Case(self._id, run, self.requirements, about, self.interface)
 
+    def _telling(self, data: bytes) -> AbstractContextManager[None]:
+        """Inside, what fails says which model it was, where the fuzzer has models."""
+        from npu_conformance.fuzz.lib.in_words import in_words
+
+        return checks.telling(lambda: in_words(self.fuzzer, data))
+
     def _run(self, context: CaseContext) -> None:
         """Run the target with its inputs; the one that fails goes into the failure file.
 
@@ -91,7 +100,8 @@ class ShortCase:
                 data = target.mutate(data, Choices(source.randbytes(SIZE)), LARGEST_INPUT)
             context.attach(functools.partial(_payload, target, data))
             try:
-                target.run(data)
+                with self._telling(data):
+                    target.run(data)
             except NotApplicable as ended:
                 inapplicable.append(ended)
             except NotSupported as ended:

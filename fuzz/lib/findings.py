@@ -32,7 +32,7 @@ _STATUS = re.compile(r"[A-Z][A-Z_]+|status -?\d+")
 _REMOTE = re.compile(r"answered with error -?\d+: (?:\S+:\d+ in \S+: )?(\w+)(?=:)")
 """The kind of exception in what another process has answered."""
 UNREPEATED = "(it did not come back)"
-"""Ends the message of a finding whose input did not fail a second time."""
+"""In the message of a finding whose input did not fail a second time."""
 TIMES_GREEN = 3
 """So often the input of a known finding has to pass before what is met by its name is held to be another one."""
 BEHIND_OTHERS = "behind others"
@@ -127,7 +127,7 @@ def _how(ended: CaseEnded) -> str:
 
 def comes_back(where: str, message: str) -> bool:
     """Whether the input of a finding fails each time, alone: only then does it tell anything that it passes."""
-    return not where.endswith(BEHIND_OTHERS) and not message.endswith(UNREPEATED)
+    return not where.endswith(BEHIND_OTHERS) and UNREPEATED not in message
 
 
 def signature(ended: BaseException) -> str:

@@ -44,6 +44,21 @@ def reworded(reword: Callable[[str], str]) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def telling(words: Callable[[], str]) -> Iterator[None]:
+    """Inside, a verdict on whatever fails ends with these words, unless it says them: which of many models it was.
+
+    Unlike with `reworded` that is so for every exception, of an interface or a plug-in in this process, too.
+    """
+    try:
+        yield
+    except Exception as error:
+        note = words()
+        if note and note not in str(error):
+            error.add_note(note)
+        raise
+
+
 def fail(what: str, expected: str, found: str) -> NoReturn:
     """Raise Failed in the uniform wording."""
     raise Failed(f"{what}: expected {expected}, found {found}", expected, found)

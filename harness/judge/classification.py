@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.origin import is_of_plugin
+from npu_conformance.harness.judge.outcome_table import WAIVABLE
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung, Refused
 from npu_conformance.specs.diagnostics import last_words, stacks
 from npu_conformance.specs.documents import DocumentError
@@ -59,7 +60,7 @@ def classify_exception(error: Exception, *, behind_restart: bool = False) -> Out
     implementation are those of a stranger: what a terminal would obey is escaped, and no more than LONGEST characters
     of each text are kept.
     """
-    details = _presentable(_classified(error, behind_restart=behind_restart))
+    details = _presentable(_with_notes(_classified(error, behind_restart=behind_restart), error))
     _let_go(error)
     return details
 
@@ -91,6 +92,15 @@ def shortened(text: str) -> str:
     """The beginning of a text, printable, with a note of how much is missing."""
     shown = stacks.printable(text[:LONGEST])
     return shown if len(text) <= LONGEST else f"{shown}... ({len(text) - LONGEST:,} characters more)"
+
+
+def _with_notes(details: OutcomeDetails, error: Exception) -> OutcomeDetails:
+    """Add what `checks.telling` has noted, to the first line of what went wrong."""
+    notes = getattr(error, "__notes__", [])
+    if not notes or details.outcome not in WAIVABLE:
+        return details
+    first, *others = details.message.split("\n")
+    return replace(details, message="\n".join(["; ".join([first, *notes]), *others]))
 
 
 def _classified(error: Exception, *, behind_restart: bool) -> OutcomeDetails:

@@ -54,6 +54,13 @@ def described(vector: Vector) -> str:
     return describe(vector.operation, msgspec.convert(document, VectorDocument))
 
 
+def in_a_word(vector: Vector) -> str:
+    """Which of many models failed: the description of one operation, or the names of several."""
+    if len(vector.operations) == 1:
+        return described(vector)
+    return f"a graph of {' '.join(one.type for one in vector.operations)}"
+
+
 def scope_of(header: VectorHeader, case_id: str) -> Scope:
     """Scope smoke for the small vectors that run as stored and that look at no hazard, else the default scope.
 

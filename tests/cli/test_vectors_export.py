@@ -7,12 +7,19 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
+from campaigns import SETTINGS, START
 from patience import SECONDS
 
 from npu_conformance.cli.main import main
+from npu_conformance.faults import plugin
+from npu_conformance.fuzz.lib.campaign.documents import Sighting
+from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
+from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
 
+EMPTY = msgspec.json.encode(Model(main=Subgraph(operands=(), operations=(), input_indexes=(), output_indexes=())))
 IDS = ("vts.generated.RESIZE_BILINEAR.by_hand_half[nchw]",)
 PROGRAM = r"""
 #include "npu_vectors.h"
@@ -60,12 +67,65 @@ def test_show_takes_the_ids_that_are_printed_and_tells_the_values(capsys: pytest
     assert "example 0: expected output = [[[[0.0, 3.0, 6.0]]]]" in capsys.readouterr().out
 
 
+def shown(capsys: pytest.CaptureFixture[str], name: str | Path, form: str = "text") -> str:
+    capsys.readouterr()
+    assert main(["vectors", "show", str(name), "--as", form]) == OK
+    return capsys.readouterr().out
+
+
+def test_show_takes_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faulty = ["--plugin", f"{plugin.__name__}:plugin", "--plugin-option", "fault=state-plan-by-element-count"]
+    case = "vts.several_shapes.EXPAND_DIMS.same_size"
+    assert main(["run", case, *faulty, "--report", str(tmp_path), "-q", "--isolation", "inprocess"]) == 1
+    (file,) = (tmp_path / "failures").iterdir()
+    out = shown(capsys, file)
+    name = next(line for line in out.splitlines() if line.endswith(":"))
+    assert "EXPAND_DIMS(%0" in out
+    assert shown(capsys, f"{case}#{name.removesuffix(':')}").partition("\n")[2] in out
+    assert json.loads(shown(capsys, file, "json"))
+    assert shown(capsys, file, "dot").startswith("digraph model {")
+
+
+def test_show_takes_drawn_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, "vts.drawn.ABS.models#seed_1_model_0").startswith("seed_1_model_0:\nmodel of 1 graph")
+    assert shown(capsys, "vts.drawn.ABS.models").count("= ABS(%0)") > 5
+
+
+@pytest.mark.parametrize(
+    ("fuzzer", "lines", "text"),
+    [
+        ("requests", ['{"vector":"ABS/float32_rank1","edits":[["inputs",0,"length",3]]}'], "edited: inputs 0 length 3"),
+        ("models", [EMPTY.decode()], "model of 1 graph and 0 pools"),
+        ("wire", ["{}", "x"], "{}\nx"),
+    ],
+)
+def test_show_takes_findings(
+    fuzzer: str, lines: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Sighting(kind="crash", where="SIGSEGV", message="it died", data="\n".join(lines).encode(), execution=1)
+    file = tmp_path / "finding.json"
+    file.write_bytes(replay_file(fuzzer, found, START, SETTINGS, str(file)))
+    assert text in shown(capsys, file)
+    assert lines[0] in shown(capsys, file, "json")
+
+
+def test_show_says_what_has_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "finding.json"
+    found = Sighting(kind="crash", where="SIGSEGV", message="it died", data=b"x", execution=1)
+    for fuzzer, problem in (("wire", "a finding of wire has no model to draw"), ("models", "its input is no model")):
+        file.write_bytes(replay_file(fuzzer, found, START, SETTINGS, str(file)))
+        assert main(["vectors", "show", str(file), "--as", "dot"]) == USAGE
+        assert capsys.readouterr().err == f"npu-conformance: {file}: {problem}\n"
+
+
 @pytest.mark.parametrize(
     ("word", "problem"),
     [
         ("RESIZE_BILINEAR.by_hand_half[nchv]", "there is no variation 'nchv' of it; there are "),
         ("vts.generated.RESIZE_BILINEAR.by_hand_hall", "did you mean by_hand_half"),
-        ("vts.queries.liveness.ping", "no vectors of 'vts'"),
+        ("vts.queries.liveness.ping", "no case of stored or drawn models"),
+        ("vts.drawn.ABS.models#seed_0", "there are seed_0_model_0 "),
+        ("failures/gone.json", "failures/gone.json: No such file or directory"),
     ],
 )
 def test_a_word_that_means_no_vector_is_one_line(word: str, problem: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from failure_files import failed_and_replayed
 
 from npu_conformance.corpus import turns, vectors
 from npu_conformance.corpus.other_parameters import other_parameters
 from npu_conformance.corpus.several_shapes import several_shapes
+from npu_conformance.corpus.vectors.writing import document_of
 from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.vector_cases import vector_from
 from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts import several_shapes as area
+from npu_conformance.vts.lib.turning import KINDS
 
 Find = Callable[[str, Version], list[vectors.Vector]]
 
@@ -97,3 +104,28 @@ def test_twice_as_many_batches_have_the_stored_values_twice() -> None:
         assert twice.shape == (2 * stored.shape[0], *stored.shape[1:])
         assert (twice[: len(stored)] == stored).all()
         assert (twice[len(stored) :] == stored).all()
+
+
+def test_a_failure_says_which_execution_of_which_model_and_its_file_holds_the_model() -> None:
+    case = suites.find("vts.several_shapes.EXPAND_DIMS.same_size")
+    first, payload, again = failed_and_replayed("state-plan-by-element-count", case, area.case_from)
+    red = [part for part in first.configurations if part.outcome is Outcome.FAIL]
+    assert {part.name for part in red} == payload["graphs"].keys()
+    assert all(re.search(r"execution \d, with inputs of shape .*; EXPAND_DIMS, TENSOR_", part.message) for part in red)
+    assert [(part.name, part.outcome) for part in again.configurations] == [(part.name, part.outcome) for part in red]
+    assert again.requirements == first.requirements
+
+
+def test_every_model_that_a_failure_file_holds_comes_back_whole() -> None:
+    """One of which a request leaves something out has no place in one: its case is found by its id."""
+    kinds = {kind.name: kind for kind in KINDS}
+    kept = [*kinds["executed"].find("ADD", NEWEST), *kinds["other_parameters"].find("CONV_2D", NEWEST)]
+    for vector in kept:
+        assert area._is_whole(vector)
+        again = vector_from({"id": "x", "operation": vector.operation, "vector": document_of(vector)})
+        for one, other in zip(vector.examples, again.examples, strict=True):
+            for arrays, others in ((one.inputs, other.inputs), (one.outputs, other.outputs)):
+                assert {name: array.tolist() for name, array in arrays.items()} == {
+                    name: array.tolist() for name, array in others.items()
+                }
+    assert not any(map(area._is_whole, turns.omitted("SQUEEZE", NEWEST)))

@@ -57,14 +57,15 @@ def run_graphs(context: CaseContext, graphs: Graphs, **details: Any) -> None:
     """Give every graph a verdict of its own; the failure file gets those that failed. details: of `run_graph`."""
     from npu_conformance.vts.lib.random_graphs import run_graph
 
-    context.attach(lambda: {"id": context.case.id, "graphs": _red(context, graphs)})
+    context.attach(lambda: {"id": context.case.id, "graphs": red_ones(context, graphs)})
     for name, make in graphs.items():
         if context.wants(name):
             with context.configuration(name):
                 run_graph(context, make(), **details)
 
 
-def _red(context: CaseContext, graphs: Graphs) -> dict[str, Any]:
+def red_ones(context: CaseContext, graphs: Graphs) -> dict[str, Any]:
+    """The graphs whose sub-verdicts are red, for a failure file."""
     from npu_conformance.corpus.vectors.writing import document_of
 
     red = [name for name, record in context.configurations.items() if is_red(record.details.outcome)]

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge.graphs import THOROUGHLY, Judgement, judgemen
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.executors import execute
-from npu_conformance.harness.run.vector_cases import described
+from npu_conformance.harness.run.vector_cases import in_a_word
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.vts.lib.preparing import prepared
@@ -35,6 +35,17 @@ def run_graph(
 
     accuracy: the requirements that a wrong result breaks.
     """
+    with checks.telling(lambda: in_a_word(vector)):
+        _run_graph(context, vector, seen, rounds, accuracy)
+
+
+def _run_graph(
+    context: CaseContext,
+    vector: Vector,
+    seen: dict[str, Array] | None,
+    rounds: Sequence[int] | None,
+    accuracy: Sequence[str],
+) -> None:
     outputs = outputs_of(context, vector)
     if seen is not None:
         seen.update(outputs)
@@ -43,9 +54,8 @@ def run_graph(
     if found.findings:
         first = found.findings[0]
         others = f" (and {len(found.findings) - 1} more outputs)" if len(found.findings) > 1 else ""
-        what = f"; {described(vector)}" if len(vector.operations) == 1 else ""
         with checks.about(*accuracy):
-            raise Failed(first.message + others + what, first.expected, first.found)
+            raise Failed(first.message + others, first.expected, first.found)
 
 
 def outputs_of(context: CaseContext, vector: Vector) -> dict[str, Array]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.fuzz.lib.campaign.documents import (
     CorpusLine,
@@ -29,6 +30,7 @@ from npu_conformance.fuzz.lib.campaign.documents import (
 )
 from npu_conformance.fuzz.lib.campaign.replay_files import replay_file
 from npu_conformance.fuzz.lib.findings import comes_back
+from npu_conformance.fuzz.lib.in_words import in_words
 from npu_conformance.fuzz.lib.inputs import Lines, digest
 from npu_conformance.harness.report.writing import writing
 from npu_conformance.specs import documents
@@ -185,6 +187,7 @@ class CampaignFolder:
         return count
 
     def _add_finding(self, result: RoundResult, found: Sighting, seed: int, at: float) -> str:
+        found = _with_model(result.fuzzer, found)
         start = result.start
         assert start is not None, "a round without a beginning finds nothing"
         where = _UNSAFE.sub("-", found.where).strip("-")[:_LONGEST]
@@ -208,6 +211,12 @@ class CampaignFolder:
         _append(self.path / FINDINGS, finding)
         self.findings.append(finding)
         return name
+
+
+def _with_model(fuzzer: str, found: Sighting) -> Sighting:
+    """The finding, with a message that says which model it is about."""
+    words = in_words(fuzzer, found.data)
+    return replace(found, message=f"{found.message}; {words}") if words else found
 
 
 def _input_of(file: Path) -> bytes | None:

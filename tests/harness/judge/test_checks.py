@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.judge.classification import classify_exception
+from npu_conformance.harness.judge.verdicts import Failed, Hung, NotSupported
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.npu.manager import Manager
+from npu_conformance.specs.outcomes import Outcome
 
 
 @pytest.mark.parametrize(("allowed", "expected"), [((0,), "0"), ((0, 2), "one of 0, 2")])
@@ -33,3 +36,29 @@ def test_an_object_of_an_interface_is_told_by_the_name_of_that() -> None:
         pass
 
     assert checks.format_value([RemoteManager(), 3]) == "[an object of Manager, 3]"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "message"),
+    [
+        (Failed("wrong\nSteps:"), Outcome.FAIL, "wrong; ABS, [1, 5]; seed 3\nSteps:"),
+        (Failed("wrong for ABS, [1, 5]"), Outcome.FAIL, "wrong for ABS, [1, 5]; seed 3"),
+        (Hung("no answer"), Outcome.HANG, "no answer; ABS, [1, 5]; seed 3"),
+        (
+            ServiceError(5, "busy"),
+            Outcome.FAIL,
+            "a call failed: ServiceError: MISSED_DEADLINE_TRANSIENT: busy; ABS, [1, 5]; seed 3",
+        ),
+        (NotSupported("no ABS"), Outcome.NOT_SUPPORTED, "no ABS"),
+    ],
+)
+def test_whatever_fails_says_what_it_was_about(error: Exception, outcome: Outcome, message: str) -> None:
+    with (
+        pytest.raises(type(error)) as caught,
+        checks.telling(lambda: "seed 3"),
+        checks.telling(lambda: ""),
+        checks.telling(lambda: "ABS, [1, 5]"),
+    ):
+        raise error
+    details = classify_exception(caught.value)
+    assert (details.outcome, details.message) == (outcome, message)

@@ -112,8 +112,8 @@ def test_nothing_is_proposed_that_a_verdict_speaks_against(later: CaseResult, le
 
 def test_who_only_brings_the_data_of_a_wrong_case_is_claimed() -> None:
     """In the variation all_inputs_as_internal an ADD comes before what the case is about."""
-    executed = {"ADD": (FLOAT32,), "SPLIT": (FLOAT32,)}
-    case = replace(verdict(Outcome.FAIL, **executed), case="vts.generated.SPLIT.one[all_inputs_as_internal]")
+    wrong = verdict(Outcome.FAIL, ADD=(FLOAT32,), SPLIT=(FLOAT32,))
+    case = replace(wrong, case="vts.generated.SPLIT.one[all_inputs_as_internal]")
     (claim,) = proposals.proposed([PASSED[0], case], NEWEST)
     assert claim.operations == ("ADD",)
     assert proposals.spoken_against("ADD", [PASSED[0], case]) == "not known"
