@@ -49,7 +49,7 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         "--longest-wait",
         metavar="SECONDS",
         type=float,
-        help="wait at most so long for an answer, whatever deadlines and time_scale the manifest sets",
+        help="wait at most so long for an answer or an import, whatever deadlines and time_scale the manifest sets",
     )
     parser.add_argument(
         "--patience",

@@ -27,9 +27,9 @@ class Handling(msgspec.Struct, frozen=True):
     """How the user wants a subject to be handled: what its manifest says otherwise, or may not say.
 
     start_seconds: how long it may take to come up. patience: how many times as long as usual everything may take, that
-    too. longest_wait: seconds that no wait exceeds once the manifest is
-    known, whatever it says; None for no limit. inference_tool: to be run instead of what the manifest names, which
-    counts only where a Python plug-in is loaded here. reset: to be run behind a crash or a hang, likewise.
+    too. longest_wait: seconds that no wait exceeds, also for its import, whatever the manifest says; None for no
+    limit. inference_tool: to be run instead of what the manifest names, which counts only where a Python plug-in is
+    loaded here. reset: to be run behind a crash or a hang, likewise.
     """
 
     start_seconds: float = Deadlines().start
@@ -37,6 +37,12 @@ class Handling(msgspec.Struct, frozen=True):
     patience: float = 1.0
     inference_tool: InferenceTool | None = None
     reset: Reset | None = None
+
+    @property
+    def longest_start(self) -> float:
+        """Seconds that it may take to come up: nothing is known of its manifest by then."""
+        usual = self.start_seconds * self.patience
+        return usual if self.longest_wait is None else min(usual, self.longest_wait)
 
 
 USUAL = Handling()

@@ -48,7 +48,7 @@ class RemoteApplication:
         self._options = options
         self._is_app = ticket is not None
         self.is_deaf = False
-        self.deadlines = Deadlines(start=options.handling.start_seconds * options.handling.patience)
+        self.deadlines = Deadlines(start=options.handling.longest_start)
         self.scale = 1.0
         self.calls_at_once = 1
         socket = endpoint.connect(ticket.address if ticket else None)

@@ -15,6 +15,7 @@ import msgspec
 
 from npu_conformance.harness.judge.verdicts import Crashed
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
 from npu_conformance.harness.subject.zygote import (
     CONTROL_DESCRIPTOR,
     PACKET_LIMIT,
@@ -22,6 +23,7 @@ from npu_conformance.harness.subject.zygote import (
     Exited,
     Kill,
     Load,
+    Loaded,
     LoadFailed,
     Printed,
     Read,
@@ -34,11 +36,12 @@ from npu_conformance.specs.diagnostics.signal_name import how_it_ended
 _PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
 _GRACE_SECONDS = 0.5
 _LIMIT_SECONDS = 10.0
+_STACK_SECONDS = 2.0
 _SHOWN_LINES = 3
 _OUTPUT_LIMIT = 1 << 14
 """Bytes that are kept of what a plug-in prints while it is imported."""
 _READ = msgspec.json.encode(Read())
-_DECODER = msgspec.json.Decoder(Printed | Exited | LoadFailed)
+_DECODER = msgspec.json.Decoder(Loaded | Printed | Exited | LoadFailed)
 
 
 class Supervisor:
@@ -98,15 +101,23 @@ class Supervisor:
         return self._exited is not None
 
     def process(self) -> int:
-        """Number of the host's process, the zygote's only child; 0 where there is none or the kernel does not tell."""
+        """Number of the host's process, the zygote's only child; 0 where there is none or the kernel does not tell.
+
+        While the plug-in is imported it is the zygote's.
+        """
+        if not self._is_loaded and self._exited is None:
+            return self._pid
         children = children_of(self._pid)
         return children[0] if children else 0
 
     def kill(self, *, with_stacks: bool = False) -> str:
         """Kill the host, with everything it has started, and return its own standard error since `forget_printed`.
 
-        with_stacks: a Python host may first write where its threads are.
+        with_stacks: a Python host may first write where its threads are, and a zygote where its import is.
         """
+        self._poll_control()
+        if self._exited is None and not self._is_loaded:
+            return self._kill_importing(with_stacks=with_stacks)
         if self._exited is None:
             self._killed_by_us = "it had not answered rightly"
             with contextlib.suppress(OSError):
@@ -114,6 +125,16 @@ class Supervisor:
             if self._wait_exited(_LIMIT_SECONDS) is None:
                 self._give_up()
         return _readable(self._own_words.stderr)
+
+    def _kill_importing(self, *, with_stacks: bool) -> str:
+        """End a zygote whose import does not end, and return what it has printed: it has no host, and obeys nobody."""
+        if with_stacks:
+            os.kill(self._pid, STACK_SIGNAL)
+            self._wait(lambda: self.gone, _STACK_SECONDS)
+        if not self.gone:
+            self._give_up()
+        self._drain_output()
+        return _readable(self._output)
 
     def _give_up(self) -> None:
         """End a zygote that does not react, as one that a host has stopped; the hosts die with it."""
@@ -224,6 +245,8 @@ class Supervisor:
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)
         self._is_loaded = True
+        if isinstance(message, Loaded):
+            return
         if isinstance(message, Printed):
             self._reads = max(0, self._reads - 1)
             self._keep(message)

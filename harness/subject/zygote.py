@@ -5,7 +5,7 @@ inherited as descriptor 3. It drains what a host prints, so that a flood neither
 the control socket closes, however the harness ended, it kills everything below it and removes the private directory.
 
 harness -> zygote: Load, then Start with the host's socket, Read, Kill.
-zygote -> harness: Printed (for each Read), Exited, LoadFailed.
+zygote -> harness: Loaded or LoadFailed, then Printed (for each Read), Exited.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
-from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL
+from npu_conformance.harness.subject.stack_signal import STACK_SIGNAL, tell_when_asked
 from npu_conformance.specs.forked import end_with_parent, process_control
 
 if TYPE_CHECKING:
@@ -77,6 +77,14 @@ class Exited(msgspec.Struct, frozen=True, tag=True):
     serial: int
     status: int
     printed: Printed = Printed()
+
+
+class Loaded(msgspec.Struct, frozen=True, tag=True):
+    """The plug-in is imported: from now on the zygote obeys."""
+
+
+_LOADED = msgspec.json.encode(Loaded())
+"""Made before a plug-in is imported, which may do anything to this process."""
 
 
 class LoadFailed(msgspec.Struct, frozen=True, tag=True):
@@ -143,6 +151,8 @@ class Zygote:
             return
         try:
             if self._prepare(load):
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    self._control.send(_LOADED)
                 self._loop()
         finally:
             self._end_host()
@@ -311,7 +321,7 @@ class Zygote:
             return None, []
         return (self._decoder.decode(data), descriptors) if data else (None, [])
 
-    def _send(self, message: Printed | Exited | LoadFailed) -> None:
+    def _send(self, message: Loaded | Printed | Exited | LoadFailed) -> None:
         # The harness may be gone: then the next receive ends the loop.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(message))
@@ -356,4 +366,5 @@ def main() -> None:
     """Run on the inherited control socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.set_inheritable(CONTROL_DESCRIPTOR, False)
+    tell_when_asked()  # of an import that does not end
     Zygote(socket.socket(fileno=CONTROL_DESCRIPTOR)).run()

@@ -48,5 +48,6 @@ class Patience(threading.local):
         self._looked = now
         if now <= deadline:
             return False
-        starved = min(self._starved() - self._before, _MOST * (deadline - self._began))
+        # The other side may be another process by now, which has counted from 0.
+        starved = max(0.0, min(self._starved() - self._before, _MOST * (deadline - self._began)))
         return now > deadline + self._stood_still + starved

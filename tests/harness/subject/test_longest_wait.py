@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 import pytest
 from places import HOSTILE
@@ -51,6 +52,14 @@ def test_a_driver_that_allows_itself_weeks_hangs_by_the_limit(isolation: str, mo
                 subject.interfaces.device.get_type()
     finally:
         subject.close()
+
+
+def test_an_import_that_does_not_end_is_told_by_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sleeping_plugin.py").write_text("import time\n\ntime.sleep(100)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    where = r"no answer within 1 s \(host killed\); it was at sleeping_plugin\.py:3 in <module>"
+    with pytest.raises(LoadError, match=where):
+        open_subject("sleeping_plugin:plugin", handling=Handling(longest_wait=1.0))
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
