@@ -48,7 +48,7 @@ _NEIGHBOURS = {"RESIZE_BILINEAR": 4, "ROI_ALIGN": 16}
 
 FILL = 0xA5
 """What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
-_ROUNDED = "aosp"
+ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
 
 
@@ -58,21 +58,25 @@ def judge(
     example: Example,
     outputs: Mapping[str, Array],
     about: Callable[[Vector, str], tuple[str, ...]] | None = None,
+    *,
+    in_aosp: bool = True,
 ) -> None:
     """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats.
 
-    about: the requirements that a wrong output breaks, by its name; those of the HAL where it is not given.
+    about: the requirements that a wrong output breaks, by its name; those of the HAL where it is not given. in_aosp:
+    see Circumstances; operations of extensions never are.
     """
     about = about or _broken_requirements
     if vector.kind == "multinomial":
         with checks.about(*about(vector, vector.outputs[0])):
-            _judge_samples(vector, example, outputs)
+            _judge_samples(vector, example, outputs, in_aosp=in_aosp)
         return
     types = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
     circumstances = Circumstances(
         relaxed=vector.relaxed,
         any_float16=OperandType.TENSOR_FLOAT16 in types,
         mobilenet="mobilenet" in vector.name,
+        in_aosp=in_aosp and not catalogue.is_registered(vector.operation),
     )
     for name, actual in outputs.items():
         if name in vector.ignored:
@@ -93,19 +97,20 @@ def _broken_requirements(vector: Vector, output: str) -> tuple[str, ...]:
     return (result, *exact, *control_flow(operation.type for operation in vector.operations))
 
 
-def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array], *, in_aosp: bool) -> None:
     """Hold samples against the distribution that the logits give."""
     (samples,) = outputs.values()
     logits = distributions.logits_of(vector, example)
     problem = distributions.problem(samples, logits, vector.multinomial_tolerance)
     if problem:
         # AOSP's VTS mistakes where the logits of further rows begin, unless there are as many rows as classes.
-        raise Failed(f"{problem}; AOSP's VTS would fail too: {'yes' if len(logits) == 1 else 'unknown'}")
+        aosp = "yes" if len(logits) == 1 else "unknown"
+        raise Failed(f"{problem}; AOSP's VTS would fail too: {aosp}" if in_aosp else problem)
 
 
 def _has_quality(vector: Vector) -> bool:
     """Nobody says how good a result of an extension's operation could be: its catalogue has the floor alone."""
-    return _ROUNDED not in vector.witnesses and not catalogue.is_registered(vector.operation)
+    return ROUNDED not in vector.witnesses and not catalogue.is_registered(vector.operation)
 
 
 def _judge_quality(context: RunningCase, vector: Vector, example: Example, name: str, actual: Array) -> None:

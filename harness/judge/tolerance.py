@@ -8,6 +8,7 @@ reads (int32 by one; one float16 operand anywhere gives float32 outputs the floa
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -32,11 +33,13 @@ class Circumstances(msgspec.Struct, frozen=True):
     """The properties of a model that decide the tolerance.
 
     any_float16: a TENSOR_FLOAT16 operand in any subgraph. mobilenet: AOSP's quantised mobilenet, which may be off by 3.
+    in_aosp: AOSP's VTS has models of the kind, unlike those of vendors' extensions, and vectors that they bring.
     """
 
     relaxed: bool = False
     any_float16: bool = False
     mobilenet: bool = False
+    in_aosp: bool = True
 
 
 ORDINARY = Circumstances()
@@ -45,18 +48,20 @@ ORDINARY = Circumstances()
 class Floor(msgspec.Struct, frozen=True):
     """The rules for one output.
 
-    judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none.
+    judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none. in_aosp: see
+    Circumstances.
     """
 
     judged: Tolerance
     strict: Tolerance
     aosp: Tolerance | None
+    in_aosp: bool = True
 
     def widened(self, waived: WaivedTolerance, is_float: bool) -> Floor:
         """The floor with what a waiver allows on top."""
         atol, rtol = (waived.atol, waived.rtol) if is_float else (float(waived.lsb), 0.0)
         judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol))
-        return Floor(judged, self.strict, self.aosp)
+        return replace(self, judged=judged)
 
 
 EXACT = Tolerance(0.0)
@@ -80,9 +85,9 @@ def floor(operand_type: int, circumstances: Circumstances) -> Floor:
     """
     if isinstance(operand_type, ExtensionOperandType):
         own = Tolerance(*operand_type.tolerance)
-        return Floor(own, own, None)
+        return Floor(own, own, None, in_aosp=False)
     judged, strict = _rules(operand_type, circumstances)
-    return Floor(judged, strict, None if operand_type in _AOSP_REFUSES else judged)
+    return Floor(judged, strict, None if operand_type in _AOSP_REFUSES else judged, circumstances.in_aosp)
 
 
 def _rules(operand_type: int, circumstances: Circumstances) -> tuple[Tolerance, Tolerance]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest
-from npu_conformance.harness.judge.outputs import judge
+from npu_conformance.harness.judge.outputs import ROUNDED, judge
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.context import CaseContext
 
@@ -37,10 +37,16 @@ class Verdicts:
         outputs = self.outputs(number, built, content)
         found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
         if (number, found) not in self._flawless:
-            judge(self._context, self._vector, self._vector.examples[number], outputs, about=self._about)
+            example, in_aosp = self._vector.examples[number], self._in_aosp
+            judge(self._context, self._vector, example, outputs, about=self._about, in_aosp=in_aosp)
             if self._context.is_flawless:
                 self._flawless.add((number, found))
         return found
+
+    @property
+    def _in_aosp(self) -> bool:
+        """False for vectors that a user has brought, unless they are AOSP's."""
+        return ".external." not in self._context.case.id or ROUNDED in self._vector.witnesses
 
     def same_again(self, results: Sequence[Found]) -> None:
         """Fail where the last execution gave other bytes. Whether samples may, given their seeds, is said nowhere."""

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge.compare import Comparison, check_output, compare
 from npu_conformance.harness.judge.tolerance import Circumstances, floor
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.vector_verdicts import Verdicts
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.versions import NEWEST
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
 
 NAN, INFINITY = float("nan"), float("inf")
 T = OperandType
@@ -143,6 +151,14 @@ def test_a_wrong_shape_fails_also_where_the_elements_agree() -> None:
     assert "expected shape [1, 2], found [2, 1]" in comparison.message
 
 
+def test_of_what_aosp_has_nothing_like_nothing_is_said_of_aosp() -> None:
+    rules = floor(T.TENSOR_FLOAT32, Circumstances(in_aosp=False))
+    for actual, expected in ((np.ones((2, 1)), np.zeros((2, 1))), (np.zeros((2, 1)), np.zeros((1, 2)))):
+        comparison = compare("y", actual, expected, T.TENSOR_FLOAT32, rules)
+        assert comparison.failing
+        assert "AOSP" not in comparison.message
+
+
 def test_an_empty_output_passes() -> None:
     rules = floor(T.TENSOR_FLOAT32, Circumstances())
     assert compare("y", np.zeros((0, 2)), np.zeros((0, 2)), T.TENSOR_FLOAT32, rules).failing == 0
@@ -173,3 +189,24 @@ def test_without_a_waiver_the_floor_stands(subject: Any) -> None:
     with pytest.raises(Failed, match="1 of 1 elements") as caught:
         check_output(context, "y", np.array([2.0], np.float32), np.array([1.0], np.float32), T.TENSOR_FLOAT32)
     assert (caught.value.expected, caught.value.found) == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("case", "witnesses", "says"),
+    [
+        ("vts.generated.ADD.float32_none_same", ("oracle",), True),
+        ("vts.external.ADD.own", ("oracle",), False),
+        ("cts.external.V1_2.add", ("aosp",), True),
+    ],
+)
+def test_what_a_user_has_brought_is_not_in_aosp_unless_it_is_from_there(
+    case: str, witnesses: tuple[str, ...], says: bool
+) -> None:
+    vector = replace(vectors.load("ADD", "float32_none_same"), witnesses=witnesses)
+    context = CaseContext(Case(case, lambda context: None, ()), cast("SubjectHandle", None))
+    outputs = {name: array + 1 for name, array in vector.examples[0].outputs.items()}
+    built = build_request(vector, vector.examples[0], NEWEST)
+    content = b"".join(array.tobytes() for array in outputs.values()).ljust(built.output_size, b"\0")
+    with pytest.raises(Failed) as failed:
+        Verdicts(context, vector).judge(0, built, content)
+    assert ("AOSP's VTS would fail too: yes" in str(failed.value)) is says
