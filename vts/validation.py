@@ -149,7 +149,8 @@ def preference(context: CaseContext) -> None:
     """An execution preference that does not exist is rejected (AOSP: mutateExecutionPreference)."""
     for value in (-1, 3):
         with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
-            expect_preparation_rejected(context, addition.model(), PreparationArguments(preference=value))
+            arguments, what = PreparationArguments(preference=value), f"a valid model with preference {value}"
+            expect_preparation_rejected(context, addition.model(), arguments, what=what)
 
 
 @_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_3)
@@ -157,7 +158,8 @@ def priority(context: CaseContext) -> None:
     """A priority that does not exist is rejected (AOSP: mutateExecutionPriority)."""
     for value in (-1, 3):
         with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
-            expect_preparation_rejected(context, addition.model(), PreparationArguments(priority=value))
+            arguments, what = PreparationArguments(priority=value), f"a valid model with priority {value}"
+            expect_preparation_rejected(context, addition.model(), arguments, what=what)
 
 
 @_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REJECTION, since=Version.FL5)
@@ -165,7 +167,8 @@ def deadline(context: CaseContext) -> None:
     """A deadline below -1, which stands for none, is rejected. Interface text: AOSP's VTS does not try it."""
     for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
         with context.configuration(f"deadline_{name}"), with_aosp_verdict("no"):
-            expect_preparation_rejected(context, addition.model(), PreparationArguments(deadline_ns=value))
+            arguments, what = PreparationArguments(deadline_ns=value), f"a valid model with deadline {value} ns"
+            expect_preparation_rejected(context, addition.model(), arguments, what=what)
 
 
 @_behaviours.case("arguments.beside_others", "NNHAL-PREPARE-009", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_2)
@@ -180,7 +183,7 @@ def beside_others(context: CaseContext) -> None:
                 client.opened(handles) as (model_cache, data_cache),
             ):
                 arguments = replace(wrong.arguments, model_cache=model_cache, data_cache=data_cache)
-                expect_preparation_rejected(context, wrong.model, arguments, what=f"a wrong {wrong.name}")
+                expect_preparation_rejected(context, wrong.model, arguments, what=wrong.words)
 
 
 def _tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:

@@ -72,8 +72,8 @@ def _replay(options: argparse.Namespace) -> int:
             console.say(_explained(replayed, console) if is_alone else _line(replayed, console))
         elif len(ran) % options.repeat == 0:
             console.say(_counted(ran[-options.repeat :]))
-    if options.file.is_dir() and options.repeat == 1:
-        console.say(_sum(ran))
+    if options.file.is_dir():
+        console.say(_sum(ran) if options.repeat == 1 else _sum_of_each(ran, options.repeat))
     if options.bisect:
         return replay.bisect_code(ran)
     return exit_code(replayed.exit_code for replayed in ran)
@@ -119,12 +119,31 @@ def _line(replayed: Replay, console: Console) -> str:
 
 def _counted(replays: Sequence[Replay]) -> str:
     """What became of one failure that was run several times."""
-    from npu_conformance.harness.judge.outcome_table import is_red
-
     counts = Counter(replayed.outcome for replayed in replays)
     told = ", ".join(f"{outcome.value} {number} of {len(replays)}" for outcome, number in counts.most_common())
-    is_flaky = len({is_red(outcome) for outcome in counts}) > 1
-    return f"{replays[0].case.id}: {told}" + (": flaky" if is_flaky else "")
+    if _is_flaky(replays):
+        told += ": flaky"
+    elif not _is_red(replays[0]):
+        told += f", was {replays[0].failure.result.outcome.value}: mended, or flaky"
+    return f"{replays[0].case.id}: {told}"
+
+
+def _sum_of_each(replays: Sequence[Replay], times: int) -> str:
+    """How many failures come and go, how many are there each time, and how many not once."""
+    each = [replays[start : start + times] for start in range(0, len(replays), times)]
+    flaky = sum(map(_is_flaky, each))
+    red = sum(_is_red(ran[0]) for ran in each if not _is_flaky(ran))
+    return f"{red} still fail each time, {flaky} flaky, {len(each) - red - flaky} did not fail once"
+
+
+def _is_flaky(replays: Sequence[Replay]) -> bool:
+    return len({_is_red(replayed) for replayed in replays}) > 1
+
+
+def _is_red(replayed: Replay) -> bool:
+    from npu_conformance.harness.judge.outcome_table import is_red
+
+    return is_red(replayed.outcome)
 
 
 def _sum(replays: Sequence[Replay]) -> str:

@@ -10,12 +10,14 @@ import pytest
 
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.execution import Execution
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
+from npu_conformance.vts import validation
 from npu_conformance.vts.lib import addition, rejection
 from npu_conformance.vts.lib.vector_cases import stored_case
 
@@ -65,3 +67,19 @@ def test_a_failure_says_what_is_invalid_in_the_request(monkeypatch: pytest.Monke
 def test_a_model_of_wrong_structure_is_no_matter_of_run_time() -> None:
     assert CASE.requirements[0] == "NNHAL-SUPPORT-003"
     assert "NNHAL-REQUEST-018" not in CASE.requirements
+
+
+@pytest.mark.parametrize("name", ["preference", "priority", "deadline", "beside_others"])
+def test_a_wrong_argument_of_a_valid_model_does_not_make_the_model_invalid(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(
+        validation, "expect_preparation_rejected", lambda *_, what="the invalid model": said.append(what)
+    )
+    with closing(open_subject("reference", isolation="inprocess")) as subject:
+        case = suites.find(f"vts.validation.arguments.{name}")
+        case.run(CaseContext(case, subject, seed=1))
+    assert {one.partition(" with ")[0].partition(",")[0] for one in said} <= {"a valid model", "the invalid model"}
+    assert not any(one.startswith("the invalid model") for one in said) or name == "beside_others"
+    assert "a valid model with a wrong priority, beside a token" in said or name != "beside_others"

@@ -26,11 +26,18 @@ _HINT = TokenValuePair(_PREFIX << 16, b"?")
 
 
 class Wrong(NamedTuple):
-    """A preparation that has to be rejected. name: what is wrong, and what stands beside it."""
+    """A preparation that has to be rejected. name: what is wrong, and what stands beside it; words: the same."""
 
     name: str
     model: Model
     arguments: PreparationArguments
+
+    @property
+    def words(self) -> str:
+        """Of what the call is, in a sentence."""
+        mistake, _, neighbour = self.name.partition("_beside_")
+        model = "the invalid model" if mistake == "model" else f"a valid model with a wrong {mistake}"
+        return model if neighbour == "nothing" else f"{model}, beside {neighbour.replace('_', ' ')}"
 
 
 def wrong_preparations(version: Version) -> Iterator[Wrong]:
