@@ -20,6 +20,7 @@ from npu_conformance.fuzz.lib.campaign.rounds import has_atheris
 from npu_conformance.fuzz.lib.campaign.shares import Arm
 from npu_conformance.fuzz.lib.target import Fuzzer
 from npu_conformance.harness.judge.outcome_table import OK, SUITE_FAILED, WRONG
+from npu_conformance.harness.subject.loading import require_text
 from npu_conformance.harness.subject.plugin_loading import LoadError, is_elsewhere
 from npu_conformance.harness.subject.plugin_options import parse_options
 from npu_conformance.specs import versions
@@ -90,10 +91,13 @@ def _settings(options: argparse.Namespace) -> Settings:
             versions.parse(options.hal)
         except ValueError as error:
             raise LoadError(f"--hal: {error}") from None
+    given = parse_options(options.plugin_option)
+    require_text(options.plugin, given)
+    require_text(options.beside, {})
     return Settings(
         format=1,
         plugin=options.plugin,
-        options=parse_options(options.plugin_option),
+        options=given,
         hal=options.hal,
         beside=options.beside,
     )

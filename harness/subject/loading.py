@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -25,6 +26,7 @@ from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.shared_files import FileStore
 from npu_conformance.harness.subject.zygote import Load
 from npu_conformance.harness.wire.protocol import TRANSPORTS
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import IllegalState
 from npu_conformance.specs.versions import Version
@@ -32,6 +34,19 @@ from npu_conformance.specs.versions import Version
 __all__ = ["Handling", "Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
 
 Isolation = Literal["process", "inprocess"]
+
+
+def require_text(spec: str, options: Mapping[str, str]) -> None:
+    """Raise LoadError for words that the locale could not read: no document and no message could hold them."""
+    for word in (spec, *options, *options.values()):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            what = "its name" if word == spec else one_line(word)
+            told = (
+                f"plug-in {one_line(spec)}: {what} is no text in this locale's encoding, {sys.getfilesystemencoding()}"
+            )
+            raise LoadError(f"{told}: choose one with UTF-8, such as LC_ALL=C.UTF-8") from None
 
 
 class Starting(msgspec.Struct, frozen=True):
@@ -75,6 +90,7 @@ def start_subject(
     if unknown or not transports:
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
+    require_text(spec, chosen)
     if spec.startswith(SHIM):
         below = spec.removeprefix(SHIM)
         of_runtime = {name: value for name, value in chosen.items() if name != "device"}
@@ -116,7 +132,7 @@ def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[E
     command = _command(spec) if spec.startswith("exec:") else ()
     store = FileStore()
     wanted = version.value if version else None
-    load = Load(spec, command, start.options, wanted, store.directory, tuple(sys.path))
+    load = Load(spec, command, start.options, wanted, store.directory, tuple(map(os.fsencode, sys.path)))
     # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
     return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}, is_loaded_here=True)
 

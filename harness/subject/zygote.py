@@ -38,14 +38,17 @@ _PIPE_READ = 1 << 16
 
 
 class Load(msgspec.Struct, frozen=True, tag=True):
-    """What to run: a Python plug-in, or (where set) a command. path: the harness's sys.path."""
+    """What to run: a Python plug-in, or (where set) a command.
+
+    path: the harness's sys.path, as the bytes that name files: it may have names that are no text in this locale.
+    """
 
     spec: str
     command: tuple[str, ...]
     options: dict[str, str]
     version: str | None
     directory: str
-    path: tuple[str, ...]
+    path: tuple[bytes, ...]
 
 
 class Start(msgspec.Struct, frozen=True, tag=True):
@@ -161,7 +164,7 @@ class Zygote:
             remove_directory(load.directory)
 
     def _prepare(self, load: Load) -> bool:
-        sys.path[:] = load.path
+        sys.path[:] = map(os.fsdecode, load.path)
         self._load = load
         self._options = dict(load.options)
         self._plugin: Plugin | None = None
@@ -301,7 +304,7 @@ class Zygote:
         environment = {**os.environ, "NPU_CONFORMANCE_FD": str(CONTROL_DESCRIPTOR)}
         command = list(self._load.command)
         if not command:
-            environment["PYTHONPATH"] = os.pathsep.join(entry for entry in self._load.path if entry)
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, map(os.fsdecode, self._load.path)))
             options = [f"--plugin-option={name}={value}" for name, value in self._options.items()]
             module = [
                 "-m",

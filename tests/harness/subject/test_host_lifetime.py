@@ -261,7 +261,7 @@ def test_a_file_that_is_no_command_says_why(
 
 
 def test_what_can_not_be_loaded_says_why_to_whoever_asks_late(tmp_path: Path) -> None:
-    supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(sys.path)))
+    supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(map(os.fsencode, sys.path))))
     try:
         os.waitid(os.P_PID, supervisor._pid, os.WEXITED | os.WNOWAIT)
         with pytest.raises(LoadError, match="unknown plug-in 'nonsense'"):
@@ -293,3 +293,25 @@ def _runs(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "what"),
+    [
+        ("meintr\udcc3\udca4ger:plugin", {}, r"its name"),
+        ("exec:tr\udcc3\udca4ger", {}, r"its name"),
+        ("reference", {"f\udcc3": "x"}, r"f\\udcc3"),
+        ("reference", {"fault": "\udcc3"}, r"\\udcc3"),
+    ],
+)
+def test_words_that_the_locale_cannot_read_are_one_line(spec: str, options: dict[str, str], what: str) -> None:
+    """What a command line has beyond ASCII, where LC_ALL is POSIX."""
+    with pytest.raises(LoadError, match=rf"^plug-in .*: {what} is no text in this locale's encoding, .*: choose one"):
+        open_subject(spec, options)
+
+
+def test_a_folder_that_is_no_text_in_this_locale_can_be_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend("/nowhere/Pr\udcc3\udcbcf")
+    subject = open_subject("reference")
+    assert subject.alive()
+    subject.close()
