@@ -32,24 +32,32 @@ def triage(folder: Path, *, as_json: bool) -> int:
     """List the findings, the gravest kind first; return WRONG where there is one."""
     _require_campaign(folder)
     findings = sorted(read_lines(folder / FINDINGS, Finding), key=lambda found: (KINDS.index(found.kind), found.where))
-    repeats: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for line in read_lines(folder / ROUNDS, RoundLine):
-        repeats.update(line.repeats)
+        seen.update(line.repeats)
+    # What was met again behind the latest finding of a place is counted there; those before it passed by then.
+    latest = {found.signature: found.name for found in sorted(findings, key=lambda found: found.at)}
+    repeats = Counter({latest[name]: count for name, count in seen.items() if name in latest})
     if as_json:
         import msgspec
 
-        print_json([{**msgspec.to_builtins(found), "repeats": repeats[found.signature]} for found in findings])
+        rows = [(msgspec.to_builtins(found), found) for found in findings]
+        print_json(
+            [{**row, "repeats": repeats[one.name], "mended": latest[one.signature] != one.name} for row, one in rows]
+        )
         return WRONG if findings else OK
     for kind in KINDS:
-        _print_kind(folder, [found for found in findings if found.kind == kind], repeats)
+        _print_kind(folder, [found for found in findings if found.kind == kind], repeats, latest)
     print(counted(len(findings), "finding") if findings else "no findings")
     return WRONG if findings else OK
 
 
-def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str]) -> None:
+def _print_kind(folder: Path, findings: list[Finding], repeats: Counter[str], latest: dict[str, str]) -> None:
     for found in findings:
-        again = repeats[found.signature]
+        again = repeats[found.name]
         seen = f"seen {again + 1} times" if again else "seen once"
+        if latest[found.signature] != found.name:
+            seen = "passed when another was found in this place"
         print(f"{found.kind}: {found.where} ({found.fuzzer}, at {found.at:.0f} s, {found.bytes} bytes, {seen})")
         print(f"    {found.message}")
         print(f"    {folder / FINDINGS_FOLDER / found.name}")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from campaigns import SETTINGS, result, sighting
+from msgspec.structs import replace
 from places import HOSTILE
 
 from npu_conformance.cli.commands._fuzz_campaign import CampaignLine
@@ -78,6 +80,23 @@ def test_a_finding_replays_is_listed_and_known_the_next_time(
 
     assert fuzz(tmp_path, "--runs", "100", bug="refuses") == 0
     assert "goes on after 1 round" in capsys.readouterr().out
+
+
+def test_triage_says_which_finding_passed_when_the_next_was_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = CampaignFolder(tmp_path, SETTINGS)
+    folder.add(result("models", found=(sighting("SIGSEGV", b"1"),)), 3, 1.0)
+    again = replace(result("models", found=(replace(sighting("SIGSEGV", b"2"), is_another=True),)), repeats={
+        "crash: SIGSEGV": 4
+    })  # fmt: skip
+    folder.add(again, 4, 2.0)
+    folder.close()
+    assert main(["fuzz", "triage", str(tmp_path)]) == 1
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("crash: SIGSEGV")]
+    assert [line.rpartition(", ")[2] for line in told] == [
+        "passed when another was found in this place)", "seen 5 times)",
+    ]  # fmt: skip
 
 
 def test_fuzzers_that_have_nothing_to_attack_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
