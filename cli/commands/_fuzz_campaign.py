@@ -166,7 +166,8 @@ class CampaignLine:
 
 
 def _told(finding: Finding) -> str:
-    where = "" if finding.message.startswith(finding.where.partition(" at ")[0]) else f"{finding.where}: "
+    call = finding.where.partition(" at ")[0].partition(": found ")[0]
+    where = "" if finding.message.startswith(call) else f"{finding.where}: "
     return f"{finding.kind.upper()} in {finding.fuzzer}: {where}{finding.message}"
 
 
