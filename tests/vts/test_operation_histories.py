@@ -13,7 +13,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
@@ -57,7 +57,9 @@ def test_a_seed_that_nobody_has_tried_is_green(name: str, version: Version) -> N
     case = CASES[f"vts.operation_histories.{name}.mixed"]
     if case.since > version:
         pytest.skip("the operation is newer")
-    isolation = "process" if name == "extensions" else "inprocess"  # a process has the extensions of one side
+    isolation: Isolation = (
+        "process" if name == "extensions" else "inprocess"
+    )  # a process has the extensions of one side
     with (
         closing(open_subject("reference", isolation=isolation, version=version)) as opened,
         closing(CaseContext(case, opened, seed=77, scope=Scope.SMOKE)) as context,
