@@ -132,7 +132,7 @@ def _drawn(
     outputs = _outputs(history, living, example, usable, taken, chance)
     unused = [one for one in usable if one not in outputs]  # a buffer may not be both
     inputs = _inputs(history, living, example, unused, taken, chance)
-    may_hide = may_hide and history.version >= Version.V1_2 and history.subject.finds_shapes is not False
+    may_hide = may_hide and history.version >= Version.V1_2
     request, entries = _request(history, living, example, [*inputs, *outputs], chance, may_hide=may_hide)
     return Ask(living, number, inputs, outputs, request, entries)
 

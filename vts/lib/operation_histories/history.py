@@ -30,15 +30,14 @@ _WEIGHT = 3
 
 
 class Subject(msgspec.Struct):
-    """What all histories of a case share: models that the device supports, and what is known of it.
+    """The models of a history, which the device supports, and what is known of it.
 
-    computed: those that it has executed. finds_shapes: it executes with outputs whose shapes nobody says, None where
-    that is not known yet. waits: how often a call has waited for a fence.
+    computed: models with the ways by which it has executed them, and whether a request hid shapes of outputs then.
+    waits: how often a call has waited for a fence.
     """
 
     models: list[KnownModel]
-    computed: set[KnownModel] = msgspec.field(default_factory=set)
-    finds_shapes: bool | None = None
+    computed: set[tuple[KnownModel, str, bool]] = msgspec.field(default_factory=set)
     waits: int = 0
 
 
@@ -131,9 +130,10 @@ class History(Told):
         """Signal all fences of the client: nothing waits for it any longer."""
         signal_open(self.roots)
 
-    def judge(self, ask: Ask, execution: Execution, *, measured: bool, what: str) -> None:
-        """See that an execution succeeded, and that its outputs are what its inputs give."""
-        if self.is_refused(ask, execution) or self._is_declined(ask, execution):
+    def judge(self, ask: Ask, execution: Execution, way: str, *, measured: bool) -> None:
+        """See that an execution succeeded, and that its outputs are what its inputs give. way: to execute."""
+        what = f"{way} execution of {ask}"
+        if self.is_refused(ask, execution) or self._is_declined(ask, execution, way):
             return
         timing_rules(self.context, execution, measured=measured)
         shape_rules(execution)
@@ -144,6 +144,7 @@ class History(Told):
             with checks.about("NNHAL-SHAPE-002"):
                 found = [(shape.dimensions, shape.is_sufficient) for shape in execution.output_shapes]
                 checks.equal(found, expected, f"shapes of the outputs, {what}")
+        self.subject.computed.add((ask.living.known, way, ask.hides_shapes))
         self.take(ask, what)
 
     def is_refused(self, ask: Ask, execution: Execution) -> bool:
@@ -153,15 +154,14 @@ class History(Told):
         self.leave_outputs(ask)
         return True
 
-    def _is_declined(self, ask: Ask, execution: Execution) -> bool:
-        """True where the device takes no sizes from requests, or finds none, which it may (NNHAL-SHAPE-009)."""
-        known, has_failed = ask.living.known, execution.status == ErrorStatus.GENERAL_FAILURE
-        if ask.living.is_open and known not in self.subject.computed and has_failed:
-            self.subject.models = [one for one in self.subject.models if one is not known]
-            self.models = [one for one in self.models if one.known is not known]
-        elif ask.hides_shapes and not self.subject.finds_shapes and has_failed:
-            self.subject.finds_shapes = False
-        else:
+    def _is_declined(self, ask: Ask, execution: Execution, way: str) -> bool:
+        """True where the device takes no sizes from requests, or finds none, which it may (NNHAL-SHAPE-009).
+
+        What it has taken once by this way it takes again.
+        """
+        is_open = ask.living.is_open or ask.hides_shapes
+        is_new = (ask.living.known, way, ask.hides_shapes) not in self.subject.computed
+        if not is_open or not is_new or execution.status != ErrorStatus.GENERAL_FAILURE:
             return False
         self.leave_outputs(ask)
         return True
@@ -170,9 +170,6 @@ class History(Told):
     def take(self, ask: Ask, what: str) -> None:
         """See that the outputs are right, and know what buffers hold from now on."""
         known = ask.living.known
-        self.subject.computed.add(known)
-        if ask.hides_shapes:
-            self.subject.finds_shapes = True
         expected = known.examples[ask.example].outputs
         found = [self._data(place, value, what) for place, value in zip(ask.outputs, expected, strict=True)]
         with checks.reworded(lambda message: f"{message}, {what}"):

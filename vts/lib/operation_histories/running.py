@@ -21,7 +21,6 @@ def run_model(history: History, living: Living, chance: random.Random) -> None:
     if asked is None:
         return
     options = drawn_options(history.version, living.known, chance)
-    what = f"{executor} execution of {asked}"
-    history.say(what)
+    history.say(f"{executor} execution of {asked}")
     execution = bind(history.context, living.prepared_model, asked.request, options, executor)()
-    history.judge(asked, execution, measured=options.measure, what=what)
+    history.judge(asked, execution, executor, measured=options.measure)

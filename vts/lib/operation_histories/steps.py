@@ -45,10 +45,9 @@ def in_burst(history: History, chance: random.Random) -> None:
     if asked is None:
         return
     options = drawn_options(history.version, burst.living.known, chance)
-    what = f"burst execution of {asked}"
-    history.say(what)
+    history.say(f"burst execution of {asked}")
     execution = bursts.execute(history, burst, asked, asked.request, options, chance)
-    history.judge(asked, execution, measured=options.measure, what=what)
+    history.judge(asked, execution, "burst", measured=options.measure)
 
 
 def release(history: History, chance: random.Random) -> None:
@@ -73,7 +72,7 @@ def together(history: History, chance: random.Random) -> None:
         history.context.subject.wait_until(partial(bool, recorder.answers), seconds)
         with checks.about("NNHAL-EXECUTE-003"):
             checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
-        history.judge(asked, recorder.answers[0], measured=options.measure, what=f"asynchronous execution of {asked}")
+        history.judge(asked, recorder.answers[0], "asynchronous", measured=options.measure)
         history.launched.remove(asked)
 
 
@@ -116,12 +115,11 @@ def run_bound(history: History, chance: random.Random) -> None:
     another_example(history, bound.ask, chance)
     is_plain = history.pending or bound.ask.hides_shapes
     executor = "reusable" if is_plain else chance.choice(("reusable", "reusable_fenced"))
-    what = f"{executor} execution of {bound.ask}"
-    history.say(f"run the {what}")
+    history.say(f"run the {executor} execution of {bound.ask}")
     limits = drawn_options(history.version, bound.ask.living.known, chance)
     options = replace(bound.options, deadline=limits.deadline, duration=limits.duration)
     execution = run_reusable(history.context, bound.execution, executor, options)
-    history.judge(bound.ask, execution, measured=options.measure, what=what)
+    history.judge(bound.ask, execution, executor, measured=options.measure)
 
 
 def drop(history: History, chance: random.Random) -> None:

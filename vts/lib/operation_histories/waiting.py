@@ -94,10 +94,9 @@ def settle(history: History, chance: random.Random) -> None:
             root.signal()
     history.roots = []
     for pending in list(history.pending):
-        what = f"fenced execution of {pending.ask}"
         execution = launching.execution_of(history.context, pending.launched, measured=pending.is_measured)
         history.pending.remove(pending)
         if pending.bound is not None:
             pending.bound.is_busy = False
         with checks.about("NNHAL-FENCED-012", "NNHAL-FENCED-005"):
-            history.judge(pending.ask, execution, measured=pending.is_measured, what=what)
+            history.judge(pending.ask, execution, "fenced", measured=pending.is_measured)
