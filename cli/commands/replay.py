@@ -21,8 +21,10 @@ from npu_conformance.cli.commands._options import (
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
+from npu_conformance.specs.documents import DocumentError
 
 if TYPE_CHECKING:
+    from npu_conformance.harness.run.cases import Case
     from npu_conformance.harness.run.replay import Replay
     from npu_conformance.specs.documents.failures import FailureFile
 
@@ -57,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from npu_conformance.harness.judge.outcome_table import exit_code
+    from npu_conformance.harness.judge.outcome_table import WRONG, exit_code
     from npu_conformance.harness.run import failures, replay
 
     require_positive("--repeat", options.repeat)
@@ -66,35 +68,57 @@ def _replay(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.file}: no failure file is here")
     console, ran = Console(sys.stdout), []
     is_alone = not options.file.is_dir() and options.repeat == 1
-    for replayed in _replays(options, [failures.load(path) for path in paths]):
+    readable = _readable(options.file, paths)
+    for replayed in _replays(options, readable):
         ran.append(replayed)
         if options.repeat == 1:
             console.say(_explained(replayed, console) if is_alone else _line(replayed, console))
         elif len(ran) % options.repeat == 0:
             console.say(_counted(ran[-options.repeat :]))
+    unread = len(paths) - len(readable)
     if options.file.is_dir():
-        console.say(_sum(ran) if options.repeat == 1 else _sum_of_each(ran, options.repeat))
+        console.say(_sum(ran, unread) if options.repeat == 1 else _sum_of_each(ran, options.repeat, unread))
     if options.bisect:
-        return replay.bisect_code(ran)
-    return exit_code(replayed.exit_code for replayed in ran)
+        return replay.bisect_code(ran, unread=unread)
+    return exit_code([*(replayed.exit_code for replayed in ran), *([WRONG] if unread else [])])
 
 
-def _replays(options: argparse.Namespace, documents: Sequence[FailureFile]) -> Iterator[Replay]:
+def _readable(named: Path, paths: Sequence[Path]) -> list[tuple[FailureFile, Case]]:
+    """The failures and their cases. What cannot be read among several is told in a line, and the others go on.
+
+    Raises DocumentError for a file that was named, and UsageError where none of a folder can be read.
+    """
+    from npu_conformance.harness.run import failures, replay
+
+    found = []
+    for path in paths:
+        try:
+            failure = failures.load(path)
+            found.append((failure, replay.rebuild(failure)))
+        except DocumentError as error:
+            if not named.is_dir():
+                raise
+            print(f"npu-conformance: not replayed: {error}", file=sys.stderr)
+    if not found:
+        raise UsageError(f"{named}: no failure file here can be read")
+    return found
+
+
+def _replays(options: argparse.Namespace, readable: Sequence[tuple[FailureFile, Case]]) -> Iterator[Replay]:
     """Run each failure as often as it is asked for, on one subject, which serves the HAL version of their run."""
     from npu_conformance.harness.run import replay
     from npu_conformance.harness.run.session_options import open_beside, open_by_options
 
-    versions = sorted({failure.hal_version.value for failure in documents})
+    versions = sorted({failure.hal_version.value for failure, _ in readable})
     if options.hal is None and len(versions) > 1:
         raise UsageError(f"{options.file}: the failures are of HAL {' and '.join(versions)}: choose by --hal")
     options.hal = options.hal or versions[0]
-    cases = [replay.rebuild(failure) for failure in documents]
     with ExitStack() as opened:
         subject = opened.enter_context(closing(open_by_options(session_options(options))))
         beside = open_beside(session_options(options))
         if beside is not None:
             opened.enter_context(closing(beside))
-        for failure, case in zip(documents, cases, strict=True):
+        for failure, case in readable:
             for _ in range(options.repeat):
                 yield replay.replay(failure, case, subject, beside=beside)
 
@@ -128,12 +152,13 @@ def _counted(replays: Sequence[Replay]) -> str:
     return f"{replays[0].case.id}: {told}"
 
 
-def _sum_of_each(replays: Sequence[Replay], times: int) -> str:
-    """How many failures come and go, how many are there each time, and how many not once."""
+def _sum_of_each(replays: Sequence[Replay], times: int, unread: int) -> str:
+    """How many failures come and go, how many are there each time, and how many not once. unread: as of _sum."""
     each = [replays[start : start + times] for start in range(0, len(replays), times)]
     flaky = sum(map(_is_flaky, each))
     red = sum(_is_red(ran[0]) for ran in each if not _is_flaky(ran))
-    return f"{red} still fail each time, {flaky} flaky, {len(each) - red - flaky} did not fail once"
+    told = f"{red} still fail each time, {flaky} flaky, {len(each) - red - flaky} did not fail once"
+    return told + (f", {unread} cannot be read" if unread else "")
 
 
 def _is_flaky(replays: Sequence[Replay]) -> bool:
@@ -146,8 +171,8 @@ def _is_red(replayed: Replay) -> bool:
     return is_red(replayed.outcome)
 
 
-def _sum(replays: Sequence[Replay]) -> str:
-    """How many still fail, how many pass now, and what became of the others."""
+def _sum(replays: Sequence[Replay], unread: int) -> str:
+    """How many still fail, how many pass now, and what became of the others. unread: files that cannot be read."""
     from npu_conformance.harness.judge.outcome_table import is_red
     from npu_conformance.harness.report.lines import excuse
     from npu_conformance.specs.outcomes import Outcome
@@ -158,4 +183,5 @@ def _sum(replays: Sequence[Replay]) -> str:
     excused = sum(is_red(replayed.outcome) and bool(excuse(replayed.failure.result)) for replayed in replays)
     failing = f"{red} still fail" + (f" ({excused} of them waived or known)" if excused else "")
     others = [f"{number} now {outcome.value}" for outcome, number in counted.items()]
+    others += [f"{unread} cannot be read"] if unread else []
     return ", ".join([failing, f"{passed} now pass", *others])

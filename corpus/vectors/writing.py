@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -24,6 +24,9 @@ from npu_conformance.corpus.vectors import (
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import NEWEST
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
 
 _OF_GENERATORS = ("closed_form", "oracle")
 """Witnesses that generators name. The others are engines that were found to agree (`vectors witness --record`)."""
@@ -126,7 +129,7 @@ def _vector_text(document: Mapping[str, Any]) -> str:
 def document_of(vector: Vector) -> dict[str, Any]:
     """The document of a vector, as plain JSON values; what is as by default is left out."""
     document: dict[str, Any] = {"name": vector.name, "since": str(vector.since)}
-    document["operands"] = _operands(vector.main, vector)
+    operands = document["operands"] = _operands(vector.main, vector)
     document["inputs"], document["outputs"] = list(vector.inputs), list(vector.outputs)
     whole = VectorOperation(
         vector.operation, tuple(name for name in vector.operands if name not in vector.outputs), vector.outputs
@@ -145,7 +148,7 @@ def document_of(vector: Vector) -> dict[str, Any]:
         "witnesses": list(vector.witnesses),
         "taken_by": list(vector.taken_by),
         "referenced": [_graph(graph, vector) for graph in vector.referenced],
-        "examples": [_example(example, vector) for example in vector.examples],
+        "examples": [_example(example, vector, operands) for example in vector.examples],
     }
     document.update({key: value for key, value in optional.items() if value})
     if vector.rejected:
@@ -183,7 +186,7 @@ def _operand(name: str, operand: VectorOperand, vector: Vector) -> dict[str, Any
         scales = [_short(scale) for scale in operand.channel_quant.scales]
         document["channel_quant"] = {"scales": scales, "channel_dim": operand.channel_quant.channel_dim}
     if operand.value is not None:
-        document["value"] = _values(name, operand.value, vector)
+        document["value"] = _values(name, operand.value, operand, vector)
     if operand.omitted:
         document["omitted"] = True
     if operand.subgraph is not None:
@@ -199,17 +202,23 @@ def _short(scale: float) -> float:
     return float(str(numpy.float32(scale)))
 
 
-def _values(name: str, array: Any, vector: Vector) -> Any:
-    if name in vector.generators:
-        return {"generate": msgspec.to_builtins(vector.generators[name])}
+def _values(name: str, array: Array, operand: VectorOperand, vector: Vector) -> Any:
+    """The numbers of an operand; how they are made where that makes these: a variation changes types and layouts."""
+    made_by = vector.generators.get(name)
+    if made_by is not None:
+        made = element_values.generate(made_by, operand.type, array.shape)
+        if made.tobytes() == array.tobytes():
+            return {"generate": msgspec.to_builtins(made_by)}
     return element_values.to_list(array)
 
 
-def _example(example: Example, vector: Vector) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "inputs": {name: _values(name, array, vector) for name, array in example.inputs.items()}
-    }
-    if example.outputs and not vector.generators and vector.kind != "multinomial":
+def _example(example: Example, vector: Vector, operands: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of an example. The outputs are left out where a reader finds them by the oracle."""
+    inputs = {name: _values(name, array, vector.operands[name], vector) for name, array in example.inputs.items()}
+    document: dict[str, Any] = {"inputs": inputs}
+    values = [*inputs.values(), *(operand.get("value") for operand in operands.values())]
+    is_generated = any(isinstance(value, dict) for value in values)
+    if example.outputs and not is_generated and vector.kind != "multinomial":
         document["outputs"] = {name: element_values.to_list(array) for name, array in example.outputs.items()}
     open_shapes = {
         name: list(array.shape)

@@ -105,9 +105,9 @@ def run_one(engine: Engine) -> Run:
     return run
 
 
-def bisect_code(replays: Sequence[Replay]) -> int:
-    """The exit code of several together: BAD where one is, GOOD where all are."""
-    codes = {replayed.bisect_code for replayed in replays}
+def bisect_code(replays: Sequence[Replay], *, unread: int = 0) -> int:
+    """The exit code of several together: BAD where one is, GOOD where all are. unread: files that cannot be read."""
+    codes = {*(replayed.bisect_code for replayed in replays), *([NEITHER] if unread else [])}
     return BAD if BAD in codes else NEITHER if NEITHER in codes else GOOD
 
 

@@ -187,6 +187,23 @@ def test_all_failures_of_a_folder_run_again(command: Command) -> None:
     assert command("replay", ".", *PLUGIN)[::2] == (2, "npu-conformance: .: no failure file is here\n")
 
 
+def test_a_failure_file_that_can_not_be_read_stops_no_other(command: Command) -> None:
+    assert command("run", RED, *PLUGIN)[0] == 1
+    (good,) = (HOME / "latest" / "failures").glob("*.json")
+    broken = good.with_name("broken.json")
+    broken.write_text("{")
+    good.with_name("unknown.json").write_text(good.read_text().replace(RED, "vts.gone.RELU.indexes"))
+    code, out, err = command("replay", str(HOME), *REFERENCE)
+    assert (code, out.splitlines()[-1]) == (1, "0 still fail, 1 now pass, 2 cannot be read")
+    assert [line.startswith("npu-conformance: not replayed: ") for line in err.splitlines()] == [True, True]
+    assert command("replay", str(HOME), *REFERENCE, "--bisect")[0] == 125
+    assert command("replay", str(HOME), *PLUGIN, "--bisect")[0] == 1
+    assert command("replay", str(broken), *REFERENCE)[0] == 2
+    good.unlink()
+    code, _, err = command("replay", str(HOME), *REFERENCE)
+    assert (code, err.splitlines()[-1]) == (2, f"npu-conformance: {HOME}: no failure file here can be read")
+
+
 def test_several_requirements_are_shown(command: Command) -> None:
     code, out, _ = command("requirements", "NNHAL-QUERY-003", "NNHAL-QUERY-001", "--json")
     assert (code, [row["id"] for row in json.loads(out)]) == (0, ["NNHAL-QUERY-001", "NNHAL-QUERY-003"])

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy
 import pytest
 
-from npu_conformance.corpus import vectors
-from npu_conformance.corpus.vectors import element_values, writing
+from npu_conformance.corpus import variations, vectors
+from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vectors import element_values, loading, writing
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.vectors import GeneratorDocument
+from npu_conformance.specs.documents.vectors import GeneratorDocument, VectorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -98,6 +100,35 @@ def test_generated_inputs_are_the_same_each_time_and_the_oracle_gives_the_output
     expected = values + numpy.array([0.1, 0.0], numpy.float32)
     assert vector.examples[0].outputs["out"].tolist() == expected.tolist()
     assert "generate" in writing.text("ADD", [writing.document_of(vector)])
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ("ABS", "float32_realistic"),
+        ("FULLY_CONNECTED", "quant8_wide_sums"),
+        ("CONV_2D", "quant8_wide_sums"),
+        ("HEATMAP_MAX_KEYPOINT", "float32_maps_of_28"),
+        ("TOPK_V2", "float32_classes"),
+        ("UNIDIRECTIONAL_SEQUENCE_RNN", "float32_usual_size"),
+    ],
+)
+def test_what_a_variation_makes_of_generated_data_is_written_as_it_is(operation: str, name: str) -> None:
+    """Failure files and exports hold it: other types, layouts and operands are not what the generator makes."""
+    stored = vectors.load(operation, name)
+    names = allowed.applicable(allowed.header_of(stored))
+    assert "all_inputs_as_internal" in names or "quant8_signed" in names
+    for variation in names:
+        varied = variations.apply(variation, stored)
+        assert varied is not None
+        document = msgspec.convert(writing.document_of(varied), VectorDocument)
+        assert _numbers(loading.vector(operation, document, variation)) == _numbers(varied)
+
+
+def _numbers(vector: vectors.Vector) -> list[tuple[str, str, bytes]]:
+    constants = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
+    parts = [constants, *(part for example in vector.examples for part in (example.inputs, example.outputs))]
+    return [(name, str(array.dtype), array.tobytes()) for part in parts for name, array in sorted(part.items())]
 
 
 def test_an_unknown_name_is_a_key_error(tmp_path: Path) -> None:
