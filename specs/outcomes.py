@@ -20,10 +20,14 @@ class Outcome(enum.Enum):
 
 
 class Disposition(enum.Enum):
-    """What is said about an outcome besides. WAIVED: a waiver excuses it. KNOWN: it is red in the baseline too."""
+    """What is said about an outcome besides. WAIVED: a waiver excuses it. KNOWN: it is red in the baseline too.
+
+    NO_LONGER_SUPPORTED: it, or some of its configurations, passed in the baseline and are not supported now: red.
+    """
 
     WAIVED = "waived"
     KNOWN = "known"
+    NO_LONGER_SUPPORTED = "no-longer-supported"
     QUALITY_WARNING = "quality-warning"
 
 

@@ -19,6 +19,7 @@ from npu_conformance.cli.commands._options import (
     session_options,
 )
 from npu_conformance.cli.errors import UsageError
+from npu_conformance.harness.judge.outcome_table import word
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.run.diagnostics import diagnosed
 from npu_conformance.specs.documents import DocumentError
@@ -128,7 +129,7 @@ def _explained(replayed: Replay, console: Console) -> str:
     from npu_conformance.harness.report.lines import explain, whole_words
     from npu_conformance.specs.outcomes import Outcome
 
-    lines = [f"was {replayed.failure.result.outcome.value}, now {replayed.outcome.value}"]
+    lines = [f"was {_was(replayed)}, now {word(replayed.outcome, replayed.dispositions)}"]
     if replayed.outcome is Outcome.PASS:
         lines.append(f"case: {replayed.case.headline}")
     return "\n".join([*lines, explain(replayed.told, console.paint), *whole_words(replayed.told)])
@@ -138,17 +139,21 @@ def _line(replayed: Replay, console: Console) -> str:
     """One of many."""
     from npu_conformance.harness.report.lines import headline
 
-    return f"was {replayed.failure.result.outcome.value}, now {headline(replayed.told, console.paint)}"
+    return f"was {_was(replayed)}, now {headline(replayed.told, console.paint)}"
+
+
+def _was(replayed: Replay) -> str:
+    return word(replayed.failure.result.outcome, replayed.failure.result.dispositions)
 
 
 def _counted(replays: Sequence[Replay]) -> str:
     """What became of one failure that was run several times."""
-    counts = Counter(replayed.outcome for replayed in replays)
-    told = ", ".join(f"{outcome.value} {number} of {len(replays)}" for outcome, number in counts.most_common())
+    counts = Counter(word(replayed.outcome, replayed.dispositions) for replayed in replays)
+    told = ", ".join(f"{ended} {number} of {len(replays)}" for ended, number in counts.most_common())
     if _is_flaky(replays):
         told += ": flaky"
-    elif not _is_red(replays[0]):
-        told += f", was {replays[0].failure.result.outcome.value}: mended, or flaky"
+    elif not replays[0].is_red:
+        told += f", was {_was(replays[0])}: mended, or flaky"
     return f"{replays[0].case.id}: {told}"
 
 
@@ -156,31 +161,24 @@ def _sum_of_each(replays: Sequence[Replay], times: int, unread: int) -> str:
     """How many failures come and go, how many are there each time, and how many not once. unread: as of _sum."""
     each = [replays[start : start + times] for start in range(0, len(replays), times)]
     flaky = sum(map(_is_flaky, each))
-    red = sum(_is_red(ran[0]) for ran in each if not _is_flaky(ran))
+    red = sum(ran[0].is_red for ran in each if not _is_flaky(ran))
     told = f"{red} still fail each time, {flaky} flaky, {len(each) - red - flaky} did not fail once"
     return told + (f", {unread} cannot be read" if unread else "")
 
 
 def _is_flaky(replays: Sequence[Replay]) -> bool:
-    return len({_is_red(replayed) for replayed in replays}) > 1
-
-
-def _is_red(replayed: Replay) -> bool:
-    from npu_conformance.harness.judge.outcome_table import is_red
-
-    return is_red(replayed.outcome)
+    return len({replayed.is_red for replayed in replays}) > 1
 
 
 def _sum(replays: Sequence[Replay], unread: int) -> str:
     """How many still fail, how many pass now, and what became of the others. unread: files that cannot be read."""
-    from npu_conformance.harness.judge.outcome_table import is_red
     from npu_conformance.harness.report.lines import excuse
     from npu_conformance.specs.outcomes import Outcome
 
-    red = sum(is_red(replayed.outcome) for replayed in replays)
-    counted = Counter(replayed.outcome for replayed in replays if not is_red(replayed.outcome))
+    red = sum(replayed.is_red for replayed in replays)
+    counted = Counter(replayed.outcome for replayed in replays if not replayed.is_red)
     passed = counted.pop(Outcome.PASS, 0)
-    excused = sum(is_red(replayed.outcome) and bool(excuse(replayed.failure.result)) for replayed in replays)
+    excused = sum(replayed.is_red and bool(excuse(replayed.failure.result)) for replayed in replays)
     failing = f"{red} still fail" + (f" ({excused} of them waived or known)" if excused else "")
     others = [f"{number} now {outcome.value}" for outcome, number in counted.items()]
     others += [f"{unread} cannot be read"] if unread else []

@@ -36,6 +36,8 @@ _PLAIN: dict[Outcome, Row] = {
     Outcome.SUITE_ERROR: Row(SUITE_FAILED, "error", "error"),
 }
 _EXCUSED = Row(OK, "xfailed", "skipped")
+_LOST = _PLAIN[Outcome.FAIL]
+"""Of what is no longer supported: a regression turns a run red wherever it is told."""
 WAIVABLE = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
 """What a waiver can excuse. A case that was not run, and a bug of the suite, stay what they are."""
 
@@ -43,6 +45,8 @@ WAIVABLE = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
 def row(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Row:
     """Return what an outcome with its dispositions means. A quality warning changes nothing."""
     said = tuple(dispositions)
+    if Disposition.NO_LONGER_SUPPORTED in said:
+        return _LOST
     waived = Disposition.WAIVED in said and outcome in WAIVABLE
     known = Disposition.KNOWN in said and outcome is not Outcome.SUITE_ERROR
     return _EXCUSED if waived or known else _PLAIN[outcome]
@@ -56,10 +60,20 @@ def is_red(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> bool:
 def decisive(result: CaseResult) -> list[ConfigurationResult]:
     """The configurations that explain what a case ended as: those that are red still, where others are waived."""
     alike = [part for part in result.configurations if part.outcome is result.outcome]
-    if not is_red(result.outcome):
+    if not is_red(result.outcome) and Disposition.NO_LONGER_SUPPORTED not in result.dispositions:
         return alike
     left = [part for part in result.configurations if is_red(part.outcome, part.dispositions)]
     return [part for part in left if part.outcome is result.outcome] or left or alike
+
+
+def counts_as(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Outcome:
+    """The outcome that it is shown and sorted as: what is no longer supported has failed."""
+    return Outcome.FAIL if Disposition.NO_LONGER_SUPPORTED in dispositions else outcome
+
+
+def word(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> str:
+    """The outcome in a word for people."""
+    return "no longer supported" if Disposition.NO_LONGER_SUPPORTED in dispositions else outcome.value
 
 
 def exit_code(codes: Iterable[int]) -> int:

@@ -11,7 +11,7 @@ import socket
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from npu_conformance.harness.judge.outcome_table import row
+from npu_conformance.harness.judge.outcome_table import row, word
 from npu_conformance.harness.report.lines import ReplayCommands, explain, first_reason
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
@@ -73,9 +73,10 @@ def _case(result: CaseResult, replay: str) -> Iterator[str]:
     yield f"  <testcase{_attributes(classname=classname, name=name, time=f'{result.seconds:.3f}')}>\n"
     element = row(result.outcome, result.dispositions).junit
     if element:
-        message = f"{result.outcome.value}: {first_reason(result)}"
+        ended = word(result.outcome, result.dispositions)
+        message = f"{ended}: {first_reason(result)}"
         text = _text(explain(result, replay=replay))
-        yield f"   <{element}{_attributes(message=message, type=result.outcome.value)}>{text}</{element}>\n"
+        yield f"   <{element}{_attributes(message=message, type=ended)}>{text}</{element}>\n"
     if result.requirements:
         told = "\n".join(f"[[PROPERTY|requirement={name}]]" for name in result.requirements)
         yield f"   <system-out>{_text(told)}</system-out>\n"

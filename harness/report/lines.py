@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import WAIVABLE, decisive, is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, counts_as, decisive, is_red, word
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.rule import broken_rule, concerned
 from npu_conformance.specs.diagnostics import last_words, stacks
@@ -50,22 +50,29 @@ def replay_command(file: str, plugin_words: str) -> str:
 
 def excuse(result: CaseResult) -> str:
     """Why a red outcome is not red here: a waiver, or the baseline; empty where neither is."""
+    if Disposition.NO_LONGER_SUPPORTED in result.dispositions:
+        return ""
     excuses = (item for item in (Disposition.WAIVED, Disposition.KNOWN) if item in result.dispositions)
     return next((item.value for item in excuses), "")
 
 
 def headline(result: CaseResult, paint: Paint = plain, *, with_reason: bool = True) -> str:
     """One line: outcome, what a red one is attributed to, id, and the first thing that explains it."""
-    words = result.outcome.value + (f" ({excuse(result)})" if excuse(result) else "")
+    words = word(result.outcome, result.dispositions) + (f" ({excuse(result)})" if excuse(result) else "")
     red = is_red(result.outcome, result.dispositions)
-    words = paint(words.upper() if red else words, result.outcome.value)
+    words = paint(words.upper() if red else words, counts_as(result.outcome, result.dispositions).value)
     source = f"{attribution(result)}: " if red and attribution(result) else ""
     reason = first_reason(result) if with_reason else ""
     return f"{words} {source}{result.case}" + (f": {reason}" if reason else "")
 
 
 def attribution(result: CaseResult) -> str:
-    """The operation, where it can only be one, and the first requirement of what ended as the case did."""
+    """The operation, where it can only be one, and the first requirement of what ended as the case did.
+
+    What is no longer supported breaks no requirement.
+    """
+    if Disposition.NO_LONGER_SUPPORTED in result.dispositions:
+        return result.operation
     requirement = next(iter(concerned(result)), "")
     operation = result.operation
     if operation and f"-{operation}-" in requirement:
@@ -114,7 +121,9 @@ def details(result: CaseResult, replay: str = "") -> list[str]:
 
 def _counted(parts: Sequence[ConfigurationResult], result: CaseResult) -> str:
     waived = sum(Disposition.WAIVED in part.dispositions for part in result.configurations)
-    count = f"{len(parts)} of {len(result.configurations)} configurations: {parts[0].outcome.value}"
+    count = (
+        f"{len(parts)} of {len(result.configurations)} configurations: {word(parts[0].outcome, result.dispositions)}"
+    )
     return f"{count} ({waived} waived)" if waived else count
 
 

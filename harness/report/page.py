@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from npu_conformance.harness.judge.outcome_table import counts_as
 from npu_conformance.harness.report import templating
 from npu_conformance.harness.report.lines import ReplayCommands
 from npu_conformance.harness.report.sections import (
@@ -46,10 +47,14 @@ def document(
     earlier: whose figures stand beside those of this run. further: sections of what belongs to the run and is no part
     of it, such as a campaign of fuzzers; they stand before the requirements.
     """
-    ordered = sorted(verdicts, key=lambda result: (ORDER.index(result.outcome), result.case))
+    ordered = sorted(verdicts, key=_place)
     run = ShownRun(results, ordered, replays, earlier)
     sections = [made for each in _SECTIONS if (made := each(run))]
     place = next((number for number, one in enumerate(sections) if one.name == _BEHIND), len(sections))
     sections[place:place] = further
     title = f"{results.manifest.name}: NPU conformance"
     return templating.page(title, head.head(run), sections, results.suite_version)
+
+
+def _place(result: CaseResult) -> tuple[int, str]:
+    return ORDER.index(counts_as(result.outcome, result.dispositions)), result.case

@@ -26,7 +26,7 @@ _TOLD = 40
 """How many causes get a line of their own; later ones are only counted."""
 _BAR = 20
 _HANGS = 3
-_SHORTER = "--longest-wait 5 shortens them, and -x ends the run at the first"
+_SHORTER = "--longest-wait 5 shortens them, and -x 1 ends the run at the first"
 
 
 class Progress:

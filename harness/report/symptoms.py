@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from npu_conformance.harness.judge.outcome_table import counts_as, word
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import attribution, first_reason
 from npu_conformance.harness.report.rule import concerned
 from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome
 
 _SHOWN, _NAMED = 5, 3
 _BY_HAND = ".by_hand"
@@ -28,15 +30,16 @@ class Cause(NamedTuple):
     operation: where what broke is a rule of one operation; empty for a rule that all operations share.
     """
 
-    outcome: str
+    ended: str
     operation: str
     text: str
 
 
 class Symptom(msgspec.Struct):
-    """Red cases of one cause."""
+    """Red cases of one cause. outcome: what they count as; word: how they ended, in a word."""
 
-    outcome: str
+    outcome: Outcome
+    word: str
     cases: list[CaseResult] = msgspec.field(default_factory=list)
 
     @property
@@ -49,12 +52,12 @@ class Symptom(msgspec.Struct):
         who = Counter(_operation(result) for result in self.cases)
         types = Counter(kind for result in self.cases for kind in _types(result))
         words = "; ".join(filter(None, (_most(who), _most(types))))
-        return f"{len(self.cases):>5} {paint(self.outcome, self.outcome)}: {self.text} ({words})"
+        return f"{len(self.cases):>5} {paint(self.word, self.outcome.value)}: {self.text} ({words})"
 
 
 def cause(result: CaseResult) -> Cause:
     """Return what a red case has in common with others of the same cause."""
-    return Cause(result.outcome.value, _own_rule(result), _NUMBER.sub("0", _essence(result)))
+    return Cause(word(result.outcome, result.dispositions), _own_rule(result), _NUMBER.sub("0", _essence(result)))
 
 
 def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
@@ -64,7 +67,8 @@ def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
     """
     found: dict[Cause, Symptom] = {}
     for result in red:
-        found.setdefault(cause(result), Symptom(result.outcome.value)).cases.append(result)
+        why, shown = cause(result), counts_as(result.outcome, result.dispositions)
+        found.setdefault(why, Symptom(shown, why.ended)).cases.append(result)
     for symptom in found.values():
         symptom.cases.sort(key=lambda result: _BY_HAND not in result.case)
     return sorted(found.values(), key=lambda symptom: -len(symptom.cases))

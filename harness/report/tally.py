@@ -11,9 +11,12 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """Cases that failed in any way, that did not run, and that failed and are waived or known to the baseline."""
+    """Cases that failed in any way, that are no longer supported, that did not run, and what waivers or the baseline
+    excuse of those that failed.
+    """
 
     failed: int
+    lost: int
     not_run: int
     waived: int
     known: int
@@ -21,7 +24,7 @@ class Tally(msgspec.Struct, frozen=True):
     @property
     def red(self) -> str:
         """What turns the run red, such as `3 failed, 264 not run`; empty where no case does."""
-        return _words(failed=self.failed, not_run=self.not_run)
+        return _words(failed=self.failed, no_longer_supported=self.lost, not_run=self.not_run)
 
     @property
     def excused(self) -> str:
@@ -35,9 +38,10 @@ def tally(results: Results) -> Tally:
     """Count the cases of a run."""
     red = [case for case in results.cases if is_red(case.outcome, case.dispositions)]
     not_run = sum(case.outcome is Outcome.NOT_RUN for case in red)
+    lost = sum(Disposition.NO_LONGER_SUPPORTED in case.dispositions for case in red)
     excused = [case for case in results.cases if case.outcome in WAIVABLE and not _counts(case)]
     waived = sum(Disposition.WAIVED in case.dispositions for case in excused)
-    return Tally(len(red) - not_run, not_run, waived, len(excused) - waived)
+    return Tally(len(red) - lost - not_run, lost, not_run, waived, len(excused) - waived)
 
 
 def _counts(case: CaseSummary) -> bool:

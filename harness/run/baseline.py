@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from npu_conformance.harness.run import folders
 from npu_conformance.specs import documents
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult, Digests
 from npu_conformance.specs.documents.summary import CaseSummary, Comparison, Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -28,16 +29,22 @@ class Baseline:
     def __init__(self, earlier: Results) -> None:
         self._before = dict(pair for summary in earlier.cases for pair in outcomes(summary))
         self._messages = {summary.case: summary.message for summary in earlier.cases}
-        self._passed = {
-            summary.case: [name for name, outcome in summary.configurations.items() if outcome is Outcome.PASS]
-            for summary in earlier.cases
-        }
+        self._configurations = {summary.case: summary.configurations for summary in earlier.cases}
 
     def mark(self, result: CaseResult) -> CaseResult:
-        """Return the result, marked as known where it is red and was so before: no regression is in it."""
-        if not is_red(result.outcome, result.dispositions) or self.regressions([result]):
+        """Return the result with what the baseline says of it.
+
+        It is known where it is red and was so before: no regression is in it. Where it is not red, and it or some of
+        its configurations passed before and are not supported now, they are marked as such, which is red.
+        """
+        worse = dict(self._worse(result))
+        if is_red(result.outcome, result.dispositions):
+            return result if worse or self._is_unrun(result) else _marked(result, Disposition.KNOWN)
+        if not worse:
             return result
-        return replace(result, dispositions=(Disposition.KNOWN, *result.dispositions))
+        lost = Disposition.NO_LONGER_SUPPORTED
+        parts = (_marked(one, lost) if f"{result.case}#{one.name}" in worse else one for one in result.configurations)
+        return replace(_marked(result, lost), configurations=tuple(parts))
 
     def compare(self, verdicts: Iterable[CaseResult]) -> Comparison:
         """Count regressions, what is red as before, and what was red and passes now."""
@@ -61,13 +68,24 @@ class Baseline:
         """One line for each case that is worse than it was, or that has configurations that are."""
         return [line for result in verdicts if (line := self._regression(result))]
 
+    def unrun(self, verdicts: Iterable[CaseResult]) -> list[str]:
+        """A line that says how many cases have a verdict in the earlier run and were not run; none where none is."""
+        count = sum(result.case in self._before and self._is_unrun(result) for result in verdicts)
+        return [f"{counted(count, 'case')} of the baseline {'was' if count == 1 else 'were'} not run"] if count else []
+
+    def _is_unrun(self, result: CaseResult) -> bool:
+        """True where a case was not run, and was, or is new: it stays red, and is no regression."""
+        return result.outcome is Outcome.NOT_RUN and self._before.get(result.case) not in _NO_VERDICT
+
     def _regression(self, result: CaseResult) -> str:
         worse = dict(self._worse(result))
         if not worse:
             return ""
         name, change = next(iter(worse.items()))
-        parts, whole = len(worse.keys() - {result.case}), counted(len(result.configurations), "configuration")
-        return f"regression: {name} {change}" + (f" ({parts} of {whole})" if len(worse) > 1 else "")
+        parts = len(worse.keys() - {result.case})
+        known = {*self._configurations.get(result.case, ()), *(part.name for part in result.configurations)}
+        whole = f" ({parts} of {counted(len(known), 'configuration')})" if len(worse) > 1 else ""
+        return f"regression: {name} {change}{whole}"
 
     def _worse(self, result: CaseResult) -> Iterator[tuple[str, str]]:
         """What is worse of a case, itself first, and how it has changed."""
@@ -77,8 +95,16 @@ class Baseline:
                 yield name, f"{f'was {before.value}' if before else 'is new'}, now {now.value}"
         if result.own_outcome is Outcome.NOT_SUPPORTED:  # it ended before it came to the others
             seen = {part.name for part in result.configurations}
-            lost = [name for name in self._passed.get(result.case, ()) if name not in seen]
+            earlier = self._configurations.get(result.case, {})
+            lost = [name for name, outcome in earlier.items() if outcome is Outcome.PASS and name not in seen]
             yield from ((f"{result.case}#{name}", "was pass, now not-supported") for name in lost)
+
+
+_Result = TypeVar("_Result", CaseResult, ConfigurationResult)
+
+
+def _marked(result: _Result, disposition: Disposition) -> _Result:
+    return replace(result, dispositions=(disposition, *result.dispositions))
 
 
 def load(path: Path, digests: Digests, hal_version: str) -> Baseline:
@@ -112,8 +138,11 @@ def is_regression(before: Outcome | None, now: Outcome) -> bool:
     """True where an outcome is worse than before (None: a new case).
 
     Red after green is; so is a crash or a hang after an ordinary failure, and not-supported after a pass. Where the
-    earlier run has no verdict on the subject (not-run, suite-error) nothing is known, and red is worse.
+    earlier run has no verdict on the subject (not-run, suite-error) nothing is known, and red is worse. Of what was not
+    run now nothing is known either.
     """
+    if now is Outcome.NOT_RUN:
+        return False
     if now is Outcome.NOT_SUPPORTED:
         return before is Outcome.PASS
     if not is_red(now):

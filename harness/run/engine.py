@@ -199,7 +199,7 @@ class Engine:
         result = self._waivers.apply(claims.enforce(result, context.manifest.claims, context.version))
         if self._baseline is not None:
             result = self._baseline.mark(result)
-        if is_red(result.outcome):
+        if is_red(result.outcome) or is_red(result.outcome, result.dispositions):
             result = replace(result, notes={**result.notes, DESCRIPTION: _described(case), **_hazards_of(case)})
             result = with_output(result, self._subject.account())
             if self._on_failure:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.judge.outcome_table import row
+from npu_conformance.harness.judge.outcome_table import OK, counts_as, row
 from npu_conformance.harness.run import failures, suites
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, Run, Sink
 from npu_conformance.specs.documents.failures import FailureFile
 from npu_conformance.specs.documents.results import CaseResult, Event
-from npu_conformance.specs.outcomes import Outcome, worst
+from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
@@ -48,27 +48,48 @@ class Replay:
         if not self.failure.configurations or self.result.own_outcome is not Outcome.PASS:
             return self.result.outcome
         found = {part.name: part.outcome for part in self.result.configurations}
-        return worst(*(found.get(name, Outcome.NOT_RUN) for name in self.failure.configurations))
+        ended = [found.get(name, Outcome.NOT_RUN) for name in self.failure.configurations]
+        gravest = worst(*ended)
+        is_partly_lost = self._was_lost and gravest is Outcome.PASS and Outcome.NOT_SUPPORTED in ended
+        return Outcome.NOT_SUPPORTED if is_partly_lost else gravest
+
+    @property
+    def _was_lost(self) -> bool:
+        """True where the failure is that something is no longer supported."""
+        return Disposition.NO_LONGER_SUPPORTED in self.failure.result.dispositions
+
+    @property
+    def dispositions(self) -> tuple[Disposition, ...]:
+        """What is said about the outcome besides: what is no longer supported is so until it passes."""
+        is_lost = self._was_lost and self.outcome is Outcome.NOT_SUPPORTED
+        return (Disposition.NO_LONGER_SUPPORTED,) if is_lost else ()
+
+    @property
+    def is_red(self) -> bool:
+        """True where it still fails."""
+        return self.exit_code != OK
 
     @property
     def told(self) -> CaseResult:
         """The result of what had failed: other configurations of the case, refused ones say, are no news of it."""
+        told = replace(self.result, dispositions=(*self.dispositions, *self.result.dispositions))
         if not self.failure.configurations or self.result.own_outcome is not Outcome.PASS:
-            return self.result
+            return told
         parts = tuple(part for part in self.result.configurations if part.name in self.failure.configurations)
-        return replace(self.result, outcome=self.outcome, configurations=parts)
+        return replace(told, outcome=self.outcome, configurations=parts)
 
     @property
     def exit_code(self) -> int:
         """The exit code, as that of a run."""
-        return row(self.outcome).exit_code
+        return row(self.outcome, self.dispositions).exit_code
 
     @property
     def bisect_code(self) -> int:
         """GOOD where it passes now, BAD where it is still wrong, NEITHER where that cannot be told."""
         if self.outcome is Outcome.PASS:
             return GOOD
-        return BAD if self.outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
+        ended = counts_as(self.outcome, self.dispositions)
+        return BAD if ended in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
 
 
 def replay_file(path: Path, subject: SubjectHandle, sink: Sink | None = None) -> Replay:

@@ -36,7 +36,7 @@ def build(
     whole = not log.header.selection.shard
     red = [
         *(waivers.problems(verdicts, whole=whole) if waivers else []),
-        *(baseline.regressions(verdicts) if baseline else []),
+        *([*baseline.regressions(verdicts), *baseline.unrun(verdicts)] if baseline else []),
     ]
     reasons = conformance.reasons(log, verdicts, red, problems)
     if must_conform and reasons:

@@ -204,6 +204,22 @@ def test_a_failure_file_that_can_not_be_read_stops_no_other(command: Command) ->
     assert (code, err.splitlines()[-1]) == (2, f"npu-conformance: {HOME}: no failure file here can be read")
 
 
+def test_what_is_no_longer_supported_is_a_failure_of_every_front_door(command: Command) -> None:
+    """A CI may read any of them."""
+    case = "vts.generated.RELU.float32_rank1"
+    assert command("run", case, *REFERENCE, "--report", "base")[0] == 0
+    code, out, _ = command("run", case, *PLUGIN, "--baseline", "base", "--report", "new", "-x", "1")
+    assert (code, "    1 no longer supported: " in out) == (1, True)
+    assert 'failures="1"' in Path("new/junit.xml").read_text()
+    code, out, _ = command("report", "new", "--failures")
+    assert (code, f"NO LONGER SUPPORTED RELU: {case}: " in out) == (0, True)
+    code, out, _ = command("replay", "new", *PLUGIN)
+    assert (code, out.splitlines()[-1]) == (1, "1 still fail, 0 now pass")
+    assert out.startswith("was no longer supported, now NO LONGER SUPPORTED RELU: ")
+    assert command("replay", "new", *REFERENCE)[0] == 0
+    assert command("run", "--last-failed", *PLUGIN, "--report", "new", "--baseline", "base")[0] == 1
+
+
 def test_several_requirements_are_shown(command: Command) -> None:
     code, out, _ = command("requirements", "NNHAL-QUERY-003", "NNHAL-QUERY-001", "--json")
     assert (code, [row["id"] for row in json.loads(out)]) == (0, ["NNHAL-QUERY-001", "NNHAL-QUERY-003"])

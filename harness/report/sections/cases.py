@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from npu_conformance.harness.judge.outcome_table import counts_as, word
 from npu_conformance.harness.report.lines import excuse, first_reason, warnings
 from npu_conformance.harness.report.shown_run import ORDER, Section, ShownRun
 from npu_conformance.harness.report.templating import render, visible
@@ -26,9 +27,10 @@ _ALL: Collection[str] = ()
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A case. words: its outcome and what excuses it; evidence: the number of its set of requirements.
+    """A case. outcome: what it counts as. words: how it ended and what excuses it.
 
-    reason, warnings: in short, and empty where there is no room for them; warned: whether there are any.
+    evidence: the number of its set of requirements. reason, warnings: in short, and empty where there is no room for
+    them; warned: whether there are any.
     """
 
     case: str
@@ -64,7 +66,7 @@ def section(run: ShownRun) -> Section | None:
 
 def _told(verdicts: Sequence[CaseResult]) -> Collection[str]:
     """The cases whose reasons and warnings are told: the gravest, so that the page of any run stays small."""
-    found = [result.case for result in verdicts if result.outcome is not Outcome.PASS or warnings(result)]
+    found = [result.case for result in verdicts if _counts_as(result) is not Outcome.PASS or warnings(result)]
     return _ALL if len(found) <= _TOLD else frozenset(found[:_TOLD])
 
 
@@ -75,14 +77,19 @@ def _area(name: str, results: Sequence[CaseResult], sets: dict[tuple[str, ...], 
 
 
 def _row(result: CaseResult, sets: dict[tuple[str, ...], int], told: bool) -> Row:
-    words = " ".join(filter(None, (result.outcome.value, excuse(result))))
-    reason = first_reason(result) if told and result.outcome is not Outcome.PASS else ""
+    ended = _counts_as(result)
+    words = " ".join(filter(None, (word(result.outcome, result.dispositions), excuse(result))))
+    reason = first_reason(result) if told and ended is not Outcome.PASS else ""
     number = sets.setdefault(result.requirements, len(sets))
     warned = warnings(result)
     return Row(
-        result.case, result.outcome.value, words, shorten(reason, _LONGEST, placeholder=" …"), bool(warned),
+        result.case, ended.value, words, shorten(reason, _LONGEST, placeholder=" …"), bool(warned),
         warned[:_WARNINGS] if told else (), number,
     )  # fmt: skip
+
+
+def _counts_as(result: CaseResult) -> Outcome:
+    return counts_as(result.outcome, result.dispositions)
 
 
 def _stored(sets: dict[tuple[str, ...], int]) -> Markup:

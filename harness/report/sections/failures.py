@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from npu_conformance.harness.judge.outcome_table import counts_as, word
 from npu_conformance.harness.report import symptoms
 from npu_conformance.harness.report.lines import attribution, details, excuse, first_reason
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, Section, ShownRun
@@ -13,20 +14,20 @@ from npu_conformance.harness.report.summary import excused_that_ran, excuses, re
 from npu_conformance.harness.report.templating import render
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import CaseResult
-from npu_conformance.specs.outcomes import Outcome
 
 _SHOWN, _EXPLAINED = 3, 500
 """How many cases of a symptom are unfolded, and how many cases are explained; the others are in the table."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A red case as it is told. excuse: waived, known, or nothing.
+    """A red case as it is told. outcome: what it counts as; word: how it ended. excuse: waived, known, or nothing.
 
     text: the rule, expected and actual, the command of a replay.
     """
 
     case: str
     outcome: str
+    word: str
     sign: str
     excuse: str
     source: str
@@ -40,7 +41,7 @@ def section(run: ShownRun) -> Section | None:
     if not found:
         return None
     count = sum(len(symptom.cases) for symptom in found)
-    gravest = sorted(found, key=lambda symptom: ORDER.index(Outcome(symptom.outcome)))
+    gravest = sorted(found, key=lambda symptom: ORDER.index(symptom.outcome))
     listed = [line.strip() for line in symptoms.lines(found) if line.startswith(" ")] if count > 1 else []
     body = render(
         "failures.html",
@@ -80,10 +81,11 @@ def _explained(
 def _failure(result: CaseResult, run: ShownRun) -> Failure:
     replay = run.replays.of(result)
     lines = details(result, f"$ {replay}" if replay else "")
-    outcome = result.outcome.value
+    outcome = counts_as(result.outcome, result.dispositions).value
     return Failure(
         case=result.case,
         outcome=outcome,
+        word=word(result.outcome, result.dispositions),
         sign=SIGNS[outcome],
         excuse=excuse(result),
         source=attribution(result),

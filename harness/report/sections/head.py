@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.harness.judge.outcome_table import SUITE_FAILED
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, is_red
 from npu_conformance.harness.report import summary
 from npu_conformance.harness.report.lines import replay_command
 from npu_conformance.harness.report.shown_run import ORDER, SIGNS, ShownRun
@@ -80,9 +81,10 @@ def _wrong(results: Results, cases: str) -> str:
     excused = f"; {counts.excused}" if counts.excused else ""
     if not counts.red:
         return f"No case is red, but {counted(len(results.red), 'finding')} on waivers or the baseline{excused}."
-    parts = [f"{counts.failed:,} of {cases} failed"] if counts.failed else []
-    parts += [f"{counts.not_run:,}{'' if parts else f' of {cases}'} did not run"] if counts.not_run else []
-    return f"{', '.join(parts)}{excused}{_beside(results.counts)}."
+    told = {"failed": counts.failed, "no longer supported": counts.lost, "did not run": counts.not_run}
+    first, *others = [(count, what) for what, count in told.items() if count]
+    parts = [f"{first[0]:,} of {cases} {first[1]}", *(f"{count:,} {what}" for count, what in others)]
+    return f"{', '.join(parts)}{excused}{_beside(results)}."
 
 
 def _nothing_wrong(results: Results, cases: str) -> str:
@@ -91,10 +93,11 @@ def _nothing_wrong(results: Results, cases: str) -> str:
     return f"Nothing that counts is wrong in {cases}, but that does not show all."
 
 
-def _beside(counts: Counts) -> str:
+def _beside(results: Results) -> str:
     """How many cases passed, and how many tell nothing, so that nobody reads the rest as passed."""
-    silent = counts.get(Outcome.NOT_SUPPORTED.value, 0) + counts.get(Outcome.NOT_APPLICABLE.value, 0)
-    passed = f"; {counts.get(Outcome.PASS.value, 0):,} passed"
+    counts = Counter(case.outcome for case in results.cases if not is_red(case.outcome, case.dispositions))
+    silent = counts[Outcome.NOT_SUPPORTED] + counts[Outcome.NOT_APPLICABLE]
+    passed = f"; {counts[Outcome.PASS]:,} passed"
     return passed + (f", {silent:,} are not supported or do not apply" if silent else "")
 
 

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from npu_conformance.harness.report import table
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report import junit, page, symptoms, table
+from npu_conformance.harness.report.lines import ReplayCommands, excuse, headline
+from npu_conformance.harness.report.summary import red_that_ran
+from npu_conformance.harness.report.tally import tally
 from npu_conformance.harness.run import baseline, results
 from npu_conformance.harness.run.baseline import is_regression
 from npu_conformance.harness.run.events import Log
@@ -34,7 +38,7 @@ O = Outcome  # noqa: E741
     [
         (O.PASS, O.FAIL, True),
         (O.PASS, O.NOT_SUPPORTED, True),
-        (O.PASS, O.NOT_RUN, True),
+        (O.PASS, O.NOT_RUN, False),
         (O.PASS, O.PASS, False),
         (O.PASS, O.NOT_APPLICABLE, False),
         (O.NOT_SUPPORTED, O.FAIL, True),
@@ -47,6 +51,7 @@ O = Outcome  # noqa: E741
         (None, O.FAIL, True),
         (None, O.NOT_SUPPORTED, False),
         (None, O.PASS, False),
+        (None, O.NOT_RUN, False),
     ],
 )
 def test_what_is_a_regression(before: Outcome | None, now: Outcome, worse: bool) -> None:
@@ -132,6 +137,58 @@ def test_a_configuration_that_passed_is_lost_where_its_case_now_ends_before_it(s
     now = replace(case("a", O.PASS, part("x")), own_outcome=O.NOT_SUPPORTED)
     outcome = compared(subject, tmp_path, [before], [now])
     assert outcome.red == ("regression: vts.a.b.a#y was pass, now not-supported",)
+    now = case("a", O.NOT_SUPPORTED)
+    outcome = compared(subject, tmp_path, [before], [now])
+    assert outcome.red == ("regression: vts.a.b.a was pass, now not-supported (2 of 2 configurations)",)
+
+
+@pytest.mark.parametrize("before", [[], [case("a", O.PASS)], [case("a", O.FAIL)], [case("a", O.NOT_SUPPORTED)]])
+def test_what_was_not_run_is_red_and_no_regression(subject: Any, tmp_path: Path, before: list[CaseResult]) -> None:
+    outcome = compared(subject, tmp_path, before, [case("a", O.NOT_RUN)])
+    assert (outcome.exit_code, outcome.cases[0].dispositions) == (1, ())
+    assert outcome.red == (("1 case of the baseline was not run",) if before else ())
+
+
+def lost(*names: str, waived: bool = False) -> tuple[CaseResult, CaseResult]:
+    """A case before and now, of which some configurations are no longer supported."""
+
+    def of(outcome: Outcome) -> tuple[ConfigurationResult, ...]:
+        parts = {"x": O.PASS, "y": O.PASS, **dict.fromkeys(names, outcome)}
+        said = {name: f"no {name} any more" if one is O.NOT_SUPPORTED else "" for name, one in parts.items()}
+        return tuple(ConfigurationResult(name=name, outcome=one, message=said[name]) for name, one in parts.items())
+
+    return case("a", O.PASS, *of(O.PASS)), case("a", O.FAIL if waived else O.PASS, *of(O.NOT_SUPPORTED), waived=waived)
+
+
+@pytest.mark.parametrize(
+    ("pair", "parts"),
+    [
+        ((case("a", O.PASS), case("a", O.NOT_SUPPORTED)), set()),
+        (lost("y"), {"y"}),
+        (lost("y", waived=True), {"y"}),
+    ],
+)
+def test_what_is_no_longer_supported_is_red_wherever_it_is_told(
+    subject: Any, tmp_path: Path, pair: tuple[CaseResult, CaseResult], parts: set[str]
+) -> None:
+    before, now = pair
+    known = baseline.Baseline(build(log_of(subject, before)))
+    marked = known.mark(now)
+    assert known.mark(marked) == marked, "the report marks again what the engine has marked"
+    assert is_red(marked.outcome, marked.dispositions)
+    gone = Disposition.NO_LONGER_SUPPORTED
+    assert {part.name for part in marked.configurations if gone in part.dispositions} == parts
+    outcome = build(log_of(subject, marked), baseline=known)
+    assert (outcome.exit_code, tally(outcome).red) == (1, "1 no longer supported")
+    assert junit.document(outcome, [marked], ReplayCommands("", "")).count('failures="1"') == 2
+    assert red_that_ran([marked]) == [marked]
+    assert excuse(marked) == ""
+    (symptom,) = symptoms.grouped([marked])
+    assert symptom.line().startswith(f"    1 no longer supported: {'no y any more' if parts else ''}")
+    assert headline(marked).startswith("NO LONGER SUPPORTED vts.a.b.a" + (": #y: no y any more" if parts else ""))
+    page_of = page.document(outcome, [marked], ReplayCommands("", ""))
+    assert "1 of 1 case no longer supported; 0 passed." in page_of
+    assert "✗ no longer supported" in page_of
 
 
 def test_many_regressions_are_counted_at_the_end(subject: Any, tmp_path: Path) -> None:

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import TODAY, waiver
+from made_runs import TODAY, log, waiver
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
-from npu_conformance.harness.run import failures, suites
+from npu_conformance.harness.report.lines import headline
+from npu_conformance.harness.run import failures, results, suites
+from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.failures import FailureWriter
@@ -130,6 +132,36 @@ def test_bisect_codes(
                 raise error
 
     assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == code
+
+
+def two_parts(*refused: str) -> Callable[[Any], None]:
+    def body(context: Any) -> None:
+        for name in ("x", "y", "z"):
+            with context.configuration(name):
+                if name in refused:
+                    raise NotSupported(f"no {name}")
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("refused", "code", "told"),
+    [(("y", "z"), 1, "NO LONGER SUPPORTED"), (("z",), 1, "NO LONGER SUPPORTED"), (("x",), 0, "pass"), ((), 0, "pass")],
+)
+def test_what_is_no_longer_supported_has_its_file_and_fails_until_all_of_it_passes(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path, refused: tuple[str, ...], code: int, told: str
+) -> None:
+    before = Engine([make_case("a", two_parts())], subject, recorder, EngineOptions()).run().results
+    known = Baseline(results.build(log(before)))
+    cases, writer = [make_case("a", two_parts("y", "z")), make_case("b")], FailureWriter(tmp_path, "0.1", Digests())
+    options = EngineOptions(stop_after=1)
+    first, second = Engine(cases, subject, recorder, options, baseline=known, on_failure=writer).run().results
+    assert (first.dispositions, second.outcome) == ((Disposition.NO_LONGER_SUPPORTED,), Outcome.NOT_RUN)
+    (file,) = tmp_path.iterdir()
+    assert failures.load(file).configurations == ("y", "z")
+    again = replay(failures.load(file), make_case("a", two_parts(*refused)), subject)
+    assert (again.exit_code, again.is_red, again.bisect_code) == (code, bool(code), code)
+    assert headline(again.told).startswith(f"{told} vts.area.subject.a")
 
 
 def test_an_interrupt_is_no_verdict(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
