@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 
 from npu_conformance.harness.kept import ROOT, SUITE_FOLDERS, kept
+from npu_conformance.harness.subject.driver_files import NamedFile, code_of
 from npu_conformance.specs.documents.results import Digests
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
+_MOST_READ = 64 << 20
 _VECTORS = "specs/vectors"
 """The folder under whose name a vector counts, wherever its file is: baselines of earlier releases stay comparable."""
 
@@ -24,10 +26,12 @@ def digests(
     *,
     external_vectors: Path | None = None,
     catalogues: Sequence[Path] = (),
+    plugins: Sequence[str] = (),
 ) -> Digests:
     """Return the digests of a run.
 
-    What comes from outside counts as vectors: external ones, and the catalogues of extensions.
+    What comes from outside counts as vectors: external ones, and the catalogues of extensions. plugins: what names the
+    implementations, as --plugin does.
     """
     given = [*([external_vectors] if external_vectors else []), *catalogues]
     suite, vectors = kept("digests", tuple[str, str], _of_installation)
@@ -35,6 +39,7 @@ def digests(
         suite=suite,
         vectors=_of_files([*_stored_vectors(), *_outside(given)]) if given else vectors,
         subject=_of_subject(manifest, version, options),
+        driver=_of_code([named for spec in plugins for named in code_of(spec)]),
     )
 
 
@@ -66,6 +71,25 @@ def _of_files(files: Iterable[tuple[str, Path]]) -> str:
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)
     return digest.hexdigest()
+
+
+def _of_code(files: Iterable[NamedFile]) -> str:
+    """The digest of the files of plug-ins; empty where none is known.
+
+    Behind so many bytes that reading on would delay the start, the size and the time of a file stand for its content.
+    """
+    digest, known, room = hashlib.sha256(), False, _MOST_READ
+    for name, path in files:
+        known = True
+        try:
+            status = path.stat()
+            room -= status.st_size
+            content = path.read_bytes() if room >= 0 else b"%d" % status.st_mtime_ns
+        except OSError:  # gone, or not to be read: whoever loads it says so
+            continue
+        digest.update(f"{name}\0{status.st_size}\0".encode(errors="surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest() if known else ""
 
 
 def _of_subject(manifest: Manifest, version: Version, options: Mapping[str, str]) -> str:

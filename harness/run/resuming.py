@@ -42,6 +42,7 @@ def identity(header: RunStarted) -> Iterator[tuple[str, str]]:
     yield "the order", "shuffled" if header.shuffled else "not shuffled"
     for name in ("suite", "vectors", "subject"):
         yield f"the digest of the {name}", getattr(header.digests, name)[:_DIGEST]
+    yield "the digest of the plug-in's files", header.digests.driver[:_DIGEST]
     for name in ("waivers", "baseline"):
         yield f"the digest of the {name}", getattr(header, name)[:_DIGEST]
     yield "the cases", _cases(header.cases)

@@ -304,6 +304,7 @@ class Session:
             named,
             external_vectors=vectors,
             catalogues=tuple(map(Path, self.options.catalogues)),
+            plugins=[spec for spec in (self.options.plugin, self.options.beside) if spec is not None],
         )
 
     def _engine_options(self, found: Digests, selection: Selection) -> EngineOptions:

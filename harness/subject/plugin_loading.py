@@ -70,7 +70,7 @@ def load_plugin(spec: str) -> Plugin:
     if is_library(spec):
         made: Plugin = _import(spec, _LIBRARIES).of_library(spec)
         return made
-    target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
+    target = target_of(spec)
     module_name, _, attribute = target.partition(":")
     if not all(word.isidentifier() for word in module_name.split(".")):
         raise LoadError(f"plug-in {spec}: {module_name!r} is not the name of a module{_module_meant(module_name)}")
@@ -87,6 +87,11 @@ def load_plugin(spec: str) -> Plugin:
         wanted = f"not a npu_conformance.specs.plugin.Plugin{_made_of(found)}"
         raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, {wanted}")
     return found
+
+
+def target_of(spec: str) -> str:
+    """`module:name` of a plug-in that Python loads, which may be an entry point's name. Raises LoadError."""
+    return spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
 
 
 def raised(what: str, error: BaseException) -> LoadError:

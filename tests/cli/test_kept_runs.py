@@ -112,6 +112,21 @@ def test_only_the_same_run_is_resumed(command: Command) -> None:
     assert len(results(folder)["cases"]) == 17
 
 
+def test_a_run_is_not_resumed_with_another_build_of_the_plug_in(command: Command) -> None:
+    """Its verdicts would belong to neither."""
+    package = Path("rebuilt_npu")
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "driver.py").write_text("from vendor_plugins import first_day as plugin\n")
+    run = ("run", "vts.queries.liveness.ping", "--plugin", "rebuilt_npu.driver:plugin", "--isolation", "inprocess")
+    assert command(*run)[0] == 0
+    assert command(*run, "--resume")[0] == 0
+    (package / "kernels.py").write_text("speed = 2\n")
+    code, _, err = command(*run, "--resume")
+    assert (code, err.count("\n")) == (2, 1)
+    assert ": cannot be resumed: the digest of the plug-in's files was " in err
+
+
 def test_a_killed_run_in_processes_goes_on_in_any_number_of_them(command: Command) -> None:
     target = ("run", "vts.queries", RED, "vts.validation.RELU6.graph_indexes", *ENDING)
     Path("end-the-run").write_text(str(int(signal.SIGKILL)))

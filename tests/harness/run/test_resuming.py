@@ -75,6 +75,10 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
         ({"digests": Digests(suite="2", vectors="1", subject="1")}, "the digest of the suite was 1, and is 2 now"),
         ({"digests": Digests(suite="1", vectors="2", subject="1")}, "the digest of the vectors was 1, and is 2 now"),
         ({"digests": Digests(suite="1", vectors="1", subject="2")}, "the digest of the subject was 1, and is 2 now"),
+        (
+            {"digests": Digests(suite="1", vectors="1", subject="1", driver="2")},
+            "the digest of the plug-in's files was none, and is 2 now",
+        ),
         ({"waivers": "3"}, "the digest of the waivers was none, and is 3 now"),
         ({"baseline": "4"}, "the digest of the baseline was none, and is 4 now"),
         ({"cases": ("vts.area.subject.b",)}, r"the cases were 1 \(\w+\), and are 1 \(\w+\) now"),
