@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Collection
 from contextlib import closing
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ from npu_conformance.harness.run.session_options import SessionOptions
 from npu_conformance.harness.subject.loading import Starting
 from npu_conformance.specs.diagnostics.counted import counted
 from npu_conformance.specs.documents.results import Selection
+from npu_conformance.specs.outcomes import Outcome
 
 
 def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting) -> int:
@@ -43,8 +45,8 @@ def run(options: argparse.Namespace, wanted: SessionOptions, starting: Starting)
 
 def _run(options: argparse.Namespace, session: Session, console: Console) -> tuple[Summary, Collection[str]]:
     """How it went, and the cases that the progress, on standard error, has told of."""
-    cases, described = _select(options, session)
-    headline = _headline(options, session, len(cases))  # before the report folder of the earlier run is put aside
+    cases, described, failed_in = _select(options, session)
+    headline = _headline(options, session, len(cases), failed_in)
     with closing(progress_for(len(cases), quiet=options.quiet)) as progress:
         if options.processes > 1 or options.scheduler:
             from npu_conformance.cli.commands import _shards
@@ -59,28 +61,34 @@ def _run(options: argparse.Namespace, session: Session, console: Console) -> tup
         return session.run_all(), progress.told
 
 
-def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection]:
-    """The cases to run, and what was asked for. Raises LoadError, DocumentError and UsageError."""
+def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], Selection, Path | None]:
+    """The cases to run, what was asked for, and the run in which they were red, if that is what was asked for.
+
+    Raises LoadError, DocumentError and UsageError.
+    """
     if options.part:
         from npu_conformance.cli.commands import _shards
 
-        return _in_order(options, _shards.part(options)), Wanted().described()
-    only = _earlier(session) if options.last_failed else None
+        return _in_order(options, _shards.part(options)), Wanted().described(), None
     scope = Scope(options.scope)
-    wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard, only)
+    wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard)
+    failed_in = None
+    if options.last_failed:
+        only, failed_in = _earlier(session, wanted)
+        wanted = replace(wanted, only=only)
     selected = selection.select(wanted)
     require_selected([case.id for case in selected.cases], wanted)
     cases = _part(options, selected.cases)
     subject = session.subject
     described = wanted.described(selected.deselected(subject.manifest, subject.version))
-    return cases, replace(described, last_failed=options.last_failed)
+    return cases, replace(described, last_failed=options.last_failed), failed_in
 
 
-def _headline(options: argparse.Namespace, session: Session, cases: int) -> str:
+def _headline(options: argparse.Namespace, session: Session, cases: int, failed_in: Path | None) -> str:
     manifest, version = session.subject.manifest, session.subject.version
     split = f", in {min(options.processes, cases)} processes" if options.processes > 1 else ""
     split = f", on {options.scheduler}" if options.scheduler else split
-    earlier = f", red in {session.earlier_folder()}" if options.last_failed and not options.resume else ""
+    earlier = f", red in {failed_in}" if failed_in is not None and not options.resume else ""
     return (
         f"{manifest.name} {manifest.version} ({options.plugin}), HAL {version}, seed {options.seed}: "
         f"{counted(cases, 'case')}{earlier}, scope {options.scope}{split}"
@@ -103,16 +111,23 @@ def _in_order(options: argparse.Namespace, cases: list[Case]) -> list[Case]:
     return by_worth(cases) if options.budget else cases
 
 
-def _earlier(session: Session) -> frozenset[str]:
-    """The cases that --last-failed means: red in the earlier run; all of it where that is resumed."""
+def _earlier(session: Session, wanted: Wanted) -> tuple[frozenset[str], Path]:
+    """The cases that --last-failed means, and the run: the newest in which some of the selection were red that have not
+    run since. All of a run where that is resumed.
+    """
     from npu_conformance.harness.report.summary import red_that_ran
     from npu_conformance.harness.run import results, shards
 
-    folder = session.earlier_folder()
-    log = shards.read_run(folder)
     if session.options.resume:
-        return frozenset(log.header.cases)
-    red = frozenset(result.case for result in red_that_ran(results.complete(log)))
-    if not red:
-        raise UsageError(f"--last-failed: nothing was red in {folder}")
-    return red
+        folder = session.earlier_folder()
+        return frozenset(shards.read_run(folder).header.cases), folder
+    latest, *before = session.earlier_folders()
+    run_since: set[str] = set()
+    for folder in (latest, *before):
+        verdicts = results.complete(shards.read_run(folder))
+        red = frozenset(result.case for result in red_that_ran(verdicts)) - run_since
+        if red and selection.select(replace(wanted, only=red)).cases:
+            return red, folder
+        run_since.update(result.case for result in verdicts if result.outcome is not Outcome.NOT_RUN)
+    what = "nothing of the selection" if wanted.targets or wanted.expression else "nothing"
+    raise UsageError(f"--last-failed: {what} was red in {latest}{' or a run before it' if before else ''}")

@@ -64,7 +64,8 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
     parser.add_argument(
         "--last-failed",
         action="store_true",
-        help="of what is selected, run what was red in the run of --report DIR; where that is new, in the latest run",
+        help="of what is selected, run what was red in the run of --report DIR, or where that is new in the latest; "
+        "where nothing was, in the newest run before in which something was that has not run since",
     )
     parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
     parser.add_argument(

@@ -125,6 +125,13 @@ def prune(home: Path, keep: int) -> None:
             os.close(lock)
 
 
+def before(folder: Path) -> list[Path]:
+    """The runs that are kept beside the run of a folder, or inside of it, and are older; the newest first."""
+    place = folder.parent if is_home(folder.parent) else folder
+    made = sorted((entry for entry in place.iterdir() if _is_of_a_run(entry)), key=_time_of, reverse=True)
+    return made[made.index(folder) + 1 :] if folder in made else made
+
+
 def _is_of_a_run(entry: Path) -> bool:
     whole = _NAME.fullmatch(entry.name) is not None and not entry.is_symlink()
     return whole and (entry / _MARKER).is_file()

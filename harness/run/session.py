@@ -177,6 +177,11 @@ class Session:
             raise DocumentError(str(places[0]), "", "there is no earlier run here")
         return folder
 
+    def earlier_folders(self) -> list[Path]:
+        """The folder that --last-failed looks at first, then those of the runs before it. Raises DocumentError."""
+        folder = self.earlier_folder()
+        return [folder, *(earlier for earlier in folders.before(folder) if (earlier / EVENTS).exists())]
+
     def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
         """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()

@@ -180,10 +180,22 @@ def test_what_failed_last_runs_again(command: Command) -> None:
     assert results(HOME / "latest")["selection"]["last_failed"]
     assert command("run", "--last-failed", *PLUGIN, "--resume")[0] == 1
     code, _, err = command("run", "vts.queries", "--last-failed", *PLUGIN)
-    assert (code, err) == (2, "npu-conformance: nothing is selected: see `npu-conformance list`\n")
-    assert command("run", "vts.queries", *PLUGIN)[0] == 0
+    told = f"--last-failed: nothing of the selection was red in {latest()} or a run before it"
+    assert (code, err) == (2, f"npu-conformance: {told}\n")
+
+
+def test_what_failed_is_not_forgotten_where_something_else_has_run_since(command: Command) -> None:
+    """As pytest's --last-failed has it."""
+    assert command("run", RED, "vts.validation.RELU6.graph_indexes", *PLUGIN)[0] == 1
+    earlier = latest()
+    assert command("run", "vts.queries.liveness.ping", *PLUGIN)[0] == 0
+    code, out, _ = command("run", "--last-failed", "-k", "RELU6", *PLUGIN)
+    assert (code, f": 1 case, red in {earlier}, scope default\n" in out) == (1, True)
+    assert command("run", RED, "--baseline", str(earlier), *PLUGIN)[0] == 0
+    assert f": 1 case, red in {HOME}" in command("run", "--last-failed", *PLUGIN)[1], "one is green by now"
+    assert command("run", RED, "vts.validation.RELU6.graph_indexes", "--baseline", str(earlier), *PLUGIN)[0] == 0
     code, _, err = command("run", "--last-failed", *PLUGIN)
-    assert (code, err) == (2, f"npu-conformance: --last-failed: nothing was red in {latest()}\n")
+    assert (code, err) == (2, f"npu-conformance: --last-failed: nothing was red in {latest()} or a run before it\n")
 
 
 def test_all_failures_of_a_folder_run_again(command: Command) -> None:
