@@ -15,12 +15,12 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     if positional:
         parser.add_argument("plugin", metavar="PLUGIN", help=text)
     else:
-        parser.add_argument("--plugin", metavar="P", action=_Once, required=True, help=text)
+        parser.add_argument("--plugin", metavar="P", action=Once, required=True, help=text)
     parser.add_argument(
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
     )
     parser.add_argument(
-        "--hal", metavar="VERSION", action=_Once, help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8"
+        "--hal", metavar="VERSION", action=Once, help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8"
     )
     parser.add_argument(
         "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in runs"
@@ -60,15 +60,15 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     )
 
 
-class _Once(argparse.Action):
-    """Refuses a second value: two factors of a tox environment would else pass for one."""
+class Once(argparse.Action):
+    """Refuses a second value: two factors of a tox environment, or two filters, would else pass for one."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, *_: object
     ) -> None:
         """Take the first value."""
         before = getattr(namespace, self.dest)
-        if before is not None:
+        if before not in (None, ""):
             parser.error(f"{self.option_strings[0]}: expected one value, found {before} and {value}")
         setattr(namespace, self.dest, value)
 
@@ -79,7 +79,7 @@ BESIDE_EXAMPLE = ": litert"
 def add_beside_options(parser: argparse.ArgumentParser, which: str = BESIDE_EXAMPLE) -> None:
     """Declare the second implementation, which figures are compared with. which: ends its help."""
     about = f"measure this plug-in, too, and judge accuracy against it{which}"
-    parser.add_argument("--beside", metavar="P", action=_Once, help=about)
+    parser.add_argument("--beside", metavar="P", action=Once, help=about)
     parser.add_argument(
         "--beside-option", metavar="NAME=VALUE", action="append", default=[], help="option of that plug-in; repeatable"
     )
@@ -111,9 +111,18 @@ def add_selection_options(
 ) -> None:
     """Declare which cases are meant. metavar, targets: what the words of the command line are, and their help."""
     parser.add_argument("targets", metavar=metavar, nargs="*", help=targets)
-    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="words in ids with and, or, not, ()")
+    parser.add_argument(
+        "-k", dest="expression", metavar="EXPR", action=Once, default="", help="words in ids with and, or, not, ()"
+    )
     parser.add_argument("--scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
-    parser.add_argument("--vectors", metavar="PATH", type=Path, help="external vectors beside the stored ones")
+    parser.add_argument(
+        "--vectors",
+        metavar="PATH",
+        type=Path,
+        action="append",
+        default=[],
+        help="external vectors beside the stored ones; repeatable",
+    )
     add_catalogue_option(parser)
 
 

@@ -71,7 +71,7 @@ def _select(options: argparse.Namespace, session: Session) -> tuple[list[Case], 
 
         return _in_order(options, _shards.part(options)), Wanted().described(), None
     scope = Scope(options.scope)
-    wanted = Wanted(tuple(options.targets), options.expression, scope, options.vectors, options.shard)
+    wanted = Wanted(tuple(options.targets), options.expression, scope, tuple(options.vectors), options.shard)
     failed_in = None
     if options.last_failed:
         only, failed_in = _earlier(session, wanted)

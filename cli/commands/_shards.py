@@ -220,8 +220,8 @@ def _command(options: argparse.Namespace, directory: Path) -> list[str]:
     command = ["run", *session_options(options).plugin_arguments, "--part", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--time-scale", str(options.time_scale)]
     for flag, value in (
-        ("--vectors", options.vectors),
-        ("--waivers", options.waivers),
+        *(("--vectors", path) for path in options.vectors),
+        *(("--waivers", path) for path in options.waivers),
         ("--baseline", options.baseline),
         ("--budget", options.budget),
         ("--stop-after", options.stop_after),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from npu_conformance.cli.commands._numbers import require_not_negative, require_positive
+from npu_conformance.cli.commands._options import Once
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
@@ -54,7 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", type=Path, help=argparse.SUPPRESS)  # of a part: where it writes its verdicts
     parser.add_argument("--sample", metavar="N", type=int, help="run a sample of N faults or variants")
     parser.add_argument(
-        "-k", dest="expression", metavar="EXPR", default="", help="with --variants or --all-cases: the cases to run"
+        "-k",
+        dest="expression",
+        metavar="EXPR",
+        action=Once,
+        default="",
+        help="with --variants or --all-cases: the cases to run",
     )
     parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: run a sample of N cases")
     parser.add_argument(

@@ -29,7 +29,7 @@ def execute(options: argparse.Namespace) -> int:
     from npu_conformance.cli.commands._selecting import require_selected
     from npu_conformance.harness.run.selection import Wanted, select, select_ids
 
-    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), tuple(options.vectors))
     if not (options.json or options.long or options.vectors):
         names = select_ids(wanted)
         require_selected(names, wanted)

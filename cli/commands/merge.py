@@ -7,6 +7,7 @@ import contextlib
 import sys
 from pathlib import Path
 
+from npu_conformance.cli.commands._options import Once
 from npu_conformance.harness.report.console import Console
 
 
@@ -16,8 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folders", metavar="DIR", type=Path, nargs="+", help="report folder of a shard; all of one run have to be there"
     )
     parser.add_argument("--report", metavar="DIR", type=Path, required=True, help="where to write the whole report")
-    parser.add_argument("--waivers", metavar="FILE", help="the waivers of the shards: each is judged by the whole")
-    parser.add_argument("--baseline", metavar="DIR", help="the baseline of the shards: only regressions are red")
+    parser.add_argument(
+        "--waivers",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="the waivers of the shards: each is judged by the whole; repeatable",
+    )
+    parser.add_argument(
+        "--baseline", metavar="DIR", action=Once, help="the baseline of the shards: only regressions are red"
+    )
     parser.add_argument(
         "--require-conformant", action="store_true", help="exit with 1 unless the whole shows that the subject conforms"
     )
@@ -26,14 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Merge the folders, print the table, and return the exit code of the whole."""
     from npu_conformance.harness.judge import waivers
-    from npu_conformance.harness.judge.waivers import Waivers
     from npu_conformance.harness.run import baseline, folders, merging, results
     from npu_conformance.harness.run.session import conclude
 
     logs = merging.read([folders.resolve(folder) for folder in options.folders])
     header = next(iter(logs.values())).header
     _require_excuses(options, header.waivers, header.baseline)
-    given = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
+    given = waivers.load_all(map(Path, options.waivers))
     compared = baseline.load(Path(options.baseline), header.digests, header.hal_version) if options.baseline else None
     report, moved = folders.take(options.report)
     with contextlib.closing(report):
@@ -53,7 +61,7 @@ def _require_excuses(options: argparse.Namespace, waivers: str, baseline: str) -
     from npu_conformance.harness.run import digests, folders
 
     given = {
-        "waivers": digests.of_file(Path(options.waivers)) if options.waivers else "",
+        "waivers": digests.of_files(map(Path, options.waivers)),
         "baseline": digests.of_file(folders.results_file(Path(options.baseline))) if options.baseline else "",
     }
     for name, had in {"waivers": waivers, "baseline": baseline}.items():

@@ -12,6 +12,7 @@ from pathlib import Path
 from npu_conformance.cli.commands._numbers import require_positive
 from npu_conformance.cli.commands._options import (
     BESIDE_EXAMPLE,
+    Once,
     add_beside_options,
     add_plugin_options,
     add_selection_options,
@@ -24,7 +25,7 @@ from npu_conformance.harness.run.folders import KEPT
 from npu_conformance.harness.run.session_options import SessionOptions, start_by_options
 
 _SESSION_OPTIONS = (
-    "scope", "time_scale", "waivers", "baseline", "require_conformant", "report", "keep", "seed", "shuffle", "resume",
+    "scope", "time_scale", "baseline", "require_conformant", "report", "keep", "seed", "shuffle", "resume",
     "stop_after",
 )  # fmt: skip
 
@@ -43,7 +44,9 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
     parser.add_argument(
         "--scheduler", metavar="URL", default="", help="run on the workers of a Dask scheduler (docs/cluster.md)"
     )
-    parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
+    parser.add_argument(
+        "--shard", metavar="I/N", action=Once, default="", help="run the I-th of N parts of the selection"
+    )
     parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
     parser.add_argument(
         "--time-scale",
@@ -67,9 +70,18 @@ def add_run_options(parser: argparse.ArgumentParser, beside: str = BESIDE_EXAMPL
         help="of what is selected, run what was red in the run of --report DIR, or where that is new in the latest; "
         "where nothing was, in the newest run before in which something was that has not run since",
     )
-    parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
     parser.add_argument(
-        "--baseline", metavar="DIR", help="an earlier report folder or results.json: only regressions are red"
+        "--waivers",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="known failures: reason, owner, link, expiry; repeatable",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="DIR",
+        action=Once,
+        help="an earlier report folder or results.json: only regressions are red",
     )
     parser.add_argument(
         "--require-conformant", action="store_true", help="be red where the run does not show conformance"
@@ -127,6 +139,7 @@ def run_session_options(options: argparse.Namespace) -> SessionOptions:
     return session_options(
         options,
         **given,
-        vectors=str(options.vectors) if options.vectors else None,
+        vectors=tuple(map(str, options.vectors)),
+        waivers=tuple(options.waivers),
         at_once=options.processes,
     )

@@ -118,7 +118,7 @@ def _events(path: Path) -> Iterator[str]:
 def _from_outside(path: Path) -> Iterator[str]:
     """The cases of `run --vectors PATH`, and their descriptions, as `list` prints them."""
     try:
-        for case in suites.external(path):
+        for case in suites.external([path]):
             yield case.description
     finally:
         vectors.forget()

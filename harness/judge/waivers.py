@@ -154,6 +154,11 @@ def load(path: Path, today: datetime.date | None = None) -> Waivers:
     return Waivers(documents.read(path, WaiverFile).waivers, today)
 
 
+def load_all(paths: Iterable[Path]) -> Waivers:
+    """Read several waiver files as one; raises DocumentError."""
+    return Waivers([waiver for path in paths for waiver in documents.read(path, WaiverFile).waivers])
+
+
 def glob(pattern: str) -> re.Pattern[str]:
     """Compile a glob over ids: `*` and `?` are wild, brackets stand for themselves (ids carry variations in them)."""
     return re.compile(fnmatch.translate(_BRACKET.sub("[[]", pattern)))

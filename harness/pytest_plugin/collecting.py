@@ -68,9 +68,9 @@ class AreaFile(pytest.File):
             known = " ".join(suites.areas(self.suite))
             raise self.CollectError(f"{self.path}: not an area of {self.suite}, which has {known}")
         prefix, area = f"{self.suite}.{self.area}", suites.area(self.suite, self.area)
-        vectors = self.config.getoption("--npu-vectors")
+        vectors = [Path(word) for word in self.config.getoption("--npu-vectors")]
         try:
-            outside = list(area.cases_from(Path(vectors))) if vectors and hasattr(area, "cases_from") else []
+            outside = list(suites.external_of(area, vectors))
         except DocumentError as error:
             raise self.CollectError(f"--npu-vectors: {error}") from None
         own = cases_under(prefix, self._subjects(prefix, matches))

@@ -47,11 +47,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     group.addoption("--npu-time-scale", metavar="FACTOR", type=float, default=1.0, help="how long stress cases work")
-    group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
+    group.addoption(
+        "--npu-vectors", metavar="PATH", action="append", default=[], help="external vectors beside the stored ones"
+    )
     group.addoption(
         "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"
     )
-    group.addoption("--npu-waivers", metavar="FILE", help="known failures with reason, owner and expiry")
+    group.addoption(
+        "--npu-waivers",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="known failures with reason, owner and expiry",
+    )
     group.addoption(
         "--npu-report", metavar="DIR", help="report folder (default: a new one in .npu-conformance/<plug-in>)"
     )

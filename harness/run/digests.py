@@ -24,7 +24,7 @@ def digests(
     version: Version,
     options: Mapping[str, str],
     *,
-    external_vectors: Path | None = None,
+    external_vectors: Sequence[Path] = (),
     catalogues: Sequence[Path] = (),
     plugins: Sequence[str] = (),
 ) -> Digests:
@@ -33,7 +33,7 @@ def digests(
     What comes from outside counts as vectors: external ones, and the catalogues of extensions. plugins: what names the
     implementations, as --plugin does.
     """
-    given = [*([external_vectors] if external_vectors else []), *catalogues]
+    given = [*external_vectors, *catalogues]
     suite, vectors = kept("digests", tuple[str, str], _of_installation)
     return Digests(
         suite=suite,
@@ -44,8 +44,14 @@ def digests(
 
 
 def of_file(path: Path) -> str:
-    """The digest of a document that decides what is excused, such as waivers."""
+    """The digest of a document that decides what is excused, such as a baseline."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """The digest of several such documents, in whatever order they are given, such as waivers; empty without any."""
+    each = sorted(of_file(path) for path in paths)
+    return each[0] if len(each) == 1 else hashlib.sha256(" ".join(each).encode()).hexdigest() if each else ""
 
 
 def _of_installation() -> tuple[str, str]:

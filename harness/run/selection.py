@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -32,7 +32,7 @@ class Wanted(msgspec.Struct, frozen=True):
     targets: tuple[str, ...] = ()
     expression: str = ""
     scope: Scope = Scope.DEFAULT
-    vectors: Path | None = None
+    vectors: tuple[Path, ...] = ()
     shard: str = ""
     only: frozenset[str] | None = None
 
@@ -91,7 +91,7 @@ def select_ids(wanted: Wanted) -> list[str]:
     return found
 
 
-def of_ids(wanted: Set[str], vectors: Path | None = None) -> list[Case]:
+def of_ids(wanted: Set[str], vectors: Sequence[Path] = ()) -> list[Case]:
     """Return the cases of these ids, which there are, in the order of the suites; no case of another subject is made.
 
     vectors: external ones that some of them may be of.
@@ -101,8 +101,7 @@ def of_ids(wanted: Set[str], vectors: Path | None = None) -> list[Case]:
         suite, area, subject, *_ = name.split(".")
         subjects[f"{suite}.{area}"].add(subject)
     made = (case for area in suites.all_areas() for case in cases_under(area, subjects[area]))
-    external = () if vectors is None else suites.external(vectors, suites.present())
-    return [case for case in (*made, *external) if case.id in wanted]
+    return [case for case in (*made, *suites.external(vectors, suites.present())) if case.id in wanted]
 
 
 def cases_under(prefix: str, subjects: Set[str] | None) -> Iterator[Case]:
@@ -132,10 +131,7 @@ def _candidates(choice: _Choice) -> Iterator[Case]:
     for area in suites.all_areas():
         if choice.may_mean(area):
             yield from cases_under(area, choice.subjects(area))
-    if choice.wanted.vectors is not None:
-        yield from suites.external(
-            choice.wanted.vectors, [suite for suite in suites.present() if choice.may_mean(suite)]
-        )
+    yield from suites.external(choice.wanted.vectors, [suite for suite in suites.present() if choice.may_mean(suite)])
 
 
 class _Choice:

@@ -185,8 +185,7 @@ class Session:
     def open_report(self, cases: Iterable[Case], selection: Selection | None = None) -> Opened:
         """Read the documents and open the report folder, for a run that begins. Raises LoadError and DocumentError."""
         options, found = self.options, self._digests()
-        if options.waivers:
-            self._waivers = waivers.load(Path(options.waivers))
+        self._waivers = waivers.load_all(map(Path, options.waivers))
         if options.baseline:
             self._baseline = baseline.load(Path(options.baseline), found, self.subject.version.value)
         described = selection or Selection(scope=Scope(options.scope).value)
@@ -301,13 +300,12 @@ class Session:
         return self._engine
 
     def _digests(self) -> Digests:
-        vectors = Path(self.options.vectors) if self.options.vectors else None
         named = parse_options(self.options.plugin_options)
         return digests.digests(
             self.subject.manifest,
             self.subject.version,
             named,
-            external_vectors=vectors,
+            external_vectors=tuple(map(Path, self.options.vectors)),
             catalogues=tuple(map(Path, self.options.catalogues)),
             plugins=[spec for spec in (self.options.plugin, self.options.beside) if spec is not None],
         )
@@ -326,7 +324,7 @@ class Session:
             plugin_words=options.plugin_words,
             digests=found,
             selection=selection,
-            waivers=digests.of_file(Path(options.waivers)) if options.waivers else "",
+            waivers=digests.of_files(map(Path, options.waivers)),
             baseline=digests.of_file(folders.results_file(Path(options.baseline))) if options.baseline else "",
         )
 

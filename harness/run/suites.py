@@ -6,7 +6,7 @@ import gc
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -113,13 +113,22 @@ def rebuild(case_id: str, payload: Any) -> Case:
     return made
 
 
-def external(path: Path, suites: Sequence[str] = SUITES) -> Iterator[Case]:
-    """Cases over vectors from outside (--vectors), from every area that has `cases_from(path)`."""
+def external(paths: Sequence[Path], suites: Sequence[str] = SUITES) -> Iterator[Case]:
+    """Cases over vectors from outside (--vectors), from every area that makes such cases. Raises DocumentError."""
     for suite in suites:
-        for name in areas(suite):
-            read = getattr(area(suite, name), "cases_from", None)
-            if read is not None:
-                yield from read(path)
+        for name in areas(suite) if paths else ():
+            yield from external_of(area(suite, name), paths)
+
+
+def external_of(area: ModuleType, paths: Sequence[Path]) -> Iterator[Case]:
+    """Those of one area, by its `cases_from(path)`. Raises DocumentError, also for an id that two of the paths have."""
+    read: Callable[[Path], Iterator[Case]] = getattr(area, "cases_from", lambda path: iter(()))
+    found: dict[str, Path] = {}
+    for path in paths:
+        for case in read(path):
+            if (other := found.setdefault(case.id, path)) is not path:
+                raise DocumentError(str(path), "", f"{case.id} is in {other}, too")
+            yield case
 
 
 def _area_of(case_id: str) -> tuple[str, str]:

@@ -105,6 +105,10 @@ def files(tmp_path: Path) -> None:
         ),
         ([*RUN, FIRST_DAY, "--hal", "9"], "--hal: unknown HAL version '9'"),
         ([*RUN, FIRST_DAY, "--hal", "1.3"], "asked for HAL 1.3, it implements 1.0"),
+        ([*RUN, FIRST_DAY, "-k", "ping", "-k", "status"], "-k: expected one value, found ping and status"),
+        ([*RUN, FIRST_DAY, "--baseline", "a", "--baseline", "b"], "--baseline: expected one value, found a and b"),
+        ([*RUN, FIRST_DAY, "--shard", "1/2", "--shard", "2/2"], "--shard: expected one value, found 1/2 and 2/2"),
+        (["faults", "-k", "a", "-k", "b", "pad-raw-zero"], "-k: expected one value, found a and b"),
         ([*RUN, FIRST_DAY, "-k", "a b"], "-k 'a b': column 3: expected 'and', 'or' or the end, found 'b'"),
         ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected by -k 'nothing_is_called_this': see"),
         (

@@ -20,9 +20,10 @@ from vendor_command import Command
 
 from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
+from npu_conformance.corpus import vectors
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import Progress
-from npu_conformance.harness.run import engine
+from npu_conformance.harness.run import engine, results
 from npu_conformance.harness.run import session as session_module
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
@@ -110,6 +111,36 @@ def test_a_green_part_says_how_to_get_a_verdict_on_all(command: Command) -> None
     assert (code, err) == (0, "")
     assert f"next: for a verdict on all of it: npu-conformance run {shlex.join(PLUGIN)}\n" in out
     assert "what is wrong" not in out
+
+
+def test_vectors_and_waivers_may_come_from_several_places(command: Command, tmp_path: Path) -> None:
+    relu, relu6 = (str(vectors.path_of(name)) for name in ("RELU", "RELU6"))
+    code, out, _ = command("list", "vts.external", "--vectors", relu, "--vectors", relu6)
+    assert {line.split(".")[2] for line in out.splitlines()} == {"RELU", "RELU6"}
+    code, _, err = command("list", "vts.external", "--vectors", relu, "--vectors", relu)
+    assert (code, err.endswith(f" is in {relu}, too\n")) == (2, True)
+    written = []
+    for name in ("RELU", "RELU6"):
+        written.append(f"{name}.json")
+        Path(written[-1]).write_text(json.dumps({"format": 1, "waivers": [a_waiver(f"vts.validation.{name}.*")]}))
+    cases = [f"vts.validation.{name}.graph_indexes" for name in ("RELU", "RELU6")]
+    both = ["--waivers", written[0], "--waivers", written[1]]
+    target = ["run", *cases, *PLUGIN, "--vectors", relu, "--vectors", relu6, *both]
+    for number in ("1", "2"):
+        assert command(*target, "-n", number, "--report", number)[0] == 0
+        assert results.read(Path(number, "results.json")).waived == 2
+    assert command(*target, "--shard", "1/2", "--report", "3")[0] == 0
+    assert command(*target, "--shard", "2/2", "--report", "4")[0] == 0
+    code, _, err = command("merge", "3", "4", "--report", "whole", "--waivers", written[0])
+    assert (code, err) == (2, "npu-conformance: --waivers: the shards were run with other ones than --waivers names\n")
+    assert command("merge", "3", "4", "--report", "whole", "--waivers", written[1], "--waivers", written[0])[0] == 0
+
+
+def a_waiver(case: str) -> dict[str, str]:
+    return {
+        "id": case, "requirement": "NNHAL-MODEL-051", "reason": "bring-up", "owner": "me@example.com",
+        "link": "https://example.com/1", "expires": "2999-12-31",
+    }  # fmt: skip
 
 
 def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path) -> None:

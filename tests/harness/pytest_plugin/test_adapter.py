@@ -117,6 +117,14 @@ def test_external_vectors_are_collected(run: Run) -> None:
     assert result.parseoutcomes()["passed"] > 10
 
 
+def test_external_vectors_of_two_places_are_collected(run: Run) -> None:
+    places = [f"--npu-vectors={ROOT / 'corpus' / 'vectors' / name}.json" for name in ("relu", "relu6")]
+    result = run(f"{VTS}/external.py", *places, "--collect-only", "-q")
+    assert {line.split(".")[3] for line in result.outlines if "::vts.external." in line} == {"RELU", "RELU6"}
+    result = run(f"{VTS}/external.py", places[0], *places)
+    result.stdout.fnmatch_lines(["--npu-vectors: *relu.json: vts.external.RELU.* is in *relu.json, too"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

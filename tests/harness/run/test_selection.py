@@ -235,7 +235,7 @@ def test_external_vectors_come_from_areas_that_read_them(imported: list[str], mo
         return module
 
     monkeypatch.setattr(suites, "area", area)
-    chosen = selection.select(Wanted(("vts",), expression="outside", vectors=Path("outside.json")))
+    chosen = selection.select(Wanted(("vts",), expression="outside", vectors=(Path("outside.json"),)))
     assert [case.id for case in chosen.cases] == ["vts.generated.PAD.outside"]
 
 
