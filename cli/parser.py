@@ -52,9 +52,22 @@ class Parser(argparse.ArgumentParser):
         """Parse, and keep the words for a message."""
         self._given = tuple(sys.argv[1:] if args is None else args)
         found, unknown = super().parse_known_args(args, namespace)
+        unknown = self._taken_by_last(found, unknown)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
+
+    def _taken_by_last(self, found: Any, unknown: list[str]) -> list[str]:
+        """Give words that stand behind an option to the argument that takes any number of them, as getopt does.
+
+        argparse gives it only those that stand together. Returns what is left.
+        """
+        takers = [action for action in self._get_positional_actions() if action.nargs in ("*", "+")]
+        if not takers or any(word.startswith("-") for word in unknown):
+            return unknown
+        taken = [self._get_value(takers[0], word) for word in unknown]
+        setattr(found, takers[0].dest, [*getattr(found, takers[0].dest), *taken])
+        return []
 
     def error(self, message: str) -> NoReturn:
         """Print the line and exit. A misspelt option is the cause where its right spelling is said to be missing."""

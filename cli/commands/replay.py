@@ -130,9 +130,10 @@ def _explained(replayed: Replay, console: Console) -> str:
     from npu_conformance.specs.outcomes import Outcome
 
     lines = [f"was {_was(replayed)}, now {word(replayed.outcome, replayed.dispositions)}"]
+    among = "that had failed" if replayed.failure.configurations else ""
     if replayed.outcome is Outcome.PASS:
         lines.append(f"case: {replayed.case.headline}")
-    return "\n".join([*lines, explain(replayed.told, console.paint), *whole_words(replayed.told)])
+    return "\n".join([*lines, explain(replayed.told, console.paint, among=among), *whole_words(replayed.told)])
 
 
 def _line(replayed: Replay, console: Console) -> str:

@@ -161,6 +161,8 @@ def arrange(config: pytest.Config, items: list[pytest.Item]) -> None:
 
     Raises DocumentError for a shard that is none.
     """
+    first = {item.case.id: item for item in reversed(items) if isinstance(item, CaseItem)}  # words may overlap
+    items[:] = [item for item in items if not isinstance(item, CaseItem) or first[item.case.id] is item]
     matches = read_expression(config)
     if matches is not None:
         deselect(config, items, [item for item in items if not isinstance(item, CaseItem) or matches(item.name)])
@@ -221,7 +223,12 @@ def _require_case(word: str) -> None:
         return
     known = (found for found, _ in index.cases_of(f"{suite}.{area}"))
     if not any(found == name or found.startswith((f"{name}.", f"{name}[")) for found in known):
-        raise pytest.UsageError(f"{name}: no case is meant; {meant_by(name)}")
+        raise pytest.UsageError(f"{name}: no case is meant; {_meant(name)}")
+
+
+def _meant(name: str) -> str:
+    """What to write instead of a word that means no case here."""
+    return "pytest takes no globs: choose by -k" if {"*", "?"} & set(name) else meant_by(name)
 
 
 def _by_file(word: str) -> list[str]:
@@ -230,7 +237,7 @@ def _by_file(word: str) -> list[str]:
     if name.partition(".")[0] not in suites.SUITES or Path(name).exists():
         return [word]
     if (path := _path_named(name)) is None:
-        raise pytest.UsageError(f"{word}: no case is meant; {meant_by(name)}")
+        raise pytest.UsageError(f"{word}: no case is meant; {_meant(name)}")
     if not separator and name.count(".") > 1:
         case = name
     return [f"{path}::{found}" for found in _cases_of(case)] if case else [str(path)]

@@ -57,23 +57,37 @@ class Explainer:
         """Complete the report of a red verdict."""
         if report.outcome != "failed":
             return
-        from npu_conformance.harness.report.lines import explain, headline
+        from npu_conformance.harness.report.lines import explain, first_reason, headline
         from npu_conformance.harness.report.symptoms import cause
 
         replays = self._session.replays
         whole = explain(result, replay=replays.of(result) if replays else "")
         first = self._first.setdefault(cause(result), result.case)
-        longrepr: Any = Explanation(
-            whole, whole if first == result.case else f"{headline(result)}\n  as explained at {first}"
-        )
+        shown = whole if first == result.case else f"{headline(result)}\n  as explained at {first}"
+        longrepr: Any = Explanation(whole, shown, first_reason(result))
         report.longrepr = longrepr
 
 
-class Explanation:
-    """Why a case is red: in a line on the terminal where an earlier case of the same symptom is explained there."""
+class _Reason(str):
+    """A line, as pytest asks for it."""
 
-    def __init__(self, whole: str, shown: str) -> None:
+    __slots__ = ()
+
+    @property
+    def message(self) -> str:
+        """The line."""
+        return self
+
+
+class Explanation:
+    """Why a case is red: in a line on the terminal where an earlier case of the same symptom is explained there.
+
+    reprcrash: where pytest looks for the reason of its short summary, and for the message in JUnit.
+    """
+
+    def __init__(self, whole: str, shown: str, reason: str) -> None:
         self.whole, self.shown = whole, shown
+        self.reprcrash = _Reason(reason)
 
     def __str__(self) -> str:
         """All of it, for JUnit."""

@@ -21,6 +21,7 @@ from npu_conformance.specs.documents.results import (
 )
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
+_SHORTER = "to wait less for each answer: --longest-wait SECONDS (pytest: --npu-longest-wait)"
 _LONGEST, _LAST_WORDS = 12, 3
 """The most lines of an explanation, and of the last words of a dead host; a traceback of the suite itself is extra, and
 so are the steps that led to a failure."""
@@ -90,25 +91,28 @@ def first_reason(result: CaseResult) -> str:
     return ""
 
 
-def explain(result: CaseResult, paint: Paint = plain, replay: str = "", *, with_reason: bool = True) -> str:
+def explain(
+    result: CaseResult, paint: Paint = plain, replay: str = "", *, with_reason: bool = True, among: str = ""
+) -> str:
     """Return all that explains a verdict other than pass: reasons, rule, expected and actual, command of a replay.
 
-    with_reason: False where the same reader has been told the first reason.
+    with_reason: False where the same reader has been told the first reason. among: which of its configurations the
+    result has, where it does not have all.
     """
-    return "\n".join(
-        [headline(result, paint, with_reason=with_reason), *(f"  {line}" for line in details(result, replay))]
-    )
+    lines = (f"  {line}" for line in details(result, replay, among=among))
+    return "\n".join([headline(result, paint, with_reason=with_reason), *lines])
 
 
-def details(result: CaseResult, replay: str = "") -> list[str]:
+def details(result: CaseResult, replay: str = "", *, among: str = "") -> list[str]:
     """Return what stands below the headline: at most _LONGEST lines, and what a message has below its first line."""
     parts = decisive(result)
     ending = next((part for part in parts if part.message), result) if not result.message else result
     above = [*_about(result), *_expected_and_actual(ending)]
-    counted = [_counted(parts, result)] if parts else []
-    room = _LONGEST - 1 - len(above) - len(counted) - bool(replay)
+    counted = [_counted(parts, result, among)] if parts else []
+    shorter = [_SHORTER] if result.outcome is Outcome.HANG else []
+    room = _LONGEST - 1 - len(above) - len(counted) - len(shorter) - bool(replay)
     words = [*_last_words(ending, result)][: max(0, room - 1)]
-    below = [*words, *([replay] if replay else [])]
+    below = [*words, *shorter, *([replay] if replay else [])]
     return [
         *above,
         *ending.message.splitlines()[1:],
@@ -119,11 +123,10 @@ def details(result: CaseResult, replay: str = "") -> list[str]:
     ]
 
 
-def _counted(parts: Sequence[ConfigurationResult], result: CaseResult) -> str:
+def _counted(parts: Sequence[ConfigurationResult], result: CaseResult, among: str) -> str:
     waived = sum(Disposition.WAIVED in part.dispositions for part in result.configurations)
-    count = (
-        f"{len(parts)} of {len(result.configurations)} configurations: {word(parts[0].outcome, result.dispositions)}"
-    )
+    whole = " ".join(filter(None, (f"{len(result.configurations)} configurations", among)))
+    count = f"{len(parts)} of {whole}: {word(parts[0].outcome, result.dispositions)}"
     return f"{count} ({waived} waived)" if waived else count
 
 

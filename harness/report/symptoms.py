@@ -52,7 +52,8 @@ class Symptom(msgspec.Struct):
         who = Counter(_operation(result) for result in self.cases)
         types = Counter(kind for result in self.cases for kind in _types(result))
         words = "; ".join(filter(None, (_most(who), _most(types))))
-        return f"{len(self.cases):>5} {paint(self.word, self.outcome.value)}: {self.text} ({words})"
+        told = f"{len(self.cases):>5} {paint(self.word, self.outcome.value)}: {self.text}"
+        return f"{told} ({words})" if words else told
 
 
 def cause(result: CaseResult) -> Cause:

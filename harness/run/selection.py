@@ -219,6 +219,10 @@ class _Target:
         """Refuse a word that means no case: it must be a mistake."""
         if not self.has_meaning and self.text in ids.retired():
             raise DocumentError(self.text, "", ids.retired()[self.text].told())
+        case, configuration, _ = self.text.partition("#")
+        if not self.has_meaning and configuration:
+            why = f"a configuration cannot be run alone; {case} runs all of them, and replay those that have failed"
+            raise DocumentError(self.text, "", why)
         if not self.has_meaning:
             raise DocumentError(self.text, "", f"no case is meant; {meant_by(self.text)}")
 

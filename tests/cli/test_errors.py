@@ -66,6 +66,14 @@ def files(tmp_path: Path) -> None:
             "unrecognized argument: --isolatoin: did you mean --isolation?",
         ),
         (["check", "reference", "--frobnicate"], "unrecognized arguments: --frobnicate (see npu-conformance check"),
+        (
+            ["list", "vts", "-k", "ping", "vts.queries", "--frob"],
+            "unrecognized arguments: vts.queries --frob",
+        ),
+        (
+            [*RUN, FIRST_DAY, "vts.generated.RELU.float32_rank1#synchronous.specified.untimed"],
+            "a configuration cannot be run alone; vts.generated.RELU.float32_rank1 runs all of them, and replay those",
+        ),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
         ([*RUN, "referense"], "unknown plug-in 'referense' (did you mean reference?)"),
         ([*RUN, "no_such_module:plugin"], "plug-in no_such_module:plugin: no module named no_such_module"),

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -75,6 +76,7 @@ def test_the_command_at_the_end_replays_the_failure(command: Command, tmp_path: 
     code, told, _ = command(*words)
     assert code == 1
     assert told.startswith("was fail, now fail\nFAIL RELU NNHAL-MODEL-")
+    assert re.search(r"^  (\d+) of \1 configurations that had failed: fail$", told, re.MULTILINE)
     assert command(*words, "--bisect")[0] == 1
 
 
@@ -111,6 +113,11 @@ def test_a_green_part_says_how_to_get_a_verdict_on_all(command: Command) -> None
     assert (code, err) == (0, "")
     assert f"next: for a verdict on all of it: npu-conformance run {shlex.join(PLUGIN)}\n" in out
     assert "what is wrong" not in out
+
+
+def test_words_may_stand_behind_options(command: Command) -> None:
+    code, out, _ = command("list", "vts.queries.liveness", "-k", "queries", "vts.queries.type")
+    assert (code, {line.split(".")[2] for line in out.splitlines()}) == (0, {"liveness", "type"})
 
 
 def test_vectors_and_waivers_may_come_from_several_places(command: Command, tmp_path: Path) -> None:

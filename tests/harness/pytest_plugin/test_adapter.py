@@ -68,7 +68,11 @@ def test_a_subject_is_all_of_its_cases(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("word", "meant"),
-    [("vts.querie", "did you mean vts.queries?"), ("cts.runtime", "the areas of cts are npu_manager npu_buffers ")],
+    [
+        ("vts.generated.P*", "pytest takes no globs: choose by -k"),
+        ("vts.querie", "did you mean vts.queries?"),
+        ("cts.runtime", "the areas of cts are npu_manager npu_buffers "),
+    ],
 )
 def test_a_word_that_means_no_case_is_told_what_does(run: Run, word: str, meant: str) -> None:
     result = run(word)
@@ -83,8 +87,9 @@ def test_a_selection_by_words_and_by_requirement(run: Run) -> None:
     assert by_requirement.parseoutcomes()["deselected"] > 10
 
 
-def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
-    result = run(f"{VTS}/validation.py", "-k", "RELU6", "-x", "-rs")
+def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # the short summary has what fits into a line
+    result = run(f"{VTS}/validation.py", "-k", "RELU6", "-x", "-rsf")
     assert result.ret == 1
     assert result.parseoutcomes()["failed"] == 1
     result.stdout.fnmatch_lines(
@@ -95,8 +100,13 @@ def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
             "  source: AOSP *",
             "  expected: INVALID_ARGUMENT*",
             "  npu-conformance replay .npu-conformance/first-day/*/failures/vts.validation.RELU6.*.json --plugin *",
+            "FAILED *::vts.validation.RELU6.* - *getSupportedOperations*",
         ]
     )
+
+
+def test_what_two_words_mean_runs_once(run: Run) -> None:
+    run("--pyargs", "npu_conformance.vts", "-k", "ping", "vts.queries.liveness.ping").assert_outcomes(passed=1)
 
 
 def test_what_is_skipped_is_counted_by_reason(run: Run) -> None:

@@ -168,6 +168,7 @@ def test_a_crash_and_a_hang_say_the_rule_too() -> None:
     assert len(text.splitlines()) <= 12
     hang = CaseResult(case="vts.generated.PAD.h", outcome=Outcome.HANG, message="no answer", requirements=names)
     assert f"source: {SOURCE}" in explain(hang)
+    assert "to wait less for each answer: --longest-wait SECONDS" in explain(hang)
 
 
 def test_a_configuration_names_what_it_is_about_first() -> None:

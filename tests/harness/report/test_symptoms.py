@@ -66,3 +66,11 @@ def test_what_was_worked_out_by_hand_is_told_first() -> None:
     by_hand = replace(red("TANH", VALUES.format(1)), case="vts.generated.TANH.by_hand_zero")
     (symptom,) = symptoms.grouped([*others, by_hand])
     assert symptom.cases == [by_hand, *others]
+
+
+def test_nothing_is_said_of_operations_where_none_is_known() -> None:
+    """As of a case whose worker died."""
+    (symptom,) = symptoms.grouped(
+        [CaseResult(case="vts.a.b.c", outcome=Outcome.SUITE_ERROR, message="the worker died")]
+    )
+    assert symptom.line() == "    1 suite-error: the worker died"
