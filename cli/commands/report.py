@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, is_red
 from npu_conformance.harness.report.console import Console
+from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _show(options: argparse.Namespace, named: Path) -> int:
     _write(options, outcome, verdicts, replays)
     console = Console(sys.stdout)
     if options.failures:
-        _show_failures(console, verdicts, replays)
+        _show_failures(console, outcome, verdicts, replays)
     elif options.warnings:
         _show_warnings(console, verdicts)
     elif options.reasons:
@@ -125,8 +126,8 @@ def _earlier(named: Path) -> EarlierRun:
     return EarlierRun(f"{outcome.manifest.name} of {outcome.time[:16].replace('T', ' ')}", verdicts)
 
 
-def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
-    """Print the symptoms, then every red case, then those that are waived or known."""
+def _show_failures(console: Console, outcome: Results, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
+    """Print the symptoms, then every red case, then those that are waived or known; findings that are about no case."""
     from npu_conformance.harness.report import symptoms
     from npu_conformance.harness.report.lines import explain
     from npu_conformance.harness.report.summary import excused_that_ran, excuses, red_that_ran
@@ -139,7 +140,8 @@ def _show_failures(console: Console, verdicts: list[CaseResult], replays: Replay
 
     excused = excused_that_ran(verdicts)
     also = [f"what is excused, {excuses(excused)}:"] if excused else []
-    told = [*leading, *_explained(red), *also, *_explained(excused)]
+    findings = [] if red else [f"red: {one_line(line)}" for line in (*outcome.red, *outcome.problems)]
+    told = [*findings, *leading, *_explained(red), *also, *_explained(excused)]
     console.say("\n".join(told) or "nothing is red")
 
 

@@ -11,16 +11,20 @@ import socket
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from npu_conformance.harness.judge.outcome_table import row, word
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, row, word
 from npu_conformance.harness.report.lines import ReplayCommands, explain, first_reason
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
+from npu_conformance.specs.outcomes import Outcome
 
 _ILLEGAL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 65534, 65535), "?")
 """Characters that XML cannot carry, as a hostile device may put into its messages."""
 
 _SPACES = {9: "&#9;", 10: "&#10;", 13: "&#13;"}
 """What readers of XML would make a blank of in an attribute."""
+
+_OF_RUN = "npu-conformance.run.findings"
+"""The name of what is about no case."""
 
 _SECONDS = len("2026-11-22T18:51:56")
 """A time up to its seconds: readers of JUnit take it as UTC, and want no zone."""
@@ -29,9 +33,18 @@ _SECONDS = len("2026-11-22T18:51:56")
 def document(results: Results, verdicts: Iterable[CaseResult], replays: ReplayCommands) -> str:
     """Return the XML text. replays: makes the commands that run failures again."""
     by_area: dict[str, list[CaseResult]] = defaultdict(list)
-    for result in verdicts:
+    seen = list(verdicts)
+    for result in [*seen, *_of_run(results, seen)]:
         by_area[".".join(result.case.split(".")[:2])].append(result)
     return "".join(_lines(results, by_area, replays))
+
+
+def _of_run(results: Results, verdicts: Sequence[CaseResult]) -> Iterator[CaseResult]:
+    """What turns the run red where no case does, such as a waiver that has expired: a CI may read nothing else."""
+    is_told = any(row(one.outcome, one.dispositions).junit in ("failure", "error") for one in verdicts)
+    if results.exit_code and not is_told:
+        outcome = Outcome.SUITE_ERROR if results.exit_code == SUITE_FAILED else Outcome.FAIL
+        yield CaseResult(case=_OF_RUN, outcome=outcome, message="\n".join([*results.red, *results.problems]))
 
 
 def _lines(results: Results, by_area: dict[str, list[CaseResult]], replays: ReplayCommands) -> Iterator[str]:

@@ -143,6 +143,14 @@ def test_vectors_and_waivers_may_come_from_several_places(command: Command, tmp_
     assert command("merge", "3", "4", "--report", "whole", "--waivers", written[1], "--waivers", written[0])[0] == 0
 
 
+def test_a_run_that_is_red_by_a_waiver_alone_says_so_everywhere(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text(json.dumps({"format": 1, "waivers": [a_waiver("vts.gone.*")]}))
+    assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--waivers", "w.json", "--report", "red")[0] == 1
+    assert 'failures="1"' in (tmp_path / "red" / "junit.xml").read_text()
+    told = "red: waiver vts.gone.* (NNHAL-MODEL-051, me@example.com) matches none of the selected cases\n"
+    assert command("report", "red", "--failures")[1] == told
+
+
 def a_waiver(case: str) -> dict[str, str]:
     return {
         "id": case, "requirement": "NNHAL-MODEL-051", "reason": "bring-up", "owner": "me@example.com",

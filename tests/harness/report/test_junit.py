@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
+from made_runs import case, summary, waiver
 
 from npu_conformance.harness.report import junit
 from npu_conformance.harness.report.lines import ReplayCommands
@@ -80,6 +82,19 @@ def test_each_area_is_a_suite_with_its_counts(root: Element) -> None:
         ["vts.a", "3", "0", "1", "1", "0.500"],
     ]
     assert [root.get(name) for name in names] == ["toy", "4", "1", "1", None, "0.750"]
+
+
+def test_what_turns_a_run_red_without_a_case_is_a_failure_too() -> None:
+    """Such as a waiver that has expired: a CI may read nothing else."""
+    expired = waiver("vts.queries.*", datetime.date(2029, 1, 1))
+    red = summary(case("vts.queries.status.available"), waivers=[expired])
+    assert red.exit_code == 1
+    made = ElementTree.fromstring(junit.document(red.results, red.verdicts, ReplayCommands("", "")))
+    assert [made.get(name) for name in ("tests", "failures", "errors")] == ["2", "1", "0"]
+    (failure,) = made.iter("failure")
+    assert (failure.get("message") or "").endswith("expired on 2029-01-01")
+    green = summary(case("vts.queries.status.available"))
+    assert "findings" not in junit.document(green.results, green.verdicts, ReplayCommands("", ""))
 
 
 def test_a_suite_says_what_ran_where_and_when(root: Element) -> None:
