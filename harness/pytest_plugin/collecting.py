@@ -140,12 +140,29 @@ def ignored(config: pytest.Config) -> Iterator[str]:
 
 
 def targets(config: pytest.Config) -> tuple[str, ...]:
-    """The suites that were collected whole, and the areas of others, as the command names them; none where all were."""
+    """The suites that were collected whole, and the areas of others, as the command names them; none where all were.
+
+    Of an area of which one subject or one case was named, that.
+    """
     seen, present = config.stash[SEEN], suites.present()
     areas = {suite: [f"{suite}.{area}" for area in suites.areas(suite)] for suite in present}
     whole = [suite for suite in present if areas[suite] and all(area in seen for area in areas[suite])]
-    parts = [area for suite in present if suite not in whole for area in areas[suite] if area in seen]
+    parts = [
+        _named_of(config, area) for suite in present if suite not in whole for area in areas[suite] if area in seen
+    ]
     return () if len(whole) == len(present) else (*whole, *parts)
+
+
+def _named_of(config: pytest.Config, area: str) -> str:
+    """The subject or the case that the command line names of an area; the area where it names several, or all."""
+    words = [word.partition("::")[2] for word in config.args]
+    named = {word for word in words if word.startswith(f"{area}.")}
+    subjects = {".".join(word.split(".")[:3]) for word in named}
+    if len(subjects) != 1 or not all(words):
+        return area
+    (subject,) = subjects
+    known = {name for name, _ in index.cases_of(area) if name.startswith(f"{subject}.")}
+    return named.pop() if len(named) == 1 else subject if known <= named else area
 
 
 def read_expression(config: pytest.Config) -> Callable[[str], bool] | None:

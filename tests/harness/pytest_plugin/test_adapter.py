@@ -105,6 +105,23 @@ def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run, monkeypatch: p
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "about"),
+    [
+        (("vts.queries.liveness",), "vts.queries.liveness.ping"),
+        (("vts.queries.capabilities",), "vts.queries.capabilities"),
+        (("vts.queries.liveness", "vts.queries.status"), "vts.queries"),
+        (("vts.queries.repeatability.same_answers", "vts.queries.repeatability.after_restart"), "vts.queries"),
+        (("vts.queries", "vts.queries.liveness"), "vts.queries"),
+    ],
+)
+def test_the_folder_is_called_as_what_was_asked_for(
+    run: Run, pytester: pytest.Pytester, words: tuple[str, ...], about: str
+) -> None:
+    run(*words)
+    assert (pytester.path / ".npu-conformance/first-day/latest").readlink().name.endswith(f"-1.0-{about}")
+
+
 def test_what_two_words_mean_runs_once(run: Run) -> None:
     run("--pyargs", "npu_conformance.vts", "-k", "ping", "vts.queries.liveness.ping").assert_outcomes(passed=1)
 
