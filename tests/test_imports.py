@@ -47,6 +47,8 @@ BY_STRING = {
     "harness/pytest_plugin/collecting.py: find_spec(f'{suites.PACKAGE}.{suite}.{area}')": "the areas of those files",
     "harness/pytest_plugin/collecting.py: find_spec(word)": "a word of the command line, with --pyargs",
     "harness/subject/plugin_loading.py: import_module(module_name)": "a plug-in is named by its user",
+    "harness/subject/driver_files.py: find_spec(name)": "where the plug-in is, which is not imported",
+    "harness/subject/driver_files.py: PathFinder.find_spec(name, list(folders))": "the same, in the current folder",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.'": "the plug-ins that pyproject.toml declares",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.nnapi_c.plugin'": "the adapter of any shared library",
     "harness/subject/plugin_loading.py: 'npu_conformance.adapters.stacked.plugin'": "the adapter that stacks a runtime",

@@ -68,7 +68,7 @@ def _of_module(name: str) -> Iterable[NamedFile]:
     for depth in range(2, len(words) + 1):
         if found is None or found.origin is not None:
             break
-        found = PathFinder.find_spec(".".join(words[:depth]), list(found.submodule_search_locations or ()))
+        found = _in(found.submodule_search_locations or (), ".".join(words[:depth]))
     if found is None or found.origin is None:
         return []
     file = Path(found.origin)
@@ -78,8 +78,12 @@ def _of_module(name: str) -> Iterable[NamedFile]:
 def _found(name: str) -> ModuleSpec | None:
     """Where a module is that stands in no package: in the current folder first, as the plug-in's process looks."""
     with contextlib.suppress(ImportError, ValueError, OSError):
-        return PathFinder.find_spec(name, [os.getcwd()]) or util.find_spec(name)
+        return _in([os.getcwd()], name) or util.find_spec(name)
     return None
+
+
+def _in(folders: Iterable[str], name: str) -> ModuleSpec | None:
+    return PathFinder.find_spec(name, list(folders))
 
 
 def _of_package(folder: Path) -> Iterator[NamedFile]:
