@@ -355,14 +355,17 @@ def handle_of_nothing(context: CaseContext) -> None:
     memory = closed.memory
     closed.close()
     with context.configuration("constant"):
-        _expect_constant_rejected(context, memory)
-    with context.configuration("arguments"):
+        _expect_constant_rejected(context, memory, "NNHAL-ROBUST-001")
+    with context.configuration("arguments"), checks.about("NNHAL-ROBUST-001"):
         execution = _executed(context, addition.supported(context).prepared(context), memory)
         _expect_rejected(execution.status, "execution with a handle of nothing")
 
 
-def _expect_constant_rejected(context: CaseContext, memory: Memory) -> None:
-    """prepareModel fails. Support should have been denied before: the device is looked at for a quality warning."""
+def _expect_constant_rejected(context: CaseContext, memory: Memory, broken: str = "") -> None:
+    """prepareModel fails. Support should have been denied before: the device is looked at for a quality warning.
+
+    broken: the requirement that a prepared model breaks; empty for the one that the case is about.
+    """
     model = addition.supported(context).model_with_constant(memory)
     try:
         is_supported = all(context.supported_operations(model))
@@ -370,9 +373,14 @@ def _expect_constant_rejected(context: CaseContext, memory: Memory) -> None:
         _expect_rejected(error.status, "getSupportedOperations")
         is_supported = False
     preparation = context.prepare(model)
-    checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
-    checks.that(preparation.status is not None, "prepareModel: expected a notification, found none")
-    _expect_rejected(preparation.status or ErrorStatus.NONE, "prepareModel of a constant that cannot be read, notified")
+    with checks.about(*((broken,) if broken else ())):
+        checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
+    what = "prepareModel of a constant that cannot be read"
+    with checks.about("NNHAL-PREPARE-002"):
+        returned = f"{what} returned {status_name(preparation.launch_status)}"
+        checks.that(preparation.status is not None, f"{returned}: expected a notification, found none")
+    with checks.about("NNHAL-PREPARE-007"):
+        _expect_rejected(preparation.status or ErrorStatus.NONE, f"{what}, notified without a prepared model")
     if memory.kind.startswith("hardware"):
         _says_general_failure(context, preparation.status or ErrorStatus.NONE, "prepareModel")
     if is_supported:

@@ -114,8 +114,10 @@ def _answered(context: CaseContext, model: Model) -> None:
     launched, notified = preparation.launch_status, preparation.status
     checks.status(launched, {_NONE, _INVALID, *_DECLINES}, "prepareModel of a huge model, returned")
     expected = {_NONE, _INVALID, *_DECLINES} if launched == _NONE else {launched}
-    checks.status(notified, expected, "prepareModel of a huge model, notified")
-    checks.equal(preparation.prepared_model is not None, notified == _NONE, "a prepared model of a huge model")
+    with checks.about(*(("NNHAL-PREPARE-002",) if notified is None or launched != _NONE else ())):
+        checks.status(notified, expected, "prepareModel of a huge model, notified")
+    with checks.about("NNHAL-PREPARE-007"):
+        checks.equal(preparation.prepared_model is not None, notified == _NONE, "a prepared model of a huge model")
 
 
 def _not_executed(context: CaseContext, model: Model, executor: str) -> None:

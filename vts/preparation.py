@@ -52,7 +52,8 @@ def callback_once(context: CaseContext) -> None:
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     _notified_once(context, recorder)
     has_model = preparation.prepared_model is not None
-    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
+    with checks.about("NNHAL-PREPARE-007"):
+        checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
 
 
 @cases.case("callback.once_when_refused", "NNHAL-PREPARE-002", "NNHAL-PREPARE-005")
@@ -209,6 +210,7 @@ def fresh_results(context: CaseContext) -> None:
         chosen.adds(context, prepared_model, pool, values)
 
 
+@checks.about("NNHAL-PREPARE-005")
 def _notified_once(context: CaseContext, recorder: PreparationRecorder) -> None:
     # A further round trip of the same connection brings whatever the device has sent before.
     context.supported_operations(addition.model())

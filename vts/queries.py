@@ -54,7 +54,8 @@ def capabilities_fields(context: CaseContext) -> None:
     """The fields that the device's version defines are filled in."""
     capabilities = context.device.get_capabilities()
     for field in _required_fields(context.version):
-        checks.that(getattr(capabilities, field) is not None, f"capabilities.{field}: expected a value, found none")
+        with checks.about(_rule_of_field(field)):
+            checks.that(getattr(capabilities, field) is not None, f"capabilities.{field}: expected a value, found none")
 
 
 @cases.case("capabilities.sorted_by_type", "NNHAL-QUERY-006", since=Version.V1_2)
@@ -110,7 +111,8 @@ def extension_names(context: CaseContext) -> None:
     for name in names:
         legal = _EXTENSION_NAME.fullmatch(name) is not None
         checks.that(legal, f"extension name: expected small letters, digits, _ and at least one ., found {name!r}")
-    checks.equal(len(set(names)), len(names), "number of different extension names")
+    with checks.about("NNHAL-QUERY-025"):
+        checks.equal(len(set(names)), len(names), "number of different extension names")
 
 
 @cases.case("extensions.operand_types", "NNHAL-QUERY-020", since=Version.V1_2)
@@ -207,6 +209,12 @@ def _performances(capabilities: types.Capabilities) -> list[tuple[str, types.Per
     single = [(name, value) for name, value in named if isinstance(value, types.PerformanceInfo)]
     listed = [(f"operandPerformance[{entry.type}]", entry.info) for entry in capabilities.operand_performance]
     return single + listed
+
+
+def _rule_of_field(field: str) -> str:
+    if field.startswith("relaxed_"):
+        return "NNHAL-QUERY-005"
+    return "NNHAL-QUERY-008" if field.startswith(("if_", "while_")) else "NNHAL-QUERY-027"
 
 
 def _required_fields(version: Version) -> tuple[str, ...]:

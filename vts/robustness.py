@@ -200,8 +200,9 @@ def executions(context: CaseContext) -> None:
     for number in range(_SOME):
         chosen.adds(context, prepared_model, pool, (0.25 * (number % 16), 1.0))
     before = private_kib(context.subject.process())
-    for number in range(_EXECUTIONS - _SOME):
-        chosen.adds(context, prepared_model, pool, (1.0, 0.25 * (number % 16)))
+    with checks.about("NNHAL-EXECUTE-001"):
+        for number in range(_EXECUTIONS - _SOME):
+            chosen.adds(context, prepared_model, pool, (1.0, 0.25 * (number % 16)))
     growth = private_kib(context.subject.process()) - before
     if growth >= _MOST_KIB:
         context.warn_quality(f"{_EXECUTIONS - _SOME} executions of an addition have left {growth} KiB behind")

@@ -171,7 +171,15 @@ def deadline(context: CaseContext) -> None:
             expect_preparation_rejected(context, addition.model(), arguments, what=what)
 
 
-@_behaviours.case("arguments.beside_others", "NNHAL-PREPARE-009", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_2)
+@_behaviours.case(
+    "arguments.beside_others",
+    "NNHAL-PREPARE-009",
+    "NNHAL-PREPARE-010",
+    "NNHAL-QOS-008",
+    "NNHAL-MODEL-001",
+    *REJECTION,
+    since=Version.V1_2,
+)
 def beside_others(context: CaseContext) -> None:
     """What is wrong is rejected whatever stands beside it: a token, a distant deadline, hints, files of a cache."""
     client = CacheClient(context)
@@ -179,7 +187,8 @@ def beside_others(context: CaseContext) -> None:
         for files, handles in {"no_files": Handles((), ()), "files": client.cache().handles()}.items():
             with (
                 context.configuration(f"{wrong.name}.{files}"),
-                with_aosp_verdict("no"),
+                with_aosp_verdict("unknown" if files == "files" and wrong.aosp == "yes" else wrong.aosp),
+                checks.about(wrong.breaks),
                 client.opened(handles) as (model_cache, data_cache),
             ):
                 arguments = replace(wrong.arguments, model_cache=model_cache, data_cache=data_cache)

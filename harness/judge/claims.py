@@ -15,6 +15,8 @@ from npu_conformance.specs.outcomes import Outcome, of_case
 from npu_conformance.specs.suggestions import did_you_mean
 from npu_conformance.specs.versions import Version
 
+_CLAIMED = ("NNHAL-CLAIM-001",)
+
 
 def covers(claim: Claim, use: OperationUse, version: Version) -> bool:
     """True where the operation, all types of its tensors, their sizes and the version lie in the claim's region.
@@ -56,6 +58,7 @@ def enforce(result: CaseResult, claims: Sequence[Claim], version: Version) -> Ca
         own_outcome=own,
         configurations=parts,
         message=_claimed(result.message) if own_broken else result.message,
+        broken=_CLAIMED if own_broken else result.broken,
     )
 
 
@@ -76,7 +79,7 @@ def _check_names(owner: str, path: str, names: Sequence[str], known: Sequence[st
 
 
 def _refused(configuration: ConfigurationResult) -> ConfigurationResult:
-    return replace(configuration, outcome=Outcome.FAIL, message=_claimed(configuration.message))
+    return replace(configuration, outcome=Outcome.FAIL, message=_claimed(configuration.message), broken=_CLAIMED)
 
 
 def _claimed(message: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.pools import Pool, aidl_form
 from npu_conformance.specs.errors import DeadObject
@@ -93,4 +94,7 @@ class Resources:
                     raise
         overrun = [str(pool.memory.size) for pool in pools if pool.take_overrun()]
         if overrun:
-            raise Failed(f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes")
+            with checks.about("NNHAL-REQUEST-013"):
+                raise Failed(
+                    f"memory: the implementation wrote behind the end of pools of {' and '.join(overrun)} bytes"
+                )

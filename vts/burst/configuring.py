@@ -11,7 +11,13 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.executing.burst import Burst
 from npu_conformance.harness.run.executing.burst_channel import CAPACITY, SlotTable, configured, queue_memory
-from npu_conformance.harness.run.executing.execution import ExecutionOptions, in_pools, request_of, timing_rules
+from npu_conformance.harness.run.executing.execution import (
+    ExecutionOptions,
+    in_pools,
+    request_of,
+    shape_rules,
+    timing_rules,
+)
 from npu_conformance.specs.errors import NotVisible, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
@@ -89,7 +95,7 @@ def _expect_rejected(
         checks.fail(f"configureExecutionBurst with {what}", "an error status", "success")
 
 
-@cases.case("several.side_by_side", "NNHAL-BURST-001", "NNHAL-BURST-017", since=Version.V1_2)
+@cases.case("several.side_by_side", "NNHAL-BURST-017", "NNHAL-BURST-001", since=Version.V1_2)
 def side_by_side(context: CaseContext) -> None:
     """Bursts of one prepared model know nothing of each other: one name means another memory in each."""
     fixture = burst_fixture(context)
@@ -140,7 +146,10 @@ def own_results(context: CaseContext) -> None:
         )
         if turn % 8 == 3:
             invalid = EDITS[0].apply(fixture.request(), fixture.chosen.elements)
-            checks.status(burst.execute(invalid).status, {ErrorStatus.INVALID_ARGUMENT}, "an invalid request between")
+            with checks.about("NNHAL-BURST-012"):
+                checks.status(
+                    burst.execute(invalid).status, {ErrorStatus.INVALID_ARGUMENT}, "an invalid request between"
+                )
 
 
 @cases.case("request.invalid", "NNHAL-BURST-012", since=Version.V1_2, scope=Scope.SMOKE)
@@ -176,12 +185,12 @@ def output_too_small(context: CaseContext) -> None:
     )
     timing_rules(context, execution, measured=True)
     allowed = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, ErrorStatus.GENERAL_FAILURE}
-    checks.status(execution.status, allowed, "execution with an output that is a byte short")
-    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
-        found = tuple(shape.is_sufficient for shape in execution.output_shapes)
-        checks.equal(found, (False,), "isSufficient of the outputs")
-    else:
-        checks.equal(execution.output_shapes, (), "output shapes of a failure")
+    with checks.about("NNHAL-SHAPE-004"):
+        checks.status(execution.status, allowed, "execution with an output that is a byte short")
+        if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
+            found = tuple(shape.is_sufficient for shape in execution.output_shapes)
+            checks.equal(found, (False,), "isSufficient of the outputs")
+    shape_rules(execution)
 
 
 @cases.case("request.input_left_out", "NNHAL-REQUEST-003", "NNHAL-BURST-002", since=Version.V1_2)

@@ -79,9 +79,12 @@ def half(context: CaseContext) -> None:
             before = fixture.pool.read(32, 8)
             for part in (elements[:end], elements[end:]):
                 channel.write(pack(part))
-                failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
+                with checks.about("NNHAL-BURST-004"):
+                    failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
             checks.equal(fixture.pool.read(32, 8), before, "output memory, after two halves of a packet")
-            fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), "a whole packet after two halves")
+            with checks.about("NNHAL-BURST-005"):
+                what = "a whole packet after two halves"
+                fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), what)
 
 
 @cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)

@@ -86,5 +86,6 @@ def times(context: CaseContext) -> None:
     for measure in (True, False, True, True, False, False):
         fixture.fill(*PAIRS[:2])
         execution = channel.execute(fixture.request(), measure=measure)
-        fixture.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
+        with checks.about("NNHAL-EXECUTE-008"):
+            fixture.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
         timing_rules(context, execution, measured=measure)

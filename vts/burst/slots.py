@@ -103,7 +103,8 @@ def freed_then_another(context: CaseContext) -> None:
             fixture.fill(PAIRS[turn], PAIRS[0], pool)
             before = len(channel.slots.asked)
             execution = channel.execute(fixture.request(pool), (slot,))
-            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
+            with checks.about("NNHAL-BURST-017"):
+                fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot {slot}", pool)
             asked = len(channel.slots.asked) > before
             checks.that(asked, f"getMemories: expected a call for memory {turn} of slot {slot}")
             _free(channel, (slot,))
@@ -122,7 +123,8 @@ def one_memory_of_two(context: CaseContext) -> None:
             fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
         fixture.fill(PAIRS[turn % 2], PAIRS[2], pool)
         execution = channel.execute(fixture.request(pool), (slot,))
-        fixture.succeeded(execution, added(PAIRS[turn % 2], PAIRS[2]), f"slot {slot} in turn {turn}", pool)
+        with checks.about("NNHAL-BURST-017"):
+            fixture.succeeded(execution, added(PAIRS[turn % 2], PAIRS[2]), f"slot {slot} in turn {turn}", pool)
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
@@ -155,15 +157,15 @@ def unknown(context: CaseContext) -> None:
         fixture.fill(*PAIRS[:2])
         elements = request_elements(fixture.request(), (name,), measure=True)
         failed(channel.send(elements), f"a packet with slot {name}, which the client does not know")
-    fixture.succeeded(
-        channel.execute(fixture.request(), (6,)), added(*PAIRS[:2]), "slot 6, which the client knows by now"
-    )
+    with checks.about("NNHAL-BURST-009"):
+        what = "slot 6, which the client knows by now"
+        fixture.succeeded(channel.execute(fixture.request(), (6,)), added(*PAIRS[:2]), what)
     two = replace(fixture.request(), pools=fixture.request().pools * 2)
     failed(channel.send(request_elements(two, (6, 11), measure=False)), "a known slot and one that is not")
     fixture.fill(*PAIRS[1:3])
-    fixture.succeeded(
-        channel.execute(fixture.request(), (6,)), added(*PAIRS[1:3]), "slot 6 after a packet with another one"
-    )
+    with checks.about("NNHAL-BURST-005"):
+        what = "slot 6 after a packet with another one"
+        fixture.succeeded(channel.execute(fixture.request(), (6,)), added(*PAIRS[1:3]), what)
 
 
 @cases.case("slots.wrong_number_of_memories", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)

@@ -34,7 +34,7 @@ def saving_wrong_number(context: CaseContext) -> None:
     caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_numbers(caching, caching.cache()):
         with context.configuration(name):
-            _disturbs_nothing(caching, chain, handles)
+            _disturbs_nothing(caching, chain, handles, "NNHAL-CACHE-011")
 
 
 @cases.case("restoring.wrong_number", "NNHAL-CACHE-011", "NNHAL-CACHE-001", since=Version.V1_2)
@@ -60,7 +60,7 @@ def saving_wrong_descriptors(context: CaseContext) -> None:
     caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_descriptors(caching, caching.cache()):
         with context.configuration(name):
-            _disturbs_nothing(caching, chain, handles)
+            _disturbs_nothing(caching, chain, handles, "NNHAL-CACHE-012")
 
 
 @cases.case("restoring.wrong_descriptors", "NNHAL-CACHE-012", since=Version.V1_2, until=HIDL_LAST)
@@ -139,12 +139,14 @@ def null_callback(context: CaseContext) -> None:
     with caching.opened(cache.handles()) as (model_cache, data_cache):
         # A device that does not cache may find that out first.
         allowed = {INVALID} if caching.caches else REJECTED
-        checks.raises_status(
-            lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
-            allowed,
-            "prepareModelFromCache with a null callback",
-        )
-    checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
+        with checks.about("NNHAL-PREPARE-022"):
+            checks.raises_status(
+                lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
+                allowed,
+                "prepareModelFromCache with a null callback",
+            )
+    with checks.about("NNHAL-PREPARE-022"):
+        checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
 
 
 def _restoring_write_only(context: CaseContext, allowed: Statuses) -> None:
@@ -155,15 +157,18 @@ def _restoring_write_only(context: CaseContext, allowed: Statuses) -> None:
             _rejected_then_prepared(caching, chain, _one_opened(cache, number, "write"), allowed)
 
 
-def _disturbs_nothing(caching: Client, chain: Chain, handles: Handles) -> None:
+def _disturbs_nothing(caching: Client, chain: Chain, handles: Handles, restored: str = "NNHAL-CACHE-002") -> None:
+    """restored: the requirement that a model breaks which comes from such files."""
     caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with wrong cache files")
-    expect_rejected(caching.restore(handles), REJECTED, "prepareModelFromCache with the same wrong files")
+    with checks.about(restored):
+        expect_rejected(caching.restore(handles), REJECTED, "prepareModelFromCache with the same wrong files")
 
 
 def _rejected_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: Statuses) -> None:
     """As the framework does it: what cannot be restored is prepared, with the same files."""
     expect_rejected(caching.restore(handles), allowed, "prepareModelFromCache with wrong files")
-    caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with the same wrong files")
+    with checks.about("NNHAL-CACHE-001"):
+        caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with the same wrong files")
 
 
 def _expect_token_rejected(caching: Client, chain: Chain, preparation: Preparation, what: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.caching import TOKEN, outcome
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -14,11 +15,20 @@ from npu_conformance.harness.run.preparation import (
     NO_TOKEN,
     PreparationArguments,
     model_of,
+    needs_room,
 )
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.caching.client import GENERAL, ONLY_GENERAL, OTHER_TOKEN, Client, client, expect_rejected
+from npu_conformance.vts.lib.caching.client import (
+    GENERAL,
+    NONE,
+    ONLY_GENERAL,
+    OTHER_TOKEN,
+    Client,
+    client,
+    expect_rejected,
+)
 from npu_conformance.vts.lib.deadlines import deadline
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.hints import hint
@@ -73,9 +83,15 @@ def _saved_and_restored(caching: Client, sums: Sums, arguments: PreparationArgum
     saved = caching.save(model, cache.handles(), beside=arguments)
     sums.check(context, model_of(saved, what), "the saved model")
     restored = caching.restored(cache.handles(), TOKEN)
-    sums.check(context, model_of(restored, "prepareModelFromCache of what was saved"), "the restored model")
-    for token in (NO_TOKEN, OTHER_TOKEN):
-        expect_rejected(caching.restore(cache.handles(), token), ONLY_GENERAL, "prepareModelFromCache by another token")
+    with checks.about("NNHAL-CACHE-010"):
+        what = "prepareModelFromCache of what was saved"
+        needs_room(restored)
+        checks.status(outcome(restored), {NONE}, what)
+        sums.check(context, model_of(restored, what), "the restored model")
+    with checks.about("NNHAL-CACHE-018"):
+        for token in (NO_TOKEN, OTHER_TOKEN):
+            restored = caching.restore(cache.handles(), token)
+            expect_rejected(restored, ONLY_GENERAL, "prepareModelFromCache by another token")
 
 
 def _needs_caching(caching: Client, model: Model) -> None:

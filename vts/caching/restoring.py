@@ -172,7 +172,7 @@ def deadlines(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, limit in {"none": context.version.unavailable_time, "far": 2**62}.items():
-        with context.configuration(name):
+        with context.configuration(name), checks.about("NNHAL-QOS-002"):
             restored = caching.restore(cache.handles(), deadline=limit)
             caching.prepared_right(chain, restored, f"prepareModelFromCache, deadline {name}")
     with context.configuration("past"):
@@ -181,7 +181,7 @@ def deadlines(context: CaseContext) -> None:
         if outcome(restored) == NONE:
             caching.prepared_right(chain, restored, "prepareModelFromCache, deadline in the past")
     if context.version.is_aidl:
-        with context.configuration("below_none"):
+        with context.configuration("below_none"), checks.about("NNHAL-QOS-008"):
             invalid = frozenset({ErrorStatus.INVALID_ARGUMENT})
             expect_rejected(
                 caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2"
@@ -197,7 +197,8 @@ def deadline_that_is_over(context: CaseContext) -> None:
         with context.configuration(name):
             limit = deadline(name, context.version)
             limited = caching.restore(cache.handles(), deadline=limit)
-            checks.status(outcome(limited), LATE, f"prepareModelFromCache, deadline '{name}'")
+            with checks.about("NNHAL-QOS-015"):
+                checks.status(outcome(limited), LATE, f"prepareModelFromCache, deadline '{name}'")
             again = caching.restore(cache.handles())
             wait_until_over(context, limit)
             for restored in (limited, again):

@@ -59,7 +59,8 @@ def computed_shape(context: CaseContext) -> None:
                 sizes.write(0, struct.pack("<4i", shape[0] - number, 1, number, shape[1] - 1))
                 output.write(0, bytes(len(content)))
                 _has_shape(run(), shape, f"execution whose model computes the shape {shape}", is_first=number == 0)
-                checks.equal(bytes(output.read(0, len(content))), content, "elements in the new shape")
+                with checks.about("NNHAL-EXECUTE-001"):
+                    checks.equal(bytes(output.read(0, len(content))), content, "elements in the new shape")
 
 
 _RESHAPING = Model(

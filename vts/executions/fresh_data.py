@@ -35,6 +35,12 @@ cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 _OUTPUT = "output"
 _CHOOSING = (("EMBEDDING_LOOKUP", "refused_lookup_3_with_the_request"), ("GATHER", "refused_index_3_with_the_request"))
 """Vectors that choose two of three rows by numbers of the request."""
+_CLAUSES = {
+    "EMBEDDING_LOOKUP": "NNHAL-OPERATION-EMBEDDING_LOOKUP-C3",
+    "GATHER": "NNHAL-OPERATION-GATHER-C2",
+    "RESHAPE": "NNHAL-OPERATION-RESHAPE-C3",
+}
+"""The clauses of which data breaks one that has to be rejected."""
 _CHOICES = {(2, 0): True, (2, 3): False, (0, 1): True, (1, -1): False, (1, 2): True}
 """Numbers of rows, one execution after the other, and whether there are such rows."""
 _RESHAPES = tuple(f"{kind}_shape_of_unknown_length" for kind in ("float32", "quant8", "float16", "quant8_signed"))
@@ -74,12 +80,15 @@ class _Places:
     def check(self, context: CaseContext, turn: _Turn, execution: Execution) -> None:
         """Fail unless the turn was rejected, or gave its result and its shape."""
         if not turn.example.outputs:
-            checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a rejection, found NONE")
+            with checks.about(_CLAUSES[self.vector.operation]):
+                checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a rejection, found NONE")
             return
-        checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
+        with checks.about("NNHAL-EXECUTE-001"):
+            checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
         expected = turn.example.outputs[_OUTPUT]
-        for shape in execution.output_shapes:
-            checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
+        with checks.about("NNHAL-SHAPE-002"):
+            for shape in execution.output_shapes:
+                checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
         content = self.outputs.read(0, self.built.output_size)
         judge(context, self.vector, turn.example, {_OUTPUT: self.built.read(_OUTPUT, content, expected.shape)})
 

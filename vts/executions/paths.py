@@ -40,7 +40,8 @@ def used_twice(context: CaseContext) -> None:
             run, results = bind(context, prepared_model, asked.request, executor=executor), []
             for turn in ("first", "second"):
                 asked.clear()
-                asked.check(run(), f"{turn} execution of the request")
+                with checks.about("NNHAL-EXECUTE-001"):
+                    asked.check(run(), f"{turn} execution of the request")
                 results.append(asked.result())
             checks.equal(results[1], results[0], "bytes of the second result")
 
@@ -109,7 +110,8 @@ def rejected_both_ways(context: CaseContext) -> None:
     timing_rules(context, answer, measured=True)
     asked.clear()
     _nothing_more_is_written(context, asked, "the execution was rejected")
-    checks.equal(len(recorder.answers), 1, "number of notifications of a rejected execution")
+    with checks.about("NNHAL-EXECUTE-003"):
+        checks.equal(len(recorder.answers), 1, "number of notifications of a rejected execution")
 
 
 @cases.case("asynchronous.status_only", "NNHAL-SHAPE-011", until=Version.V1_1)
@@ -135,7 +137,9 @@ def rejected_with_a_status(context: CaseContext) -> None:
         with context.configuration(executor):
             answer = bind(context, prepared_model, invalid, executor=executor)()
             checks.status(answer.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
-            checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and times of a rejected execution")
+            with checks.about("NNHAL-ERROR-009"):
+                found = (answer.output_shapes, answer.timing)
+                checks.equal(found, ((), None), "shapes and times of a rejected execution")
 
 
 @cases.case("layout.padded", "NNHAL-EXECUTE-011", "NNHAL-REQUEST-013", since=Version.FL5)

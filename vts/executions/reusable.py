@@ -98,7 +98,8 @@ def other_deadlines(context: CaseContext) -> None:
                 if deadline == NO_DEADLINE:
                     asked.check(execution, "run without a deadline after one whose deadline had passed")
                     continue
-                checks.status(execution.status, LATE, "run whose deadline has passed")
+                with checks.about("NNHAL-QOS-003"):
+                    checks.status(execution.status, LATE, "run whose deadline has passed")
                 if execution.status == ErrorStatus.NONE:
                     asked.check(execution, "run whose deadline has passed")
 
@@ -119,7 +120,8 @@ def open_outputs(context: CaseContext) -> None:
                 execution = run_reusable(context, reusable, "reusable", ExecutionOptions())
                 if turn == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
                     raise NotSupported("the device does not execute with outputs that are not fully specified")
-                asked.check(execution, "run without fences")
+                with checks.about("NNHAL-EXECUTE-001"):
+                    asked.check(execution, "run without fences")
 
 
 @cases.case("reusable.one_in_flight", "NNHAL-EXECUTE-016", since=Version.FL8)

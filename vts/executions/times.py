@@ -43,7 +43,8 @@ def only_where_asked(context: CaseContext) -> None:
             }
             for measured in (False, True, False):
                 execution = runs[measured]()
-                asked.check(execution, "execution")
+                with checks.about("NNHAL-EXECUTE-008"):
+                    asked.check(execution, "execution")
                 timing_rules(context, execution, measured=measured)
 
 

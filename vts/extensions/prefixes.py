@@ -50,7 +50,8 @@ def support(context: CaseContext) -> None:
             if needed <= listed:
                 checks.that(found, f"the device lists {spelled}, but does not support {name}")
             else:
-                checks.that(not found, f"the device supports {name}, but does not list all of {spelled}")
+                with checks.about("NNHAL-QUERY-026"):
+                    checks.that(not found, f"the device supports {name}, but does not list all of {spelled}")
     if not listed & {FIBONACCI, ECHO}:
         raise NotApplicable("the device lists none of the extensions that are known here, and supports nothing of them")
 

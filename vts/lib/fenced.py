@@ -175,7 +175,8 @@ class Sum:
         if not launched.is_waiting or launched.fence is None or launched.callback is None:
             return
         for _ in range(_ROUNDS):
-            checks.equal(launched.fence.get_state(), FenceState.UNSIGNALLED, "state of the fence while waiting")
+            with checks.about("NNHAL-FENCED-006"):
+                checks.equal(launched.fence.get_state(), FenceState.UNSIGNALLED, "state of the fence while waiting")
             status = launched.callback.get_execution_info().status
             found = (
                 f"getExecutionInfo while a wait fence is open: expected GENERAL_FAILURE, found {status_name(status)}"

@@ -155,7 +155,8 @@ class _Runner:
         with checks.about("NNHAL-EXECUTE-002"):
             after = bytes(inputs.read(0, len(built.input_data)))
             checks.that(after == built.input_data, "the execution modified its input memory")
-        checks.that(not outputs.take_overrun(), "the execution wrote behind the end of its output memory")
+        with checks.about("NNHAL-REQUEST-013"):
+            checks.that(not outputs.take_overrun(), "the execution wrote behind the end of its output memory")
 
     @property
     def _loop_timeout(self) -> int:

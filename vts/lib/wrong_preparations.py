@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.judge.compare import AospVerdict
 from npu_conformance.harness.run.caching import TOKEN
 from npu_conformance.harness.run.preparation import PreparationArguments
 from npu_conformance.specs.neuralnetworks.enums import Priority
@@ -23,12 +24,24 @@ from npu_conformance.vts.lib.deadlines import deadline
 _PREFIX = 1
 _NOBODY = ExtensionNameAndPrefix("com.npu_conformance.in_no_driver", _PREFIX)
 _HINT = TokenValuePair(_PREFIX << 16, b"?")
+_BREAKS = {
+    "model": "NNHAL-MODEL-001",
+    "preference": "NNHAL-PREPARE-009",
+    "priority": "NNHAL-PREPARE-010",
+    "deadline": "NNHAL-QOS-008",
+}
 
 
 class Wrong(NamedTuple):
-    """A preparation that has to be rejected. name: what is wrong, and what stands beside it; words: the same."""
+    """A preparation that has to be rejected. name: what is wrong, and what stands beside it; words: the same.
+
+    breaks: the requirement on what is wrong. aosp: whether AOSP's VTS would notice that it is taken: it gives a wrong
+    preference and a wrong priority beside nothing else, and what it makes of others is not known.
+    """
 
     name: str
+    breaks: str
+    aosp: AospVerdict
     model: Model
     arguments: PreparationArguments
 
@@ -47,7 +60,15 @@ def wrong_preparations(version: Version) -> Iterator[Wrong]:
         model = _empty(right) if mistake == "model" else right
         for neighbour, given in _neighbours(version).items():
             if not wrong.keys() & given.keys():
-                yield Wrong(f"{mistake}_beside_{neighbour}", model, replace(PreparationArguments(), **wrong, **given))
+                arguments = replace(PreparationArguments(), **wrong, **given)
+                aosp = _aosp_verdict(mistake, neighbour)
+                yield Wrong(f"{mistake}_beside_{neighbour}", _BREAKS[mistake], aosp, model, arguments)
+
+
+def _aosp_verdict(mistake: str, neighbour: str) -> AospVerdict:
+    if mistake == "deadline":
+        return "no"
+    return "yes" if mistake != "model" and neighbour == "nothing" else "unknown"
 
 
 def _mistakes(version: Version) -> dict[str, dict[str, Any]]:

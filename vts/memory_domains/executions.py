@@ -147,11 +147,13 @@ def uninitialised(fixture: BufferFixture) -> None:
     made = fixture.allocate(model, inputs=(0,), outputs=(0,))
     one, other, result = fixture.pool(fixture.chosen.packed(A)), fixture.pool(fixture.chosen.packed(B)), fixture.pool()
     fixture.fails(model, (made, other), (result,), GENERAL, "execution with a fresh buffer as input")
-    fixture.succeeds(model, (one, other), (made,), "execution with a fresh buffer as output")
-    fixture.holds(made, SUM, "buffer of the output")
     zero = fixture.pool(fixture.chosen.packed((0.0, 0.0)))
-    fixture.succeeds(model, (made, zero), (result,), "execution with the buffer of an output as input")
-    fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
+    with checks.about("NNHAL-MEMDOMAIN-015"):
+        fixture.succeeds(model, (one, other), (made,), "execution with a fresh buffer as output")
+        fixture.holds(made, SUM, "buffer of the output")
+        fixture.succeeds(model, (made, zero), (result,), "execution with the buffer of an output as input")
+    with checks.about("NNHAL-MEMDOMAIN-032"):
+        fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
 
 
 @cases.case("execute.beside_a_legal_use", "NNHAL-MEMDOMAIN-024", since=_SINCE)

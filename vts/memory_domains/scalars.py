@@ -120,9 +120,13 @@ def _holds(fixture: BufferFixture, made: DeviceBuffer, data: bytes) -> None:
     """See that a buffer takes these bytes and gives them back, and memory of no other size."""
     for size in _SIZES:
         if size != len(data):
-            checks.status(fixture.copy_from(made, bytes(size)), {INVALID}, f"copyFrom of {size} bytes to {len(data)}")
+            with checks.about("NNHAL-MEMDOMAIN-017"):
+                copied = fixture.copy_from(made, bytes(size))
+                checks.status(copied, {INVALID}, f"copyFrom of {size} bytes to {len(data)}")
     checks.status(fixture.copy_from(made, data), {NONE}, f"copyFrom of {len(data)} bytes to a scalar")
     for size in _SIZES:
         if size != len(data):
-            checks.status(fixture.copy_to(made, size), {INVALID}, f"copyTo of {len(data)} bytes to {size}")
-    checks.equal(fixture.content(made, len(data)), data, "content of a scalar's buffer")
+            with checks.about("NNHAL-MEMDOMAIN-020"):
+                checks.status(fixture.copy_to(made, size), {INVALID}, f"copyTo of {len(data)} bytes to {size}")
+    with checks.about("NNHAL-MEMDOMAIN-022"):
+        checks.equal(fixture.content(made, len(data)), data, "content of a scalar's buffer")

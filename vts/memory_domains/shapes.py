@@ -75,7 +75,8 @@ def contradicting_order(fixture: BufferFixture) -> None:
     row, column = (1, fixture.elements), (fixture.elements, 1)
     model = fixture.prepare(dimensions=(0, 0))
     made = fixture.allocate(model, inputs=(0,), outputs=(0,), dimensions=row)
-    checks.status(fixture.copy_from(made, fixture.chosen.packed(B), column), {INVALID}, "copyFrom of a column")
+    with checks.about("NNHAL-MEMDOMAIN-018"):
+        checks.status(fixture.copy_from(made, fixture.chosen.packed(B), column), {INVALID}, "copyFrom of a column")
     fixture.fill(made, A, row)
     other, result = Argument(_pool(fixture, B, 1), column), Argument(fixture.pool(), column)
     fixture.fails(model, (Argument(made, column), other), (result,), INVALID, "execution with a row as a column")
@@ -176,7 +177,8 @@ def of_several_roles(fixture: BufferFixture) -> None:
         made = fixture.allocate(*models, inputs=(0,), dimensions=dimensions)
         for wrong in ((count, 4), (2 * count, 2), (0, 2), (count, 0)):
             data = bytes(2 * len(fixture.chosen.packed(A)))
-            checks.status(fixture.copy_from(made, data, wrong), {INVALID}, f"copyFrom with dimensions {wrong}")
+            with checks.about("NNHAL-MEMDOMAIN-018"):
+                checks.status(fixture.copy_from(made, data, wrong), {INVALID}, f"copyFrom with dimensions {wrong}")
         fixture.fill(made, A)
         result, shape = fixture.pool(), (count, 2)
         places = (Argument(made, shape), Argument(fixture.pool(fixture.chosen.packed(B)), shape))
@@ -191,7 +193,9 @@ def unknown_rank(fixture: BufferFixture) -> None:
     model, count = fixture.prepare(dimensions=()), fixture.elements
     made = fixture.allocate(model, inputs=(0,))
     data = fixture.chosen.packed(A)
-    checks.status(fixture.copy_from(made, data), {INVALID}, "copyFrom without dimensions to a buffer of unknown rank")
+    with checks.about("NNHAL-MEMDOMAIN-019"):
+        copied = fixture.copy_from(made, data)
+        checks.status(copied, {INVALID}, "copyFrom without dimensions to a buffer of unknown rank")
     for shape in ((count,), (count, 1), (1, count, 1)):
         checks.status(fixture.copy_from(made, data, shape), {NONE}, f"copyFrom of shape {shape}")
         result = fixture.pool()

@@ -111,10 +111,12 @@ def tokens_of_bursts(context: CaseContext) -> None:
     model, zero, result = fixture.prepare(), fixture.pool(fixture.chosen.packed((0.0, 0.0))), fixture.pool()
     made = fixture.allocate(model, inputs=(0,))
     fixture.fill(made, A)
-    burst = checks.succeeds(model.configure_execution_burst, "configureExecutionBurst")
+    with checks.about("NNHAL-BURST-001"):
+        burst = checks.succeeds(model.configure_execution_burst, "configureExecutionBurst")
     for _ in range(2):
         what = "releaseMemoryResource of a token that the client has given to nothing"
-        checks.succeeds(lambda: burst.release_memory_resource(made.token), what)
+        with checks.about("NNHAL-BURST-015"):
+            checks.succeeds(lambda: burst.release_memory_resource(made.token), what)
         fixture.holds(made, A, "buffer whose token a burst was told to release")
         fixture.succeeds(
             model, (made, zero), (result,), "execution on a buffer whose token a burst was told to release"
@@ -149,7 +151,8 @@ def of_the_dead(context: CaseContext) -> None:
     model = last.prepare()
     last.fails(model, (secret.token, last.pool()), (last.pool(),), INVALID, "execution on a dead application's buffer")
     made = last.allocate(model, inputs=(0,))
-    checks.status(last.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+    with checks.about("NNHAL-MEMDOMAIN-014"):
+        checks.status(last.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
 
 
 @cases.case("tokens.of_the_freed", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", "NNHAL-MEMDOMAIN-014", since=_SINCE)
@@ -165,7 +168,8 @@ def of_the_freed(fixture: BufferFixture) -> None:
     token = freed.token
     del freed
     made = fixture.allocate(model, inputs=(0,))
-    checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer behind a freed one")
+    with checks.about("NNHAL-MEMDOMAIN-014"):
+        checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer behind a freed one")
     fixture.fill(made, B)
     zero = fixture.pool(fixture.chosen.packed((0.0, 0.0)))
     if made.token == token:
@@ -189,7 +193,8 @@ def many(fixture: BufferFixture) -> None:
     for _ in range(200):
         made = fixture.allocate(model, inputs=(0,))
         checks.that(made.token != kept.token, f"token {kept.token} of a living buffer was given out again")
-        checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+        with checks.about("NNHAL-MEMDOMAIN-014"):
+            checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
         fixture.fill(made, B)
     fixture.holds(kept, A, "content of the first buffer")
 

@@ -67,7 +67,7 @@ def preparations(context: CaseContext) -> None:
     for name in (*LIMITED, *UNLIMITED):
         with context.configuration(name):
             preparation = context.prepare(model, deadline=deadline(name, context.version))
-            check_preparation(preparation, name)
+            check_preparation(preparation, name, context.version)
             _warn_of_hope(context, name, preparation.status, "preparation")
 
 
@@ -97,7 +97,8 @@ def of_the_preparation(context: CaseContext) -> None:
         with context.configuration(name):
             limit = deadline(name, context.version)
             limited = context.prepare(model, deadline=limit)
-            checks.status(limited.status, LATE, f"preparation with the deadline '{name}'")
+            with checks.about("NNHAL-QOS-003"):
+                checks.status(limited.status, LATE, f"preparation with the deadline '{name}'")
             again = model_of(context.prepare(model), "prepareModel of the same model without a deadline, notified")
             wait_until_over(context, limit)
             for prepared_model in filter(None, (limited.prepared_model, again)):
@@ -119,7 +120,7 @@ def below_none(context: CaseContext) -> None:
         for name, value in _BELOW_NONE.items():
             with context.configuration(f"{call}.{name}"):
                 checks.raises_status(lambda: make(value), allowed, f"{call} with deadline {value} ns")  # noqa: B023
-    with context.configuration("afterwards"):
+    with context.configuration("afterwards"), checks.about("NNHAL-ERROR-008"):
         checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution after rejected deadlines")
 
 

@@ -45,7 +45,8 @@ def result_beyond_any_memory(context: CaseContext) -> None:
     small = execute(context, preparation.prepared_model, _request(context, 2), measure=False)
     if small.status == ErrorStatus.GENERAL_FAILURE:
         raise NotSupported("TILE to a size that only the request knows is not executed")
-    checks.status(small.status, {ErrorStatus.NONE}, "execution whose result takes 16 bytes")
+    with checks.about("NNHAL-EXECUTE-001"):
+        checks.status(small.status, {ErrorStatus.NONE}, "execution whose result takes 16 bytes")
     for attempt in ("first", "again"):
         with context.configuration(attempt):
             execution = execute(context, preparation.prepared_model, _request(context, _REPEATS), measure=False)

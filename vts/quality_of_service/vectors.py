@@ -89,7 +89,7 @@ def _prepare(context: CaseContext, vector: Vector, name: str, priority: int = Pr
     """Prepare with a deadline; None where it was missed."""
     model = build_model(vector, context.version).model
     preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
-    check_preparation(preparation, name)
+    check_preparation(preparation, name, context.version)
     return preparation.prepared_model
 
 

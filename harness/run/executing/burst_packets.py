@@ -59,6 +59,7 @@ def _output(argument: RequestArgument) -> Iterator[RequestElement]:
     yield from (OutputDimension(size) for size in argument.dimensions)
 
 
+@checks.about("NNHAL-BURST-003")
 def read_result(packet: bytes) -> Execution:
     """What a result packet says. Failed where it breaks the format (NNHAL-BURST-003, -007)."""
     try:
@@ -76,6 +77,7 @@ def read_result(packet: bytes) -> Execution:
     return Execution(information.status, shapes, Timing(timing.time_on_device, timing.time_in_driver))
 
 
+@checks.about("NNHAL-BURST-007")
 def _not_clean(packet: bytes, elements: Sequence[ResultElement]) -> None:
     """Bytes without a name are zero, and truth values 0 or 1: else something of the driver's memory shows."""
     for number, (found, expected) in enumerate(zip(_split(packet), (pack([one]) for one in elements), strict=True)):

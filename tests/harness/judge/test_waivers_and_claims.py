@@ -298,6 +298,7 @@ def test_a_configuration_is_judged_by_what_was_refused_in_it() -> None:
     assert enforced.outcome is Outcome.FAIL
     assert [part.outcome.value for part in enforced.configurations] == ["fail", "not-supported"]
     assert enforced.configurations[0].message == "claimed as supported, but refused: no"
+    assert concerned(enforced)[0] == "NNHAL-CLAIM-001"
 
 
 def test_a_case_in_which_no_model_was_refused_is_outside_all_claims() -> None:
