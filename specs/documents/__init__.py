@@ -33,7 +33,7 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
         return decoder(kind).decode(data)
     except msgspec.ValidationError as error:
         rule, path = explained(error, kind)
-        raise DocumentError(document, path, rule) from None
+        raise DocumentError(document, _with_keys(path, data, kind), rule) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DocumentError(document, "", f"not JSON: {error}") from None
     except RecursionError:
@@ -54,6 +54,12 @@ def read(path: Path, kind: type[Kind]) -> Kind:
                 str(path), "", "is no such document: expected a JSON object, which begins with {"
             ) from None
         raise
+
+
+def _with_keys(path: str, data: bytes | str, kind: type[Any]) -> str:
+    from npu_conformance.specs.documents.keys import with_keys
+
+    return with_keys(path, data, kind)
 
 
 def explained(error: Exception, kind: Any) -> tuple[str, str]:

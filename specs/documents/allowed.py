@@ -26,6 +26,7 @@ _IN_WORDS = {
 }
 """Patterns of texts that people write."""
 _DATE = "Invalid RFC3339 encoded date"
+_LONE = re.compile(r"Expected `(object \| )?array( \| null)?`, got `(int|float|str|bool)`")
 _FIELD = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 
 
@@ -41,6 +42,8 @@ def with_allowed(rule: str, path: str, kind: Any) -> str:
     if rule.startswith(_REGEX):
         found = next((words for pattern, words in _IN_WORDS.items() if rule == f"{_REGEX} {pattern!r}"), "")
         return f"expected {found}" if found else rule
+    if _LONE.fullmatch(rule):
+        return f"{rule}; a single value is a list, too: [1]"
     return f"{rule}; expected YYYY-MM-DD" if rule == _DATE else rule
 
 

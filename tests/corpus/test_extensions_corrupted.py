@@ -192,7 +192,7 @@ WRONG_VECTORS: dict[str, tuple[Edit, str]] = {
     ),
     "parameters_in_other_digits": (
         _json(VECTORS, lambda it: it["vectors"][0]["operands"]["input"].update(extension="0")),
-        "example_clamp.json: $.vectors[0].operands[...].extension: Expected `str` matching regex",
+        "example_clamp.json: $.vectors[0].operands.input.extension: Expected `str` matching regex",
     ),
     "unknown_operation": (
         _json(VECTORS, lambda it: it["vectors"][0].update(operations=[{"type": "CLIP", "inputs": [], "outputs": []}])),
@@ -218,6 +218,18 @@ UNTRUE: dict[str, tuple[Edit, str]] = {
     "breaks_a_clause": (
         _json(VECTORS, lambda it: it["vectors"][0]["operands"]["low"].update(value=[3.0])),
         "float32: as HAL 1.2 expected it to break nothing, it breaks EXAMPLE_CLAMP.C1",
+    ),
+    "found_at_the_execution": (
+        _json(VECTORS, lambda it: it["vectors"][4]["rejected"].update(phase="model")),
+        "low_above_high: rejected.phase: expected execution, found model: EXAMPLE_CLAMP.C1 may be found out at the",
+    ),
+    "rank_found_at_the_execution": (
+        _json(VECTORS, lambda it: it["vectors"][4]["rejected"].update(phase="model", clause="MODEL.P3R")),
+        "low_above_high: rejected.phase: expected execution, found model: MODEL.P3R may be found out at the execution",
+    ),
+    "clause_without_its_operation": (
+        _json(VECTORS, lambda it: it["vectors"][4]["rejected"].update(clause="C1")),
+        "expected it to break C1, it breaks EXAMPLE_CLAMP.C1; a vector names the clause with its operation",
     ),
     "breaks_no_clause": (
         _json(VECTORS, lambda it: it["vectors"][4]["operands"]["low"].update(value=[0.25])),

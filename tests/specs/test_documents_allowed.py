@@ -10,11 +10,13 @@ import pytest
 from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.vectors import VectorFile
 from npu_conformance.specs.documents.waivers import WaiverFile
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 MANIFEST = '{"name": "mine", "vendor": "me", "version": "1", %s}'
+VECTOR = '{"operation": "ADD", "vectors": [{"name": "a", "since": "1", "inputs": [], "outputs": [], "operands": {%s}}]}'
 WAIVER = '{"format": 1, "waivers": [{%s}]}'
 
 
@@ -44,6 +46,17 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             MANIFEST.replace("mine", "My NPU") % '"restart": "fork"',
             "$.name: expected small letters and digits, and behind the first of them also _ . and -",
         ),
+        (
+            VectorFile,
+            VECTOR % '"a": {"type": "FLOAT32", "value": [1]}, "slope": {"type": "FLOAT32", "value": 0.25}',
+            "$.vectors[0].operands.slope.value: Expected `object | array | null`, got `float`; a single value is a "
+            "list, too: [1]",
+        ),
+        (
+            VectorFile,
+            VECTOR % '"a": {"type": "FLOAT32"}, "slope": {"type": 1}' + "and so on",
+            "$.vectors[0].operands[...].type: Expected `str`, got `int`",
+        ),
         (WaiverFile, '{"format": 2}', "$.format: Invalid enum value 2; expected one of 1"),
         (
             WaiverFile,
@@ -60,7 +73,7 @@ WAIVER = '{"format": 1, "waivers": [{%s}]}'
             WAIVER % '"expires": "31.3.2027"',
             "$.waivers[0].expires: Invalid RFC3339 encoded date; expected YYYY-MM-DD",
         ),
-        (dict[str, OperationType], '{"a": 4711}', "$[...]: Invalid enum value 4711"),
+        (dict[str, OperationType], '{"a": 4711}', "$.a: Invalid enum value 4711"),
         (
             tuple[int, Manifest],
             '[1, {"vendr": ""}]',
