@@ -53,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write into the stored vectors which engines agree, as witnesses, and what the driver executes of those "
         "that are to be refused, as taken_by",
     )
+    witness.add_argument(
+        "--vectors",
+        metavar="PATH",
+        type=Path,
+        help="vectors of your own (docs/own-vectors.md) in place of the stored ones",
+    )
     add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
@@ -102,31 +108,39 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
+    from npu_conformance.cli.commands import _own_vectors
     from npu_conformance.cli.commands._witness_process import testimonies
     from npu_conformance.cli.commands._witness_tally import Tally
-    from npu_conformance.corpus import vectors, witnesses
+    from npu_conformance.corpus import contradicted, vectors, witnesses
     from npu_conformance.corpus.vectors import writing
 
     if options.record and not (options.engine or options.driver):
         raise UsageError("--record needs an --engine or a --driver: the oracle is a witness of all vectors anyway")
     if options.record and options.catalogue:
         raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
-    operations = _stored_vectors.operations(
-        options.operations, (*vectors.operations(), *vectors.registered_operations())
-    )
-    engines: dict[str, Engine] = {"oracle": witnesses.oracle}
+    if options.record and options.vectors:
+        raise UsageError("--record writes into the vectors of this project: leave --vectors out")
+    problems = 0
+    if options.vectors:
+        operations, given, problems = _own_vectors.read(options.vectors, options.operations)
+        engines: dict[str, Engine] = {contradicted.NAME: contradicted.oracle}
+    else:
+        operations = _stored_vectors.operations(
+            options.operations, (*vectors.operations(), *vectors.registered_operations())
+        )
+        given, engines = functools.partial(_stored, operations), {"oracle": witnesses.oracle}
     engines.update((spec, _engine(spec)) for spec in options.engine)
     drivers = _drivers(options)
     tallies = {name: Tally(name, operations) for name in (*engines, *drivers)}
     for name, engine in (engines | drivers).items():
-        stored = functools.partial(_stored, operations, refused=name in drivers)
-        for vector, testimony in zip(stored(), testimonies(stored, name, engine), strict=True):
+        asked = functools.partial(given, refused=name in drivers)
+        for vector, testimony in zip(asked(), testimonies(asked, name, engine), strict=True):
             tallies[name].add(vector, testimony)
     for name, tally in tallies.items():
         print(tally.summary())
         if options.record and name != "oracle":
             writing.record(name, tally.agreed, tally.taken)
-    return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
+    return WRONG if problems or any(tally.disagreed for tally in tallies.values()) else OK
 
 
 def _stored(operations: list[str], *, refused: bool) -> Iterator[Vector]:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from npu_conformance.corpus import oracles, variations, vectors, witnesses
 from npu_conformance.corpus.variations import allowed
-from npu_conformance.corpus.vectors import Example, Rejected, Vector, broken_clauses
+from npu_conformance.corpus.vectors import Example, Vector, broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.specs.diagnostics.one_line import one_line
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
-from npu_conformance.specs.neuralnetworks.validate import structural_rules
-from npu_conformance.specs.versions import NEWEST
 
 
 @dataclass(frozen=True)
@@ -71,36 +69,11 @@ def _of_operation(operation: str, file: str) -> Iterator[str]:
 def _of_vector(vector: Vector) -> Iterator[str]:
     if not any(operation.type == vector.operation for operation in vector.operations):
         yield f"the vector does not use {vector.operation}"
-    rejected = vector.rejected
-    for version in dict.fromkeys((vector.since, rejected.until if rejected else NEWEST)):
-        for example in vector.examples or (Example({}, {}),):
-            broken = broken_clauses.broken_clauses(vector, example, version)
-            expected = {rejected.clause} if rejected else set()
-            if broken != expected:
-                whole = _whole_name(rejected, broken)
-                yield f"as HAL {version} expected it to break {_spelled(expected)}, it breaks {_spelled(broken)}{whole}"
-    if rejected is not None and rejected.phase == "model" and _is_found_late(vector.operation, rejected.clause):
-        late = f"{rejected.clause} may be found out at the execution: a device need not reject the model"
-        yield f"rejected.phase: expected execution, found model: {late}"
-    if rejected is None:
+    yield from broken_clauses.contradictions(vector)
+    if vector.rejected is None:
         for example in vector.examples:
             yield from _of_shapes(vector, example)
         yield from _of_values(vector)
-
-
-def _whole_name(rejected: Rejected | None, broken: set[str]) -> str:
-    """What to write where a clause has the short name that it has among the rules."""
-    if rejected is None or not any(name.endswith(f".{rejected.clause}") for name in broken):
-        return ""
-    return "; a vector names the clause with its operation"
-
-
-def _is_found_late(operation: str, clause: str) -> bool:
-    """True for a clause, or a rule of structure, that a device may find broken when it executes the model."""
-    if any(one.id == clause and one.latest == "execution" for one in structural_rules()):
-        return True
-    own = rules.clauses(operation) if rules.has(operation) else ()
-    return any(one.id == clause and one.phase == "execution" for one in own)
 
 
 def _of_shapes(vector: Vector, example: Example) -> Iterator[str]:
@@ -155,7 +128,3 @@ def _of_values(vector: Vector) -> Iterator[str]:
             variations.apply(name, vector)
         except (ValueError, LookupError) as error:
             yield f"variation {name}: {error} (list it in `excluded` where its data does not allow it)"
-
-
-def _spelled(clauses: set[str]) -> str:
-    return ", ".join(sorted(clauses)) or "nothing"

@@ -7,12 +7,15 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.vector_cases import attach, vector_from
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.failures import PROMOTED
 from npu_conformance.specs.manifest import InterfaceName
@@ -20,6 +23,8 @@ from npu_conformance.specs.manifest import InterfaceName
 if TYPE_CHECKING:
     from npu_conformance.harness.run.context import CaseContext
 
+_OF_AOSP = "aosp"
+"""The witness of collections that were made of AOSP's specifications."""
 _SPECIFICATION = ".mod.py"
 
 _ONE_MODEL = (
@@ -31,25 +36,72 @@ MakeCase = Callable[[VectorHeader, Callable[[], Vector], str], Case]
 """Makes the case of a vector: its header, what loads it, and the case's id."""
 
 
+class External(msgspec.Struct, frozen=True):
+    """One external vector. name: of its case, behind the area. problem: why a file or line gives none."""
+
+    name: str
+    header: VectorHeader | None = None
+    load: Callable[[], Vector] | None = None
+    problem: DocumentError | None = None
+
+
 def cases_from(path: Path, area: str, make_case: MakeCase, interface: InterfaceName = "device") -> Iterator[Case]:
     """A case for each external vector, in any of the three forms. area: in which the cases are, such as vts.external.
 
     interface: of the cases that say why a file or line gives no vectors.
     """
+    for one in found(path):
+        if one.header is None or one.load is None:
+            assert one.problem is not None
+            yield _unreadable(one.problem, f"{area}.{one.name}", interface)
+            continue
+        yield checked(make_case(one.header, one.load, f"{area}.{one.name}"), one.load)
+
+
+def checked_again(payload: Any, case_from: Callable[[Any], Case]) -> Case:
+    """The case of a failure file, which is as wrong there. case_from: makes that of a vector of any origin."""
+    return checked(case_from(payload), lambda: vector_from(payload))
+
+
+def found(path: Path) -> Iterator[External]:
+    """Every vector of a file or folder, in any of the three forms. Raises DocumentError."""
     if _has_findings(path):
         return
     if path.suffix == ".tflite":
         raise DocumentError(str(path), "", _ONE_MODEL)
-    if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
-        yield from _own_form(path, area, make_case)
+    if _is_own_form(path):
+        yield from _own_form(path)
         return
     if _has_specifications(path):
-        yield from _specifications(path, area, make_case, interface)
+        yield from _specifications(path)
         return
     for collection in jsonl_vectors.collections(path):
-        yield from _neutral_form(collection, area, make_case)
+        yield from _neutral_form(collection)
         for number, problem in collection.problems().items():
-            yield _unreadable(problem, f"{area}.{_source(collection)}.line{number}", interface)
+            yield External(f"{_source(collection)}.line{number}", problem=problem)
+
+
+def _is_own_form(path: Path) -> bool:
+    return path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json")))
+
+
+def checked(case: Case, load: Callable[[], Vector]) -> Case:
+    """The case of a vector from outside: an error of the run where the oracles contradict what is expected.
+
+    No driver is blamed for that. AOSP's own vectors are as they are.
+    """
+
+    def run(context: CaseContext) -> None:
+        from npu_conformance.corpus import contradicted
+
+        vector = load()
+        if _OF_AOSP not in vector.witnesses:
+            attach(context, vector)
+            for problem in contradicted.by_the_oracles(vector):
+                raise DocumentError("", "", problem)
+        case.run(context)
+
+    return msgspec.structs.replace(case, run=run)
 
 
 def _has_findings(path: Path) -> bool:
@@ -61,10 +113,10 @@ def _has_findings(path: Path) -> bool:
     return bool(found) and not others
 
 
-def _neutral_form(collection: jsonl_vectors.Collection, area: str, make_case: MakeCase) -> Iterator[Case]:
+def _neutral_form(collection: jsonl_vectors.Collection) -> Iterator[External]:
     for header in collection.headers():
         load = functools.partial(collection.load, header.name)
-        yield make_case(header, load, f"{area}.{_source(collection)}.{_safe(header.name)}")
+        yield External(f"{_source(collection)}.{_safe(header.name)}", header, load)
 
 
 def _source(collection: jsonl_vectors.Collection) -> str:
@@ -75,18 +127,18 @@ def _has_specifications(path: Path) -> bool:
     return path.name.endswith(_SPECIFICATION) or next(path.rglob(f"*{_SPECIFICATION}"), None) is not None
 
 
-def _specifications(path: Path, area: str, make_case: MakeCase, interface: InterfaceName) -> Iterator[Case]:
-    """AOSP's specification files, run in confined children; one that gives no tests is a case that says why."""
+def _specifications(path: Path) -> Iterator[External]:
+    """AOSP's specification files, run in confined children; one that gives no tests says why."""
     from npu_conformance.corpus.importers.aosp import importing
 
     loaded = list(importing.load(importing.files(path)))
     for collection in importing.collections(loaded):
-        yield from _neutral_form(collection, area, make_case)
+        yield from _neutral_form(collection)
     for one in loaded:
         if one.problem is not None:
             folder, name = one.path.absolute().parent.name, one.path.name.removesuffix(_SPECIFICATION)
             problem = DocumentError(f"{one.path}:{one.problem.line}", "", one.problem.what)
-            yield _unreadable(problem, f"{area}.{_safe(folder)}.{_safe(name)}", interface)
+            yield External(f"{_safe(folder)}.{_safe(name)}", problem=problem)
 
 
 def _unreadable(problem: DocumentError, beginning: str, interface: InterfaceName) -> Case:
@@ -104,7 +156,7 @@ def _safe(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
-def _own_form(path: Path, area: str, make_case: MakeCase) -> Iterator[Case]:
+def _own_form(path: Path) -> Iterator[External]:
     folder = path if path.is_dir() else path.parent
     names = vectors.operations(folder) if path.is_dir() else (path.stem.upper(),)
     for operation in names:
@@ -114,7 +166,7 @@ def _own_form(path: Path, area: str, make_case: MakeCase) -> Iterator[Case]:
         for header in _headers(operation, folder, file):
             vectors.load(operation, header.name, folder)  # bad values are the user's to know before anything runs
             load = functools.partial(vectors.load, operation, header.name, folder)
-            yield make_case(header, load, f"{area}.{operation}.{header.name}")
+            yield External(f"{operation}.{header.name}", header, load)
 
 
 def _headers(operation: str, folder: Path, file: Path) -> tuple[VectorHeader, ...]:
