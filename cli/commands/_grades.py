@@ -12,8 +12,9 @@ from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.interfaces import NOT_IMPLEMENTED
 from npu_conformance.specs.outcomes import Outcome
 
+_QUERIES = "vts.queries."
 FIRST_CALLS = (
-    "vts.queries.",
+    _QUERIES,
     "vts.npu_scheduling.",
     "cts.npu_manager.lifecycle.",
     "cts.npu_manager.request.",
@@ -62,17 +63,26 @@ def letter_of(interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> st
     red = [case for case in verdicts if is_red(case.outcome, case.dispositions)]
     if not any(case.outcome is Outcome.PASS for case in verdicts):
         return "E"
-    if any(case.case.startswith(FIRST_CALLS) for case in red):
+    if any(case.case.startswith(FIRST_CALLS) for case in red) or any(map(_lacks_a_query, verdicts)):
         return "D"
     if _idle(interfaces, verdicts):
         return "C"
     return "B" if red else "A"
 
 
+def _lacks_a_query(case: CaseResult) -> bool:
+    """True where a query of a device found no such method."""
+    lacks = case.outcome is Outcome.NOT_SUPPORTED and NOT_IMPLEMENTED in case.message
+    return lacks and case.case.startswith(_QUERIES)
+
+
 def meaning_of(letter: str, interfaces: Collection[str], verdicts: Sequence[CaseResult]) -> str:
     """Return what a grade means, and what to do next: what is red comes before what is missing."""
-    if letter == "E" and any(is_red(case.outcome, case.dispositions) for case in verdicts):
+    is_any_red = any(is_red(case.outcome, case.dispositions) for case in verdicts)
+    if letter == "E" and is_any_red:
         return f"{GRADES[letter]}: see the failures"
+    if letter == "D" and not is_any_red:
+        return f"{GRADES[letter]}: implement the methods that are missing"
     idle = [_next(interface, verdicts) for interface in _idle(interfaces, verdicts)]
     following = "; ".join(idle) if letter in ("C", "E") else _NEXT[letter]
     return f"{GRADES[letter]}{': ' if following else ''}{following}"

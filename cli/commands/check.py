@@ -31,6 +31,7 @@ from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.report.symptoms import Cause, cause
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.missing_methods import missing_methods
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
@@ -53,7 +54,7 @@ class Grade:
     """How far an adapter has come.
 
     failed: how many cases are red, which `failures` names; not_supported: how many apply beside these and do not pass;
-    uncovered: what the passes do not cover.
+    uncovered: what the passes do not cover. missing: methods of the HAL's version that the cases wanted in vain.
     """
 
     letter: str
@@ -63,6 +64,7 @@ class Grade:
     not_supported: int
     failures: tuple[str, ...]
     uncovered: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +107,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade})
     else:
-        print("\n".join([*_met(manifest, version, handshake), *_judged(grade, summary)]))
+        print("\n".join([*_met(manifest, version, handshake), *_judged(grade, summary, version)]))
     return OK if grade.letter == "A" else WRONG
 
 
@@ -124,10 +126,12 @@ def _met(manifest: Manifest, version: Version, handshake: float) -> Iterator[str
     yield from (f"option {name}: {meaning}" for name, meaning in manifest.options.items())
 
 
-def _judged(grade: Grade, summary: Summary) -> Iterator[str]:
-    """Return how many cases pass, what is wrong with the rule that it breaks, and the grade."""
+def _judged(grade: Grade, summary: Summary, version: Version) -> Iterator[str]:
+    """Return how many cases pass, what is wrong with the rule that it breaks, what is missing, and the grade."""
     yield f"{grade.passed} of {grade.passed + grade.failed + grade.not_supported} smoke cases pass"
     yield from _failures([case for case in summary.verdicts if is_red(case.outcome, case.dispositions)])
+    if grade.missing:
+        yield f"methods of HAL {version} that are not implemented: {' '.join(grade.missing)}"
     yield from (f"coverage: {line}" for line in grade.uncovered)
     yield f"grade {grade.letter}: {grade.meaning}"
 
@@ -157,6 +161,7 @@ def _grade(summary: Summary) -> Grade:
         counts.total() - counts[Outcome.PASS] - counts[Outcome.NOT_APPLICABLE] - len(red),
         red,
         summary.results.thin_coverage,
+        tuple(missing_methods(verdicts, summary.results.hal_version)),
     )
 
 

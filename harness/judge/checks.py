@@ -8,7 +8,7 @@ from contextlib import ContextDecorator, contextmanager
 from typing import Any, NoReturn, TypeVar
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
-from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, status_name
+from npu_conformance.specs.errors import DeadObject, InterfaceError, NotVisible, ServiceError, Unsupported, status_name
 from npu_conformance.specs.interfaces import is_interface
 
 Result = TypeVar("Result")
@@ -115,6 +115,24 @@ def succeeds(call: Callable[[], Result], what: str) -> Result:
         raise
     except InterfaceError as error:
         fail(what, "success", format_error(error))
+
+
+def works(call: Callable[[], Result], what: str) -> Result:
+    """As `succeeds`, of a driver: a method that it does not have is not-supported, so that bring-up begins without red.
+
+    The summary names it (harness.run.missing_methods), and the run is not conformant.
+    """
+
+    def answered() -> Result | Unsupported:
+        try:
+            return call()
+        except Unsupported as lacking:
+            return lacking
+
+    result = succeeds(answered, what)
+    if isinstance(result, Unsupported):
+        raise result
+    return result
 
 
 def raises_status(call: Callable[[], object], statuses: Collection[int], what: str) -> int:

@@ -55,6 +55,14 @@ def test_each_grade_is_earned(command: Command, plugin: str, letter: str, follow
     assert code == (0 if letter == "A" else 1)
 
 
+def test_a_check_names_the_method_that_is_missing(command: Command) -> None:
+    code, out, _ = command("check", "graded_plugins:lacking", "--isolation", "inprocess")
+    lines = out.splitlines()
+    assert "methods of HAL fl8 that are not implemented: Device.getVersionString" in lines
+    assert (code, lines[-1]) == (1, f"grade D: {GRADES['D']}: implement the methods that are missing")
+    assert "FAIL" not in out
+
+
 def test_what_is_red_comes_before_what_is_missing() -> None:
     case = "vts.npu_scheduling.callback.set"
     for outcome, following in ((Outcome.FAIL, "see the failures"), (Outcome.NOT_SUPPORTED, _WORK["scheduling"].next)):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from vendor_plugins import FirstDayScheduling
 
 from npu_conformance.faults import registry
+from npu_conformance.faults.boundary import FaultyDevice
+from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, SchedulingConfig
@@ -34,8 +38,17 @@ def _marks_no_output(context: Context) -> Subject:
     return mechanism.create(context, NEWEST)
 
 
+class _LacksItsVersion(FaultyDevice):
+    def get_version_string(self) -> NoReturn:
+        raise Unsupported("Device.getVersionString is not implemented")
+
+
 idle = Plugin(
     Manifest(name="idle-scheduling", vendor="tests", version="1", interfaces=("scheduling",)),
     lambda context: Subject(scheduling=IdleScheduling()),
+)
+lacking = Plugin(
+    Manifest(name="lacking", vendor="tests", version="1", hal_version=NEWEST),
+    lambda context: faulty_device(_LacksItsVersion).create(context, NEWEST),
 )
 half_right = Plugin(Manifest(name="half-right", vendor="tests", version="1", hal_version=NEWEST), _marks_no_output)

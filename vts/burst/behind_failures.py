@@ -103,7 +103,7 @@ class _Life:
 
     def release(self, name: int) -> None:
         """Let the burst forget a name."""
-        checks.succeeds(lambda: self.burst.release(name), "release of a memory")
+        checks.works(lambda: self.burst.release(name), "release of a memory")
 
     def _request(self, pool: Pool) -> Request:
         return self._fixture.request(pool)

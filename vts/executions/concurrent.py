@@ -237,7 +237,7 @@ def _launch(context: CaseContext, model: Model, recorder: PreparationRecorder) -
             model, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN, recorder
         )
 
-    checks.succeeds(call, "prepareModel beside others, returned")
+    checks.works(call, "prepareModel beside others, returned")
 
 
 def _wait(context: CaseContext, predicate: Callable[[], bool], seconds: float, method: str) -> None:

@@ -65,7 +65,7 @@ def addition_beside(context: CaseContext) -> None:
 def oem_beside_addition(context: CaseContext) -> None:
     """HIDL allows OEM codes: they are answered beside ADD. Since 1.2 extensions are to be used instead."""
     model = _with_oem()
-    answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations with OEM_OPERATION")
+    answers = checks.works(lambda: context.supported_operations(model), "getSupportedOperations with OEM_OPERATION")
     if answers[1] and context.version >= Version.V1_2:
         context.warn_quality("the device supports an OEM operation: since HAL 1.2 extensions are to be used instead")
 

@@ -58,7 +58,7 @@ def answered(context: CaseContext, model: Model, *, is_sound: bool = True) -> No
 
     is_sound: no document forbids the model; where all of it is supported the preparation succeeds (NNHAL-SUPPORT-005).
     """
-    answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
+    answers = checks.works(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if is_sound and answers and all(answers) and preparation.status not in EXHAUSTED:

@@ -175,6 +175,14 @@ def test_a_dead_subject_is_no_ordinary_failure(check: Callable[[Callable[[], obj
         check(raising(DeadObject("gone")), "x")
 
 
+def test_a_method_that_a_driver_does_not_have_is_no_ordinary_failure() -> None:
+    with pytest.raises(Unsupported):
+        checks.works(raising(Unsupported("x is not implemented")), "x")
+    with pytest.raises(Failed, match="x: expected success, found ServiceError GENERAL_FAILURE"):
+        checks.works(raising(ServiceError(2)), "x")
+    assert checks.works(lambda: 7, "x") == 7
+
+
 def test_long_values_are_cut() -> None:
     assert len(checks.format_value("x" * 10_000)) < 400
 

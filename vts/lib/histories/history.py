@@ -245,7 +245,7 @@ class History(Told):
         rows = rows_of(held.values)
         pool = self.copies[rows]
         pool.write(0, b"\xa5" * rows * SIZE)
-        checks.succeeds(lambda: held.made.buffer.copy_to(pool.memory), f"copyTo, {what}")
+        checks.works(lambda: held.made.buffer.copy_to(pool.memory), f"copyTo, {what}")
         data = bytes(pool.read(0, rows * SIZE))
         held.chosen.check(data, held.values, f"{held}, {what}", additions)
         return held.chosen.unpacked(data)[: len(held.values)]

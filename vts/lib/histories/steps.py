@@ -73,7 +73,7 @@ def release(history: History, chance: random.Random) -> None:
     burst, pool = chance.choice(known)
     name = burst.names.pop(pool)
     history.say(f"release {name} in the burst of {burst.living}")
-    checks.succeeds(lambda: burst.burst.release(name), "release of a memory")
+    checks.works(lambda: burst.burst.release(name), "release of a memory")
 
 
 def together(history: History, chance: random.Random) -> None:
@@ -104,7 +104,7 @@ def _launched(history: History, chance: random.Random) -> tuple[Ask, ExecutionOp
     launch = asked.living.prepared_model.execute
     options = drawn_options(history.version, asked.living.recipe, chance)
     arguments = (asked.request, options.measure, options.deadline, options.loop_timeout, recorder)
-    checks.succeeds(lambda: launch(*arguments), "execute")
+    checks.works(lambda: launch(*arguments), "execute")
     return asked, options, recorder
 
 
@@ -124,7 +124,7 @@ def bind(history: History, chance: random.Random) -> None:
         return
     options = drawn_options(history.version, asked.living.recipe, chance)
     history.say(f"bind {asked}")
-    execution = checks.succeeds(
+    execution = checks.works(
         lambda: asked.living.prepared_model.create_reusable_execution(asked.request, config_of(options)),
         "createReusableExecution",
     )

@@ -188,7 +188,7 @@ class History(Told):
         """The bytes of a buffer with content."""
         with closing(self.context.pool(size)) as pool:
             memory = pool.memory
-            checks.succeeds(lambda: held.made.buffer.copy_to(memory), f"copyTo of {held}, {what}")
+            checks.works(lambda: held.made.buffer.copy_to(memory), f"copyTo of {held}, {what}")
             return bytes(pool.read(0, size))
 
     def leave_outputs(self, ask: Ask) -> None:
